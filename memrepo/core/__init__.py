@@ -1,1 +1,1 @@
-"""Types, the one schema, the codec and pure state: no clock, disk, network or git."""
+"""Data types, the schema, the codec and pure state. Uses no clock, disk, network or git."""

@@ -1,8 +1,8 @@
-"""What recall was used for: events of retrieval and of sessions, and their exact fold.
+"""Usage statistics: retrieval and session events, and the counts computed from them.
 
-Every part of an account keeps the newest of its kind (30 days, 16 retrievals, 64 sessions), which
-is what makes the fold exact: uniting accounts in any order or grouping gives the same account.
-Times are whole seconds since 1970 (UTC); days are counted in UTC.
+Each record stores only the newest entries (30 days, 16 retrievals, 64 sessions). Merging records in
+any order or grouping therefore gives the same result. Times are whole seconds since 1970 (UTC).
+Days are counted in UTC.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ KINDS = (RETRIEVAL, SESSION)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that happened: `kind` retrieval (of a memory) or session (its start).
+    """A usage event: `kind` is "retrieval" (of a memory) or "session" (a session start).
 
-    `memory` is empty for a session's start; `at` is in seconds since 1970.
+    `memory` is empty for session events. `at` is in seconds since 1970.
     """
 
     kind: str
@@ -35,13 +35,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     memory: str = ""
 
     def line(self) -> str:
-        """Format the event as one line of JSON with its line end."""
+        """Format the event as one line of JSON with a line end."""
         parts = [self.kind, self.at, self.session, self.memory]
         return json.dumps(parts, ensure_ascii=True, separators=(",", ":")) + "\n"
 
 
 def read_event(line: str) -> Event | None:
-    """Read a line that `Event.line` wrote; None for anything else, such as half a line."""
+    """Parse a line written by `Event.line`. Return None for any other text, such as half a line."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -54,10 +54,10 @@ def read_event(line: str) -> Event | None:
 
 
 class Access(msgspec.Struct, frozen=True):
-    """The account of one memory: how often it was retrieved, on which days, when last.
+    """The usage record of one memory: total retrievals, counts per day, and the newest retrievals.
 
-    `days` are (day number, count) pairs, newest first; `recent` (second, session) pairs, newest
-    first.
+    `days` has (day number, count) pairs and `recent` has (second, session) pairs. Both are ordered
+    newest first.
     """
 
     total: int = 0
@@ -66,21 +66,21 @@ class Access(msgspec.Struct, frozen=True):
 
     @property
     def last(self) -> datetime | None:
-        """Return when it was last retrieved, or None."""
+        """Return the time of the last retrieval, or None."""
         return moment(self.recent[0][0]) if self.recent else None
 
     def since(self, cutoff: datetime | None) -> tuple[tuple[int, str], ...]:
-        """Return the newest retrievals after a moment (all of them for None), newest first."""
+        """Return the recent retrievals after `cutoff` (all for None), newest first."""
         floor = -1 if cutoff is None else seconds(cutoff)
         return tuple(pair for pair in self.recent if pair[0] > floor)
 
     def after(self, cutoff: datetime) -> Access:
-        """Return the account of the retrievals after a moment, as far back as single ones go."""
+        """Return the record of the retrievals after `cutoff`. Count only those in `recent`."""
         recent = self.since(cutoff)
         return Access(len(recent), tuple(Counter(at // DAY_S for at, _ in recent).items()), recent)
 
     def within(self, days: int, now: datetime) -> int:
-        """Count retrievals of the last days: today and the `days` - 1 days before it, in UTC."""
+        """Count retrievals in the last `days` days in UTC, including today."""
         today = seconds(now) // DAY_S
         return sum(count for day, count in self.days if today - days < day <= today)
 
@@ -94,12 +94,12 @@ class Access(msgspec.Struct, frozen=True):
         )
 
     def as_json(self) -> list[Any]:
-        """Return the account as a list for a file of the ledger."""
+        """Return the record as a list for a JSON ledger file."""
         return [self.total, [list(p) for p in self.days], [list(p) for p in self.recent]]
 
 
 def read_access(found: Any) -> Access:
-    """Read what `as_json` gave; raises ValueError on anything else."""
+    """Parse a list returned by `Access.as_json`. Raise ValueError for any other value."""
     match found:
         case [int(total), [*days], [*recent]]:
             return Access(
@@ -115,26 +115,26 @@ NEVER = Access()
 
 
 class Accesses(msgspec.Struct, frozen=True, kw_only=True):
-    """The folded ledger: accounts by memory, and the newest sessions as (second, id) pairs.
+    """The folded ledger: usage records by memory id, and the newest sessions.
 
-    A session that is told of twice is one: commands may say again which one they belong to.
+    `sessions` has (second, id) pairs. A session reported more than once is counted once.
     """
 
     by_memory: Mapping[str, Access] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     sessions: tuple[tuple[int, str], ...] = ()
 
     def of(self, memory: str) -> Access:
-        """Return the account of a memory; one never retrieved has an empty one."""
+        """Return the record of a memory, or an empty record if it was never retrieved."""
         return self.by_memory.get(memory, NEVER)
 
     def sessions_since(self, when: datetime, now: datetime) -> int:
-        """Count the sessions that began after a moment and not after now (at most 64)."""
+        """Count the sessions that began after `when` and not after `now` (at most 64)."""
         low, high = seconds(when), seconds(now)
         return len({id_ for at, id_ in self.sessions if low < at <= high})
 
 
 def united(parts: Iterable[Accesses]) -> Accesses:
-    """Add accounts up; the order and the grouping of the parts do not matter."""
+    """Merge usage records. The order and grouping of the parts do not matter."""
     merged: dict[str, Access] = {}
     sessions: tuple[tuple[int, str], ...] = ()
     for part in parts:
@@ -145,7 +145,7 @@ def united(parts: Iterable[Accesses]) -> Accesses:
 
 
 def fold(events: Iterable[Event]) -> Accesses:
-    """Count events; their order does not matter."""
+    """Count events by memory and collect sessions. The order of events does not matter."""
     times: dict[str, list[tuple[int, str]]] = {}
     sessions: list[tuple[int, str]] = []
     for event in events:
@@ -165,10 +165,10 @@ def _account(found: list[tuple[int, str]]) -> Access:
 
 
 def seconds(when: datetime) -> int:
-    """Return a moment in whole seconds since 1970."""
+    """Convert a datetime to whole seconds since 1970."""
     return int(when.timestamp())
 
 
 def moment(at: int) -> datetime:
-    """Return the moment of a number of seconds since 1970."""
+    """Convert seconds since 1970 to a datetime in UTC."""
     return datetime.fromtimestamp(at, tz=UTC)

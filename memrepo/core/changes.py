@@ -1,4 +1,4 @@
-"""What runs and commands propose: changes, gathered into steps (a commit each) and a plan."""
+"""Proposed changes, grouped into steps (one commit each) and a plan."""
 
 from __future__ import annotations
 
@@ -49,14 +49,15 @@ OPS: tuple[str, ...] = get_args(Op)
 
 
 def op_of(word: str) -> Op:
-    """Return an operation by its word; what memrepo did not write is an `edit`."""
+    """Return the operation with this name, or `edit` if memrepo does not define it."""
     return cast("Op", word) if word in OPS else "edit"
 
 
 class Create(msgspec.Struct, frozen=True, kw_only=True):
     """Add a memory file at `memory.path`.
 
-    `file` is one that says the same, where there is one: a person's comments and keys in it stay.
+    `file` may contain an existing file with the same content. Its comments and foreign keys are
+    preserved.
     """
 
     memory: Memory
@@ -64,7 +65,7 @@ class Create(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Update(msgspec.Struct, frozen=True, kw_only=True):
-    """Set fields of a memory (None removes one) and, where given, its body."""
+    """Set fields of a memory (None removes a field) and, if given, its body."""
 
     id: str
     fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -75,20 +76,20 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remove(msgspec.Struct, frozen=True, kw_only=True):
-    """Take a memory file out of the tree; history keeps it."""
+    """Remove a memory file from the tree. It remains in history."""
 
     id: str
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True):
-    """Write a file that is not a memory: a view, a manifest, a candidate, a source snapshot."""
+    """Write a file that is not a memory: a view, a manifest, a candidate or a source snapshot."""
 
     path: str
     data: bytes
 
 
 class Delete(msgspec.Struct, frozen=True, kw_only=True):
-    """Take a file that is not a memory out of the tree."""
+    """Remove a file that is not a memory from the tree."""
 
     path: str
 
@@ -97,10 +98,10 @@ Change: TypeAlias = Create | Update | Remove | Write | Delete
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit: changes of one kind that stand or fall together, and why.
+    """One commit: related changes of one operation, and the reason for them.
 
-    `what` is the commit's subject where its memories do not tell it (`core.messages`).
-    `memories` names the memories concerned where the changes do not (files only).
+    `what` is the commit subject if it cannot be derived from the memories (`core.messages`).
+    `memories` lists the ids concerned if the changes do not contain them (files only).
     """
 
     op: Op
@@ -111,7 +112,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
-        """Return the ids of all memories concerned, each once, in order of mention."""
+        """Return the ids of all memories concerned, without duplicates, in order of mention."""
         ids = list(self.memories)
         for change in self.changes:
             match change:
@@ -125,15 +126,18 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 BULK_OPS: tuple[Op, ...] = ("create", "reword", "confirm", "retire", "link", "tier")
-"""Operations whose commits gather changes that stand or fall one by one."""
+"""Operations whose commits group changes that can be reverted one by one."""
 
 
 def prints_of(op: str, change: Change) -> frozenset[str]:
-    """Return the fingerprint of one change of a bulk step: equal proposals have equal ones.
+    """Return the fingerprints of one change in a bulk step.
 
-    A creation is known by its id, a hash of what it says; links by their two ends; another update
-    by what it would say. Times and runs are left out, for they differ each time. A move between
-    tiers has none: it follows from age and use, and is owed again for as long as it does.
+    Equal proposals have equal fingerprints.
+
+    The fingerprint of a creation is the memory id, a hash of its content. Links are identified by
+    source and target. Any other update is identified by its new body, standing and sources. Times
+    and runs are excluded because they differ every time. A tier change has no fingerprint: it
+    follows from age and use, and is proposed again while it is due.
     """
     if op == "tier":
         return frozenset()
@@ -154,7 +158,7 @@ def prints_of(op: str, change: Change) -> frozenset[str]:
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to happen on top of one commit: steps in order."""
+    """An ordered list of steps to apply on top of one commit."""
 
     base: str
     steps: tuple[Step, ...] = ()

@@ -1,9 +1,8 @@
-"""From the bytes of a memory file to a Memory and back; the only writer of memory files.
+"""Decode and encode memory files. No other module writes memory files.
 
-Which lines of a file change when its memory changes: those of changed values and body lines.
-
-`decode` tells what is wrong as Problems, `encode` makes a new file, `edit` changes only the lines
-it means to: comments, foreign keys, key order, line ends and final newline of a person survive.
+`decode` reports errors as Problems, `encode` writes a new file, and `edit` changes an existing one.
+An edit changes only the lines of changed values and the changed body lines. Comments, foreign keys,
+key order, line ends and the final newline are preserved.
 """
 
 from __future__ import annotations
@@ -33,16 +32,22 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, FIELDS, ORDER, Field
 
 _BLANK = regex(r"\s*")
-_MANY_LINES = 2000  # beyond this, lines that repeat often are not matched one by one
+_MANY_LINES = 2000  # above this number, lines that repeat often are not matched one by one
 
 
 def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
-    """Return the schema keys whose value differs, in schema order; absent is the default."""
+    """Return the schema keys whose value differs, in schema order.
+
+    A missing key has its default.
+    """
     return [f.name for f in FIELDS if old.get(f.name, f.default) != new.get(f.name, f.default)]
 
 
 def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
-    """Format a field's entry, or nothing where it has its default or follows from the others."""
+    """Format the lines of a field.
+
+    Return an empty list if it has its default or an implied value.
+    """
     node = _node(key, fields)
     return [] if node is None else entry_lines(key, node, folded=BY_NAME[key].folded)
 
@@ -58,13 +63,16 @@ def _node(key: str, fields: Mapping[str, object]) -> Node | None:
 
 
 def _spelled(fields: Mapping[str, object]) -> list[str]:
-    """Format a whole header; what is aside is in its last line."""
+    """Format a complete header. The fields stored in the `ASIDE` mapping are in its last line."""
     lines = [line for f in FIELDS if not f.aside for line in spelled(f.name, fields)]
     return lines + _spelled_aside(fields, dict.fromkeys(ASIDES, ""))
 
 
 def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) -> list[str]:
-    """Format the line of what is aside: these members, those that are no field of ours as found."""
+    """Format the `ASIDE` line from `members`.
+
+    Members that are not schema fields are written unchanged.
+    """
     known = {key: _node(key, fields) for key in ASIDES if key in members}
     node = {key: part for key, part in known.items() if part is not None}
     node |= {key: part for key, part in members.items() if key not in ASIDES}
@@ -72,10 +80,10 @@ def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) ->
 
 
 def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
-    """Return the new lines of each key that an edit touches, in the order of a file.
+    """Return the new lines of each key that an edit changes, in file order.
 
-    Touched are the keys of changed values, and those that only followed until now. A field stays
-    where it stands, in a line of its own or aside.
+    The keys are those with a changed value, and those whose value was implied but must now be
+    written. A field remains where it is, in its own line or in the `ASIDE` mapping.
     """
     stated = {entry.key: entry.value for entry in header.entries}
     keys = set(changed_keys(old.fields, new.fields))
@@ -83,7 +91,7 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
     if "sources" in stated and not _still_means(stated["sources"], new):
         keys.add("sources")
     aside = stated.get(ASIDE, {})
-    foreign = not isinstance(aside, dict)  # a person's key of that name, and no line of ours
+    foreign = not isinstance(aside, dict)  # a user's key of that name, not our `ASIDE` line
     known: dict[str, Node] = {} if not isinstance(aside, dict) else aside
     members = {key: node for key, node in known.items() if key not in keys}
     edits: dict[str, list[str]] = {}
@@ -99,10 +107,7 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
 
 
 def _still_means(node: Node, memory: Memory) -> bool:
-    """Return whether a memory's sources are those of a line as it stands: it may say a text's hash.
-
-    So it does in format 1, and what it says of one text is more than what follows from another.
-    """
+    """Return whether the `sources` node of the file still means the same as the memory's."""
     if not _is_told_in_full(node):
         return True
     found = BY_NAME["sources"].kind.read(node)
@@ -111,17 +116,17 @@ def _still_means(node: Node, memory: Memory) -> bool:
 
 
 def _is_told_in_full(sources: Node | None) -> bool:
-    """Return whether sources are written as in format 1, with what follows from others."""
+    """Return whether `sources` is written as in format 1, including implied values."""
     return isinstance(sources, dict | list) and any(isinstance(item, dict) for item in sources)
 
 
 def edit_header(
     head: Sequence[Line], header: Header, edits: Mapping[str, Sequence[str]]
 ) -> list[Line]:
-    """Replace, remove and insert the lines of keys; `head` runs from marker to marker."""
+    """Replace, remove and insert the lines of keys. `head` includes both `---` markers."""
     end = dominant_end(head)
     present = {entry.key: entry for entry in header.entries}
-    slots: dict[int, list[str]] = {}  # the line (one-based) that new lines follow
+    slots: dict[int, list[str]] = {}  # the line number (one-based) after which new lines go
     dropped: set[int] = set()
     for key, spelling in edits.items():
         lines = [" " * header.indent + line for line in spelling]
@@ -143,13 +148,16 @@ def edit_header(
 
 
 def _predecessor(key: str, entries: Sequence[Entry]) -> int:
-    """Return the line after which a new key goes: its nearest predecessor's last one, else 1."""
+    """Return the line after which to insert a new key.
+
+    This is the last line of the closest preceding key in schema order, or line 1.
+    """
     before = [entry for entry in entries if ORDER.get(entry.key, len(ORDER)) < ORDER[key]]
     return max(before, key=lambda entry: ORDER[entry.key]).last if before else FIRST_LINE - 1
 
 
 def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
-    """Return the blank lines after a removed entry that a block scalar before it would swallow."""
+    """Return the blank lines after a removed entry that a preceding block scalar would absorb."""
     above = [other for other in header.entries if other.last < entry.first]
     if not (above and isinstance(above[-1].value, str) and above[-1].value.endswith("\n")):
         return range(0)
@@ -160,7 +168,10 @@ def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
 
 
 def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent: int) -> list[str]:
-    """Carry a person's comments over: the first line's stays there, others go above the key."""
+    """Add the user's comments to the new lines of an entry.
+
+    A comment in the first line stays in it. Other comments are placed above the key.
+    """
     span = head[entry.first - 1 : entry.last]
     if not any("#" in text for text, _ in span):
         return lines
@@ -175,11 +186,12 @@ def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent:
 
 
 def edit_body(lines: Sequence[Line], body: str, end: str, *, closed: bool) -> list[Line]:
-    r"""Turn the lines after a header into those of a new body, keeping what is equal.
+    """Replace the body lines of a file, preserving lines that are equal.
 
-    `lines` are everything under the closing marker; `body` is normal (`codec.normal_body`) and
-    differs from theirs. Blank lines around the text, line ends and trailing blanks of equal lines
-    stay. `end` is for added lines; `closed` tells whether the file had a final newline.
+    `lines` are all lines after the closing marker. `body` is normalized (`codec.normal_body`) and
+    differs from the current body. Blank lines around the text, line ends, and trailing blanks of
+    equal lines are preserved. Added lines end with `end`. `closed` is whether the file had a final
+    newline.
     """
     solid = [n for n, (text, _) in enumerate(lines) if not _BLANK.fullmatch(text)]
     start, stop = (solid[0], solid[-1] + 1) if solid else (len(lines), len(lines))
@@ -196,22 +208,22 @@ def edit_body(lines: Sequence[Line], body: str, end: str, *, closed: bool) -> li
 
 
 def _matched(core: Sequence[Line], texts: list[str], end: str) -> list[Line]:
-    """Take over the raw lines whose text stays; every line gets a line end."""
+    """Reuse the raw lines whose text is unchanged. Every returned line has a line end."""
     old = [text for text, _ in core]
     if old:
         old[-1] = old[-1].rstrip()
     new: list[Line] = [(text, end) for text in texts]
     for a, b in pairs(old, texts):
         text, own = core[a]
-        # Blanks after the body's last word are no text; further up they would become some.
+        # Trailing blanks are ignored only after the last word of the body. Elsewhere they are text.
         new[b] = (text if b == len(texts) - 1 else texts[b], own or end)
     return new
 
 
 def pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pair equal lines by index, in no order; none crosses another.
+    """Yield the index pairs of equal lines, unordered. No pair crosses another.
 
-    Those of the common head and tail come first, for matching is quadratic.
+    The common head and tail are matched first because the general matching is quadratic.
     """
     least = min(len(old), len(new))
     head = next((n for n in range(least) if old[n] != new[n]), least)
@@ -233,7 +245,7 @@ MAX_BYTES = headers.MAX_BYTES
 
 
 class CodecError(MemrepoError):
-    """A file that cannot be edited, or a memory that no file can hold; see `problem`."""
+    """Raised when a file cannot be edited or a memory cannot be encoded. See `problem`."""
 
     def __init__(self, *problems: Problem) -> None:
         self.problem = problems[0]
@@ -242,22 +254,25 @@ class CodecError(MemrepoError):
 
 
 def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
-    """Read a memory file; the memory is None when a problem is an error. Never raises."""
+    """Decode a memory file. The memory is None if any problem is an error. Never raises."""
     memory, _, _, problems = _decode(path, data)
     return memory, problems
 
 
 def encode(memory: Memory) -> bytes:
-    """Write a new file in canonical form; raises CodecError where `decode` would refuse it."""
+    """Encode a memory as a new canonical file.
+
+    Raise CodecError if `decode` would reject the file.
+    """
     known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
     return (known or _written(memory))[0]
 
 
 def written(memory: Memory) -> tuple[bytes, Memory]:
-    """Encode a memory and return what a reader makes of it next to the bytes.
+    """Encode a memory. Return the bytes and the memory decoded from them.
 
-    A run does so at each of its stages: what was written once is known. What reads as it was is
-    not held a second time.
+    The result is cached because every stage of a run calls this. If the decoded memory equals the
+    original, no second copy is stored.
     """
     known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
     if known is None:
@@ -275,15 +290,15 @@ def _written(memory: Memory) -> tuple[bytes, Memory]:
 
 
 def prove(memory: Memory) -> None:
-    """Raise CodecError where no file can hold a memory, and remember whether one reads as it is.
+    """Raise CodecError if a memory cannot be encoded. Cache whether it decodes to an equal memory.
 
-    Its bytes are not held: a run asks this of every claim before it decides anything.
+    The bytes are not cached because a run checks every statement before it decides anything.
     """
     memory.made(_reads_alike)
 
 
 def is_proven(memory: Memory) -> bool:
-    """Return whether it is known that a memory's file reads as the memory is."""
+    """Return whether a memory is already known to decode to an equal memory."""
     known: bool = memory.__dict__.get(_reads_alike.__qualname__, False)
     return known
 
@@ -293,15 +308,15 @@ def _reads_alike(memory: Memory) -> bool:
 
 
 def edit(data: bytes, memory: Memory) -> bytes:
-    """Return `data` changed to hold `memory` (same path), touching only lines that differ.
+    """Return `data` edited to contain `memory` (same path). Only differing lines change.
 
-    Raises CodecError when `data` does not decode or the result would not decode to `memory`.
+    Raise CodecError if `data` does not decode, or if the result would not decode to `memory`.
     """
     return rewritten(data, memory)[0]
 
 
 def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
-    """Edit a file and return what a reader makes of it next to the bytes."""
+    """Edit a file as `edit` does. Return the bytes and the memory decoded from them."""
     old, text, header, problems = _decode(memory.path, data)
     if old is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))
@@ -330,13 +345,14 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
 
 
 _OF_RUNS = ("scores", "run")
-"""Keys of format 1 for what the manifests of runs hold."""
+"""Keys of format 1 whose values are stored in run manifests today."""
 
 
 def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
-    """Return a file of format 1 in today's form, and what of its header that leaves to others.
+    """Convert a file from format 1. Return the new bytes and the removed header values by key.
 
-    Everything else in it stays, as `edit` leaves it.
+    The removed values are stored in run manifests today. The rest of the file is unchanged. If
+    nothing needs conversion, return `data` and an empty mapping.
     """
     memory, text, header, _ = _decode(path, data)
     if memory is None:
@@ -360,7 +376,7 @@ def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
 
 
 def stating(data: bytes, memory: Memory, key: str) -> bytes:
-    """Return a memory's file with a line for a field that only follows, for other readers."""
+    """Return a memory file with an added line for an implied field, for programs that need it."""
     text = data.decode("utf-8")
     header = headers.read(text, memory.path)
     if key not in memory.fields or any(entry.key == key for entry in header.entries):
@@ -372,9 +388,9 @@ def stating(data: bytes, memory: Memory, key: str) -> bytes:
 
 
 def normal_body(text: str) -> str:
-    r"""Return a body as `Memory` holds it: `\n` line ends, no outer blank lines.
+    r"""Normalize a body: `\n` line ends, and no blank lines at the start or end.
 
-    The indentation of the first line stays; white space after the last word goes.
+    The indentation of the first text line is preserved. Trailing white space is removed.
     """
     text = unix(text).rstrip()
     start = 0
@@ -384,7 +400,10 @@ def normal_body(text: str) -> str:
 
 
 def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
-    """Return the text's bytes and what a reader makes of them; raises CodecError."""
+    """Return the encoded text and the memory decoded from it.
+
+    Raise CodecError if decoding fails.
+    """
     unknown = sorted(memory.fields.keys() - BY_NAME.keys())
     if unknown:
         raise CodecError(
@@ -416,7 +435,7 @@ _Decoded = tuple[Memory | None, str, Header, tuple[Problem, ...]]
 
 
 def _decode(path: str, data: bytes) -> _Decoded:
-    """Read a file and keep what an edit needs: its text and header."""
+    """Decode a file. Also return its text and header, which an edit needs."""
     refused = _refused_bytes(path, data)
     if refused is not None:
         return None, "", Header(), (refused,)
@@ -453,7 +472,7 @@ def _decode(path: str, data: bytes) -> _Decoded:
 
 
 def _refused_bytes(path: str, data: bytes) -> Problem | None:
-    """Refuse a file for its size, a NUL byte or an encoding that is not UTF-8."""
+    """Return a problem if a file is too large, an LFS pointer, not UTF-8, or has a NUL byte."""
     if len(data) > MAX_BYTES:
         return refusal(
             "file-too-large",
@@ -489,7 +508,7 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
 
 
 def _second_header(path: str, header: Header, text: str) -> list[Problem]:
-    """Refuse a body that begins with another header: one of the two would be taken for text."""
+    """Reject a body that begins with a second header, which would be read as text."""
     body = unix(text[header.body_offset :])
     first = re.match(r"(?:[^\S\n]*\n)*(?=---[ \t]*\n)", body)
     if first is None:
@@ -510,7 +529,7 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
 
 
 def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], list[Problem]]:
-    """Read the schema's fields out of a header's entries."""
+    """Return the schema fields read from a header, and the problems found."""
     fields: dict[str, object] = {}
     problems: list[Problem] = []
     for entry, key, node in _nodes(header):
@@ -541,7 +560,11 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
 
 
 def _nodes(header: Header) -> Iterator[tuple[Entry, str, Node]]:
-    """Yield each key with its entry and value: the lines' own, then what is aside and has none."""
+    """Yield (entry, key, value) for each key.
+
+    Keys with their own line come first. Keys in the `ASIDE` mapping follow unless they also have a
+    line.
+    """
     aside: Entry | None = None
     for entry in header.entries:
         if entry.key == ASIDE:
@@ -563,7 +586,7 @@ def _meant(key: str) -> tuple[str, ...]:
 
 
 def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
-    """Warn of a foreign key that is probably a misspelt key of ours."""
+    """Warn about a foreign key that is probably a misspelt schema key."""
     for meant in _meant(entry.key):
         yield refusal(
             "frontmatter-near-key",
@@ -580,7 +603,7 @@ def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
 def _mismatch(
     path: str, text: str, header: Header, field: Field, entry: Entry, bad: ValueMismatch
 ) -> Problem:
-    """Locate a value that is not of its field's kind."""
+    """Return the problem for an invalid value, with its line and column."""
     node = entry.value
     steps: list[str | int] = []
     if entry.key == ASIDE and isinstance(node, dict):
@@ -601,7 +624,7 @@ def _mismatch(
 
 
 def _steps(kind: Kind, node: object, bad: ValueMismatch) -> list[str | int]:
-    """Return the way from a field's value to the node that does not fit."""
+    """Return the path (keys and indexes) from a field's value to the invalid node."""
     steps: list[str | int] = [step for step in bad.key.split(".") if step]
     if isinstance(kind, ListOf) and isinstance(node, list):
         for n, item in enumerate(node):

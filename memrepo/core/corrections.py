@@ -1,8 +1,9 @@
-"""What was corrected: two memories that contradict each other, or wordings that a merge met.
+"""Correction records: pairs of contradicting memories, and wordings that conflicted in a merge.
 
-One file a case under `corrections/`, in the same commit as the decision it tells of. Recall never
-returns these files and no run reads them as a source; they say what was believed, and why not.
-The texts are in the body as quotes, so that no text can pose as a line of the file's own.
+Each case is one file under `corrections/`, written in the same commit as the decision. Recall never
+returns these files, and no run reads them as a source. Each file records what was believed and why
+that changed. The texts are quoted in the body so that they cannot be parsed as lines of the file
+itself.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ CorrectionKind = Literal["contradiction", "wording"]
 VerdictWord = Literal["flagged", "context", "superseded", "merged", "both", "neither", "newer"]
 Status = Literal["open", "resolved"]
 VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
-"""`flagged`: a person must decide. `context`: one looked, and needs to know more first.
-`superseded`: one of two memories replaced the other, `kept` names it. `merged`: a third one
-replaced both. `both`: they do not contradict each other. `neither`: neither holds any more.
-`newer`: two sides of a merge worded one text differently, and the newer wording is used."""
+"""`flagged`: a person must decide. `context`: somebody reviewed the case but needs more context.
+`superseded`: one memory replaced the other, and `kept` is the id of the remaining one. `merged`: a
+third memory replaced both. `both`: the memories do not contradict each other. `neither`: both
+memories are no longer true. `newer`: two sides of a merge worded a text differently, and the newer
+wording is used."""
 ID = regex(r"con-[0-9a-f]{16}")
 _GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
-"""What sides of a merge lost besides wordings (`merge.files.keep`)."""
+"""The ending of files that store other losing versions of a merge (`merge.files.keep`)."""
 REASON_LENGTH = 500
 
 _FIELDS: Mapping[str, Kind] = {
@@ -60,17 +62,17 @@ _ROLES = ("as it stands", "the other wording")
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the two texts, and the memory whose it is or was."""
+    """One of the two texts, and the memory it belongs or belonged to."""
 
     memory: str
     text: str
 
 
 class Correction(msgspec.Struct, frozen=True, kw_only=True):
-    """One case: both sides, what was decided, by whom, and how sure a judge was.
+    """One case: both sides, the decision, who made it, and the judge's confidence.
 
-    Of a contradiction the first side is the newer memory, of a wording the text that stands.
-    `at` is when the case came up, `decided` when it was resolved; `run` is empty outside of runs.
+    The first side is the newer memory of a contradiction, or the current text of a wording. `at` is
+    when the case was found and `decided` when it was resolved. `run` is empty outside of runs.
     """
 
     id: str
@@ -87,16 +89,19 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> Status:
-        """Return whether somebody has yet to decide."""
+        """Return "open" if a decision is pending, else "resolved"."""
         return "open" if self.verdict in ("flagged", "context") else "resolved"
 
     @property
     def memories(self) -> tuple[str, ...]:
-        """Return the ids concerned, each once."""
+        """Return the ids of the memories concerned, without duplicates."""
         return tuple(dict.fromkeys(side.memory for side in self.sides))
 
     def about(self, texts: Mapping[str, str]) -> bool:
-        """Return whether memories, texts by id, still say what this case is about."""
+        """Return whether both memories still have the texts of this case.
+
+        `texts` is keyed by id.
+        """
         return all(
             side.memory in texts and text_hash(texts[side.memory]) == text_hash(side.text)
             for side in self.sides
@@ -104,23 +109,23 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contradiction_id(one: str, other: str) -> str:
-    """Return the id of a contradiction: of both memories, whichever is named first."""
+    """Return the id of a contradiction between two memories. Their order does not matter."""
     return f"con-{digest(['contradiction', *sorted((one, other))])[:16]}"
 
 
 def wording_id(memory: str, text: str) -> str:
-    """Return the id of a wording that gave way to another."""
+    """Return the id of a wording that was replaced in a merge."""
     return f"con-{digest(['wording', memory, text])[:16]}"
 
 
 def path_of(layout: Layout, correction: Correction) -> str:
-    """Return where a case is kept: by the day it came up, in UTC, and its id."""
+    """Return the path of a case, built from its date (UTC) and id."""
     day = correction.at.astimezone(UTC).date().isoformat() if correction.at else "undated"
     return f"{layout.area('corrections')}{day}-{correction.id}.md"
 
 
 def encode(correction: Correction) -> bytes:
-    """Format a correction file; the reason is folded to one line."""
+    """Format a correction file. The reason is folded to one line."""
     values: dict[str, object] = {
         "type": "correction",
         "id": correction.id,
@@ -149,7 +154,7 @@ def encode(correction: Correction) -> bytes:
 
 
 def written(path: str, correction: Correction) -> bytes:
-    """Encode a case for a path; raises CodecError where it could not be read back."""
+    """Encode a case for a path. Raise CodecError if the result cannot be decoded."""
     data = encode(correction)
     found = decode(path, data)
     if not isinstance(found, Correction):
@@ -158,7 +163,7 @@ def written(path: str, correction: Correction) -> bytes:
 
 
 def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
-    """Read a correction file, or return what is wrong with it. Never raises."""
+    """Decode a correction file, or return its problems. Never raises."""
     found = headers.split(data, path)
     if found.problems:
         return found.problems
@@ -190,7 +195,7 @@ def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
 
 
 def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]) -> str:
-    """Return where keys contradict each other or the body, or an empty string."""
+    """Describe how keys contradict each other or the body. Return an empty string if they agree."""
     if correction.status != status:
         return f"found the status {status}, expected {correction.status} with this verdict"
     if set(correction.memories) != set(memories):
@@ -229,23 +234,23 @@ def _problem(path: str, rule: str, message: str, line: int = 1, key: str = "") -
 
 
 class Corrections(msgspec.Struct, frozen=True, kw_only=True):
-    """Every case of a tree by id, the path of each, and the files that could not be read."""
+    """All cases of a tree and their paths, both by id, and the problems of unreadable files."""
 
     cases: Mapping[str, Correction] = msgspec.field(default_factory=dict)
     paths: Mapping[str, str] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
 
     def between(self, one: str, other: str) -> Correction | None:
-        """Return the contradiction of two memories, if it has come up."""
+        """Return the recorded contradiction between two memories, or None."""
         return self.cases.get(contradiction_id(one, other))
 
     def place(self, layout: Layout, correction: Correction) -> str:
-        """Return where a case stands, or would stand."""
+        """Return the current path of a case, or the path for a new case."""
         return self.paths.get(correction.id) or path_of(layout, correction)
 
 
 def corrections_of(state: State) -> Corrections:
-    """Return the cases on file in a state: what contradicts what, and what was decided."""
+    """Return the cases recorded in a state. The result is cached."""
     return state.once(_read_from)
 
 
@@ -254,7 +259,7 @@ def _read_from(state: State) -> Corrections:
 
 
 def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
-    """Read all cases; of two files about one case what was decided, and decided last, counts."""
+    """Read all cases. If two files describe one case, use the one with the higher `weight`."""
     cases: dict[str, Correction] = {}
     paths: dict[str, str] = {}
     problems: list[Problem] = []
@@ -268,19 +273,25 @@ def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
 
 
 def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
-    """Return the paths of correction files, sorted; what a merge put aside is no case."""
+    """Return the sorted paths of correction files, without files that a merge set aside."""
     area = layout.area("corrections")
     found = (p for p in paths if p.startswith(area) and p.endswith(".md"))
     return sorted(p for p in found if not was_put_aside(p))
 
 
 def was_put_aside(path: str) -> bool:
-    """Return whether a file holds what a merge put aside: no case."""
+    """Return whether a file stores a losing version that a merge set aside.
+
+    Such a file is not a case.
+    """
     return _GAVE_WAY.search(path) is not None
 
 
 def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
-    """Return what decides between two versions of a case: decided, by a person, last, bytes."""
+    """Return the sort key: resolved, decided by a person, time, bytes.
+
+    The higher version is used.
+    """
     moment = correction.decided or correction.at
     person = correction.by.startswith("human:")
     when = moment.isoformat() if moment else ""
@@ -288,6 +299,9 @@ def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
 
 
 def with_run(path: str, data: bytes, run: str) -> bytes:
-    """Write a run's id, known only once its plan is, into a case that the run decided."""
+    """Set the run id in the bytes of a case. Return `data` unchanged if it is not a readable case.
+
+    The id is known only after the run's plan is complete.
+    """
     found = decode(path, data) if ID.search(path) else None
     return encode(replace(found, run=run)) if isinstance(found, Correction) else data

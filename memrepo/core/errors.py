@@ -1,4 +1,4 @@
-"""The root of every exception that stops the program; `cli` catches it once."""
+"""The base class of all exceptions that stop the program. `cli` catches it in one place."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Exit(IntEnum):
 
 
 class MemrepoError(Exception):
-    """Stop the program with a message for a person and an exit code.
+    """Raised to stop the program with a message for the user and an exit code.
 
-    What is raised in several places, or caught, has a class that builds its message.
+    Errors raised in several places, or caught, have a subclass that builds the message.
     """
 
     exit_code: Exit = Exit.REPOSITORY
@@ -36,7 +36,7 @@ class MemrepoError(Exception):
 
 
 class UsageError(MemrepoError):
-    """What was asked for is not of the form a verb takes."""
+    """Raised when the arguments of a verb are not valid."""
 
     exit_code = Exit.USAGE
 

@@ -1,8 +1,8 @@
 """Kinds of field value: how each is read from text nodes, written back, and described.
 
-A node is what the header reader yields: a string, a list of nodes, or a mapping of nodes; no
-YAML type is ever guessed. `read` raises `ValueMismatch` with what was expected; `write` gives a
-canonical node; `core.codec` alone knows how a node is spelled.
+A node is what the header parser yields: a string, a list of nodes, or a mapping of nodes. YAML
+types are never guessed. `read` raises `ValueMismatch` with the expected value, and `write` returns
+a canonical node. Only `core.codec` formats nodes as text.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ Node: TypeAlias = "str | Raw | list[Node] | dict[str, Node]"
 
 
 class Raw(str):
-    """A scalar that is safe and meant to be spelled plain: a number, a time, a flag."""
+    """A scalar that is always written without quotes: a number, a time, or a flag."""
 
     __slots__ = ()
 
 
 def bare(node: Node) -> Node:
-    """Return a node whose scalars are plain texts, as JSON holds them."""
+    """Return a copy of a node in which every scalar is a plain `str`, as in JSON."""
     if isinstance(node, list):
         return [bare(part) for part in node]
     if isinstance(node, dict):
@@ -38,9 +38,9 @@ def bare(node: Node) -> Node:
 
 
 class ValueMismatch(Exception):
-    """A node that is not of its field's kind; the codec turns it into a located Problem.
+    """Raised when a node is not valid for its field. The codec adds the location as a Problem.
 
-    `words` are those that it may be, where these are all.
+    `words` contains all valid words if the field has a closed list.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ValueMismatch(Exception):
 
     @property
     def fix(self) -> str:
-        """Return what to write instead: of a closed list the word that was probably meant."""
+        """Return what to write instead: the most similar word of a closed list, if any."""
         if not self.words:
             return f"write {self.expected}"
         from difflib import get_close_matches
@@ -64,7 +64,7 @@ class ValueMismatch(Exception):
 
 
 def shown(node: object) -> str:
-    """Describe a node for a message: bounded, on one line, controls escaped."""
+    """Describe a node for a message, on one line, truncated and with control characters escaped."""
     if isinstance(node, list):
         return f"a list of {len(node)}"
     if isinstance(node, dict):
@@ -74,16 +74,16 @@ def shown(node: object) -> str:
 
 
 class Kind(Protocol):
-    """One kind of value."""
+    """Protocol for a kind of field value."""
 
     def read(self, node: Node) -> object:
-        """Turn a node into the value; raises ValueMismatch."""
+        """Convert a node to a value. Raise ValueMismatch if it is not valid."""
 
     def write(self, value: object) -> Node:
-        """Turn a value into its canonical node."""
+        """Convert a value to its canonical node."""
 
     def describe(self) -> str:
-        """Describe in a few words what is expected."""
+        """Describe the expected value in a few words."""
 
     def json_schema(self) -> dict[str, object]:
         """Return the JSON Schema of the value."""
@@ -91,12 +91,15 @@ class Kind(Protocol):
 
 @cache
 def _whole(pattern: str) -> Callable[[str], object]:
-    """Return what matches a whole text: a large store asks more often than `re` is quick at."""
+    """Return a cached full-match function for a pattern.
+
+    It avoids the lookup of `re` on each call.
+    """
     return re.compile(pattern).fullmatch
 
 
 class Text(msgspec.Struct, frozen=True):
-    """One line of text, at most `limit` characters, matching `pattern` where one is given."""
+    """One line of text with at most `limit` characters, matching `pattern` if given."""
 
     pattern: str = ""
     limit: int = 2000
@@ -111,23 +114,23 @@ class Text(msgspec.Struct, frozen=True):
         return str(node)
 
     def write(self, value: object) -> Node:
-        """Write the string as it is."""
+        """Write the string unchanged."""
         return str(value)
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected text."""
         return (
             self.what if self.limit >= 2000 else f"{self.what} of at most {self.limit} characters"
         )
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the text."""
         schema: dict[str, object] = {"type": "string", "maxLength": self.limit}
         return {**schema, "pattern": f"^(?:{self.pattern})$"} if self.pattern else schema
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One word out of a closed list."""
+    """One word from a closed list."""
 
     words: tuple[str, ...]
 
@@ -142,16 +145,16 @@ class Choice(msgspec.Struct, frozen=True):
         return str(value)
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the valid words."""
         return "one of " + ", ".join(self.words)
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the words."""
         return {"enum": list(self.words)}
 
 
 class Time:
-    """A moment, RFC 3339; read leniently (a plain date is midnight UTC), written in UTC."""
+    """An RFC 3339 time. A plain date is read as midnight UTC. Times are written in UTC."""
 
     def read(self, node: Node) -> object:
         """Read a time."""
@@ -161,23 +164,23 @@ class Time:
             raise ValueMismatch(node, self.describe()) from error
 
     def write(self, value: Any) -> Node:
-        """Write `YYYY-MM-DDTHH:MM:SSZ`."""
+        """Write a time as `YYYY-MM-DDTHH:MM:SSZ`."""
         return Raw(format_time(value))
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected time."""
         return "an RFC 3339 time such as 2026-01-31T09:00:00Z"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the time."""
         return {"type": "string", "format": "date-time"}
 
 
 class Day:
-    """A date or a time, kept as it is written."""
+    """A date or a time. Its spelling is preserved."""
 
     def read(self, node: Node) -> str:
-        """Read a date or time and keep its spelling."""
+        """Read a date or time without changing its spelling."""
         try:
             parse_time(str(node) if isinstance(node, str) else "")
         except ValueError as error:
@@ -185,20 +188,20 @@ class Day:
         return str(node)
 
     def write(self, value: object) -> Node:
-        """Write it plain."""
+        """Write the value without quotes."""
         return Raw(value)
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected date or time."""
         return "a date such as 2026-01-31 or an RFC 3339 time"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the date or time."""
         return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"}
 
 
 class Number(msgspec.Struct, frozen=True):
-    """A number between `low` and `high`; at most four decimals are written."""
+    """A number between `low` and `high`, written with at most four decimals."""
 
     low: float = 0.0
     high: float = 1.0
@@ -214,72 +217,72 @@ class Number(msgspec.Struct, frozen=True):
         return value
 
     def write(self, value: object) -> Node:
-        """Write at most four decimals, always with a point."""
+        """Write at most four decimals, always with a decimal point."""
         text = f"{value:.4f}".rstrip("0")
         return Raw(text + "0" if text.endswith(".") else text)
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected number."""
         return f"a number from {self.low:g} to {self.high:g}"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the number."""
         return {"type": "number", "minimum": self.low, "maximum": self.high}
 
 
 class Whole:
-    """A whole number from 0 up."""
+    """A whole number that is not negative."""
 
     def read(self, node: Node) -> int:
-        """Read digits."""
+        """Read a number of at most nine digits."""
         if not isinstance(node, str) or re.fullmatch(r"0|[1-9]\d{0,8}", node) is None:
             raise ValueMismatch(node, self.describe())
         return int(node)
 
     def write(self, value: Any) -> Node:
-        """Write digits."""
+        """Write the digits."""
         return Raw(int(value))
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected number."""
         return "a whole number"
 
     def json_schema(self) -> dict[str, Any]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the number."""
         return {"type": "integer", "minimum": 0}
 
 
 class Flag:
-    """True or absent: `false` is accepted from a person and never written."""
+    """True or absent. `false` is accepted from a user but never written for a default."""
 
     def read(self, node: Node) -> bool:
-        """Read true or false, and no other spelling."""
+        """Read `true` or `false`. No other spelling is accepted."""
         if not isinstance(node, str) or node not in ("true", "false"):
             raise ValueMismatch(node, self.describe())
         return str(node) == "true"
 
     def write(self, value: object) -> Node:
-        """Write true or false."""
+        """Write `true` or `false`."""
         return Raw("true" if value else "false")
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected flag."""
         return "true or false"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the flag."""
         return {"type": "boolean"}
 
 
 class ListOf(msgspec.Struct, frozen=True):
-    """A list without repetition, in the order written; `bare` takes a single item as a list."""
+    """A list without duplicates, in written order. If `bare`, a single item is read as a list."""
 
     item: Kind
     bare: bool = False
     limit: int = 1000
 
     def read(self, node: Node) -> tuple[object, ...]:
-        """Read each item; a repeated one is kept once."""
+        """Read each item and remove duplicates."""
         if self.bare and node and not isinstance(node, list):
             node = [node]
         if not isinstance(node, list) or len(node) > self.limit:
@@ -291,19 +294,19 @@ class ListOf(msgspec.Struct, frozen=True):
         return [self.item.write(part) for part in value]
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected list."""
         return f"a list, each item {self.item.describe()}"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the list."""
         return {"type": "array", "items": self.item.json_schema()}
 
 
 class Pair:
-    """Two whole numbers, first not above second: a span of lines."""
+    """A range of lines as two whole numbers. The first is not greater than the second."""
 
     def read(self, node: Node) -> tuple[int, int]:
-        """Read `[a, b]`."""
+        """Read `[first, last]`."""
         if not isinstance(node, list) or len(node) != 2:
             raise ValueMismatch(node, self.describe())
         first, second = (Whole().read(part) for part in node)
@@ -312,22 +315,22 @@ class Pair:
         return first, second
 
     def write(self, value: Any) -> Node:
-        """Write `[a, b]`."""
+        """Write `[first, last]`."""
         return [Raw(value[0]), Raw(value[1])]
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected range."""
         return "two line numbers [first, last]"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the range."""
         return {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 
 
 class Record(msgspec.Struct, frozen=True):
-    """A flat mapping that becomes a frozen record; members at their default are not written.
+    """A flat mapping read into a frozen struct. Members with their default are not written.
 
-    `names` maps a key in the file to an attribute that cannot carry its name (`class`).
+    `names` maps a key in the file to an attribute if the key is not a valid name (`class`).
     """
 
     make: type[msgspec.Struct]
@@ -339,7 +342,7 @@ class Record(msgspec.Struct, frozen=True):
         return hash((self.make, tuple(self.members)))
 
     def read(self, node: Node) -> object:
-        """Read the known members; an unknown or a missing one is a mismatch."""
+        """Read the known members. Raise ValueMismatch for an unknown or missing key."""
         if not isinstance(node, dict):
             raise ValueMismatch(node, self.describe())
         values: dict[str, object] = {}
@@ -357,7 +360,7 @@ class Record(msgspec.Struct, frozen=True):
         return self.make(**values)
 
     def write(self, value: object) -> Node:
-        """Write members that differ from their default, in the order of the table."""
+        """Write the members that differ from their default, in the order of `members`."""
         defaults = defaults_of(self.make)
         node: dict[str, Node] = {}
         for key, kind in self.members.items():
@@ -368,11 +371,11 @@ class Record(msgspec.Struct, frozen=True):
         return node
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected mapping."""
         return "a mapping {" + ", ".join(self.members) + "}"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of the mapping."""
         return {
             "type": "object",
             "properties": {key: kind.json_schema() for key, kind in self.members.items()},
@@ -388,19 +391,19 @@ _KINDS = ("inferred", "merged")
 
 
 class Place(Record, frozen=True):
-    """A source, written as a person would name it: `MEMORY.md:35`, `notes/a.md:52-54, 2026-05-06`.
+    """A source in short form, such as `MEMORY.md:35` or `notes/a.md:52-54, 2026-05-06`.
 
-    A path is that of a file under `sources/`, one after a slash that of another file of the
-    repository. Behind the lines stands only what does not follow by itself: the day with what it
-    was read from where that is no heading, a text hash, a kind. What has no such spelling is a
-    mapping, as all were in format 1.
+    A path is relative to `sources/`, or to the repository if it starts with a slash. After the
+    lines come only values that are not implied: the date and its origin (unless it is a heading), a
+    text hash, and a kind. A source without a short form is written as a mapping, as all sources
+    were in format 1.
     """
 
     def __hash__(self) -> int:
         return super().__hash__()
 
     def read(self, node: Node) -> object:
-        """Read either spelling."""
+        """Read the short form or a mapping."""
         if isinstance(node, dict):
             return super().read(node)
         found = _PLACE.fullmatch(node) if isinstance(node, str) else None
@@ -429,7 +432,7 @@ class Place(Record, frozen=True):
             raise ValueMismatch(node, self.describe()) from bad
 
     def write(self, value: Any) -> Node:
-        """Write the short spelling, where it says all."""
+        """Write the short form if it reads back as an equal value, else a mapping."""
         resource: str = value.resource
         text = resource.removeprefix(_SOURCES)
         if text == resource and "://" not in resource:
@@ -447,22 +450,22 @@ class Place(Record, frozen=True):
         return text if same else super().write(value)
 
     def describe(self) -> str:
-        """Describe."""
+        """Describe the expected source."""
         return "a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54"
 
     def json_schema(self) -> dict[str, object]:
-        """Describe for JSON Schema."""
+        """Return the JSON Schema of a source."""
         return {"anyOf": [{"type": "string"}, super().json_schema()]}
 
 
 @cache
 def defaults_of(record: type[msgspec.Struct]) -> Mapping[str, object]:
-    """Return a record's attributes in order, each with its default or `msgspec.NODEFAULT`."""
+    """Return a struct's fields in order with their defaults, or `msgspec.NODEFAULT`."""
     names, known = record.__struct_fields__, record.__struct_defaults__
     without = dict.fromkeys(names[: len(names) - len(known)], msgspec.NODEFAULT)
     return without | dict(zip(names[len(without) :], known, strict=True))
 
 
 def memory_ref() -> Text:
-    """Return the kind of a reference to a memory by its full id."""
+    """Return the kind of a field that refers to a memory by its full id."""
     return Text(pattern=ID_PATTERN.pattern, what="a memory id such as mem-0123456789abcdef")

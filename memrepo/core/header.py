@@ -1,15 +1,15 @@
-"""A file's header: where it is, what it has, and what is wrong with it.
+"""Parse the header (YAML front matter) of a file and report what is wrong with it.
 
 A header opens on line 1 (after an optional byte order mark) with `---` and closes with the next
-line `---` or `...`; blanks may follow both. `+++` and a `---` further down are body. A file without
-one is the rule, not an error.
+line `---` or `...`. Blanks may follow both. `+++` and a later `---` are part of the body. Files
+without a header are normal, not an error.
 
-The fast reader accepts a line only if YAML gives the same text, so both readers agree on every
-header that it takes (a law in the tests); the rest it leaves to YAML, ten times as slow.
+The fast reader accepts a line only if YAML yields the same text. Tests check that both readers
+agree on every header it accepts. Other headers are parsed by YAML, which is ten times slower.
 
-The slow reader works on PyYAML's event stream, not on its composer: a stream can be cut at a depth
-before anything recurses, an alias is never followed, and no type is ever guessed. Nodes have their
-places, so that problems are located and comments found again.
+The slow reader uses PyYAML's event stream, not its composer. The depth is therefore checked before
+anything recurses, aliases are never followed, and types are never guessed. Nodes have positions,
+which are used to locate problems and comments.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import ORDER
 
 MAX_BYTES = 1024 * 1024
-"""Largest memory file that is read, in bytes."""
+"""The largest memory file that is read, in bytes."""
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
-"""Begins the file that git holds instead of one that Git LFS stores."""
+"""The first bytes of the pointer file that git stores in place of a Git LFS file."""
 OWN_DEPTH = 4
-"""Deepest nesting of lists and mappings under a schema key; the schema itself needs three."""
+"""The maximum nesting of lists and mappings under a schema key. The schema needs three levels."""
 FOREIGN_DEPTH = 16
-"""Deepest nesting under a key that is not ours."""
+"""The maximum nesting under a foreign key."""
 
 RULES: Mapping[str, str] = MappingProxyType(
     {
@@ -68,7 +68,7 @@ RULES: Mapping[str, str] = MappingProxyType(
         "frontmatter-near-key": "A key that looks like a misspelt schema key is probably one.",
     }
 )
-"""Every rule of header and codec, with what it asks for in one line."""
+"""All rules of the header and the codec, each with its requirement."""
 
 
 def refusal(
@@ -82,7 +82,7 @@ def refusal(
     fix: str = "",
     severity: Literal["error", "warning"] = "error",
 ) -> Problem:
-    """Make the Problem of a rule in RULES; raises KeyError on a rule that is not listed."""
+    """Build the Problem for a rule in RULES. Raise KeyError if the rule is not listed."""
     if rule not in RULES:
         raise KeyError(rule)
     return Problem(
@@ -98,9 +98,9 @@ def refusal(
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One top-level key, its value, and its lines (one-based in the file, both inclusive).
+    """A top-level key, its value, and its lines (one-based in the file, both inclusive).
 
-    `last` covers the whole value, but no comment or blank line after it.
+    `last` is the last line of the value, without following comments or blank lines.
     """
 
     key: str
@@ -110,7 +110,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The entries of a header in file order, how far they are indented, and what is wrong."""
+    """The entries of a header in file order, their indentation, and the problems found."""
 
     entries: tuple[Entry, ...] = ()
     indent: int = 0
@@ -124,19 +124,19 @@ _COMMENT = regex(rf"#[^{BAD}]*")
 _MEMBER = regex(r"([A-Za-z_][A-Za-z0-9_-]*): ")
 _SCALAR = regex(rf"({_STRING})|({FLOW_PLAIN})")
 _PAIR = regex(rf"([A-Za-z_][A-Za-z0-9_-]*): (?:({_STRING})|({FLOW_PLAIN}))(, |\}})")
-"""A member whose value is a scalar, with what ends it: nearly all are so, and read at once. Neither
-scalar may hold what ends it, so there is one way to match."""
+"""A mapping member with a scalar value, including its terminator. Nearly all members match. Neither
+kind of scalar can contain the terminator, so there is only one way to match."""
 _SURROGATE = regex(r"\\u[dD][89a-fA-F]")
 
 
 class NotCanonical(ValueError):
-    """A spelling that memrepo does not write."""
+    """Raised when a header line is not in the form that memrepo writes."""
 
 
 def read_subset(lines: Sequence[str], first: int) -> tuple[Entry, ...] | None:
-    """Read the lines between the markers; `first` is the number of the first one.
+    """Parse the lines between the markers. `first` is the line number of `lines[0]`.
 
-    Returns None where the header is not in the canonical subset.
+    Return None if the header is not in the canonical subset.
     """
     try:
         return _read(lines, first)
@@ -146,12 +146,12 @@ def read_subset(lines: Sequence[str], first: int) -> tuple[Entry, ...] | None:
 
 def _read(lines: Sequence[str], first: int) -> tuple[Entry, ...]:
     found: dict[str, Entry] = {}
-    items: list[Node] | None = None  # of the key that stands alone on its line, if one is open
+    items: list[Node] | None = None  # items of the key without a value on its line, if any
     key, start = "", 0
     for number, line in enumerate(lines, first):
         match = _KEY.match(line)
         if match is not None:
-            # A run holds many headers, and all have the same keys.
+            # A run reads many headers with the same keys, so keys are interned.
             key, start, rest = intern(match[1]), number, line[match.end() :]
             if key in found or (key not in ORDER and _is_misread(key)):
                 raise NotCanonical(line)
@@ -166,7 +166,7 @@ def _read(lines: Sequence[str], first: int) -> tuple[Entry, ...]:
 
 
 def _value(rest: str, line: str) -> Node:
-    """Read what stands after `key: `; `key:` alone is the empty text."""
+    """Parse the text after `key: `. A key without a value has the empty text."""
     if plain_shape(rest):
         return rest
     if not rest:
@@ -177,7 +177,7 @@ def _value(rest: str, line: str) -> Node:
 
 
 def _whole(text: str, at: int) -> Node:
-    """Read a quoted string or a flow collection that ends with the line."""
+    """Parse a quoted string or a flow collection that extends to the end of the line."""
     if text[at] == '"':
         match = _WHOLE_STRING.fullmatch(text, at)
         if match is None:
@@ -192,7 +192,7 @@ def _whole(text: str, at: int) -> Node:
 
 
 def _node(text: str, at: int, depth: int) -> tuple[Node, int]:
-    """Read one node of a flow collection; returns it and where it ends."""
+    """Parse one node of a flow collection. Return the node and its end offset."""
     opening = text[at : at + 1]
     if opening == "[":
         return _list(text, at + 1, depth)
@@ -209,7 +209,10 @@ def _node(text: str, at: int, depth: int) -> tuple[Node, int]:
 
 @lru_cache(maxsize=1024)
 def _is_misread(key: str) -> bool:
-    """Return whether a key may be read as something else than text; files share theirs."""
+    """Return whether YAML may parse a key as another type.
+
+    Cached because files share their keys.
+    """
     return ambiguous(key)
 
 
@@ -258,7 +261,10 @@ def _mapping(text: str, at: int, depth: int) -> tuple[Node, int]:
 
 
 def _unquoted(string: str) -> str:
-    """Read a JSON string; surrogate pairs are two characters in YAML, so they are not ours."""
+    """Decode a JSON string.
+
+    Raise NotCanonical for surrogate pairs because YAML reads each as two characters.
+    """
     if "\\" not in string:
         return string[1:-1]
     if _SURROGATE.search(string):
@@ -270,7 +276,7 @@ def _unquoted(string: str) -> str:
 
 
 FIRST_LINE = 2
-"""The number of the line after the opening marker."""
+"""The line number of the first line after the opening marker."""
 
 _OPEN = regex(r"\ufeff?---[ \t]*(?:\r\n|\n|\r|\Z)")
 _CLOSE = regex(r"[\r\n](?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)")
@@ -278,11 +284,12 @@ _BYTE_LINE_END = regex(rb"\r\n|\n|\r")
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """A file's header.
+    """A parsed header.
 
-    `present`: opened and closed. `unclosed`: opened only; then everything is body. `indent`:
-    blanks before each top-level key. `body_line` is the one-based number of the first line after
-    the header, `body_offset` where it begins in the decoded text (the byte order mark counts).
+    `present`: the header is opened and closed. `unclosed`: it is only opened, and the whole file is
+    body. `indent`: the number of blanks before each top-level key. `body_line`: the one-based
+    number of the first line after the header. `body_offset`: the offset of that line in the decoded
+    text, including a byte order mark.
     """
 
     present: bool = False
@@ -295,7 +302,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def split(data: bytes, path: str) -> Header:
-    """Read the header of any file; it never raises, what is wrong is in `problems`."""
+    """Parse the header of any file. Never raises. Errors are in `problems`."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -304,7 +311,7 @@ def split(data: bytes, path: str) -> Header:
 
 
 def not_utf8(path: str, data: bytes, offset: int) -> Problem:
-    """Make the Problem of bytes that are not UTF-8 from `offset` on."""
+    """Build the Problem for a file whose bytes are not UTF-8 at `offset`."""
     before = data[:offset]
     ends = list(_BYTE_LINE_END.finditer(before))
     start = ends[-1].end() if ends else 0
@@ -319,7 +326,7 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
 
 
 def read(text: str, path: str) -> Header:
-    """Read the header of a decoded text; as `split`."""
+    """Parse the header of a decoded text, as `split` does for bytes."""
     bom = int(text.startswith("\ufeff"))
     opening = _OPEN.match(text)
     if opening is None:
@@ -348,23 +355,24 @@ def read(text: str, path: str) -> Header:
 
 
 def _closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
-    # The closing marker may follow at once: its line end is then the opening's own.
+    # The closing marker may follow directly. Its preceding line end is then part of the opening
+    # marker.
     return _CLOSE.search(text, opening.end() - 1)
 
 
 def inner_lines(text: str, start: int, end: int) -> list[str]:
-    """Split the text between the markers into lines without their ends."""
+    """Split the text between the markers into lines without line ends."""
     inner = text[start:end]
     if "\r" in inner:
         return [line for line, _ in split_lines(inner)]
     lines = inner.split("\n")
-    # After a last line end comes nothing; between markers in direct succession there is nothing.
+    # Remove the empty string after the last line end. If the markers are adjacent, no line remains.
     lines.pop()
     return lines
 
 
 def read_lines(lines: list[str], path: str) -> Reading:
-    """Read the lines between the markers: our own subset first, YAML for the rest."""
+    """Parse the lines between the markers with the fast reader, or with YAML if that fails."""
     entries = read_subset(lines, FIRST_LINE)
     if entries is not None:
         return Reading(entries=entries)
@@ -383,10 +391,10 @@ _TAB_FIX = "write spaces, or double quotes around a value that holds a tab"
 
 
 class Spot(msgspec.Struct, kw_only=True):
-    """A node under construction and its place; lines and columns count from 0 in the header.
+    """A node under construction and its position. Lines and columns are zero-based in the header.
 
-    `style` is how a scalar is spelled: plain, a quote, or the mark of a block scalar; `parts` are
-    the items of a list or the values of a mapping, `keys` the keys of a mapping.
+    `style` is the style of a scalar: plain, a quote character, or a block scalar indicator. `parts`
+    are the items of a list or the values of a mapping. `keys` are the keys of a mapping.
     """
 
     node: Node
@@ -400,16 +408,16 @@ class Spot(msgspec.Struct, kw_only=True):
     parts: list[Spot] = msgspec.field(default_factory=list)
 
     def covers(self, line: int, column: int) -> bool:
-        """Return whether a place lies within the node."""
+        """Return whether a position is inside the node."""
         return (self.line, self.column) <= (line, column) < (self.end, self.end_column)
 
 
 class _Refused(Exception):
-    """The rest of the header cannot be read; the problem is already noted."""
+    """Raised when the rest of the header cannot be parsed. The problem is already recorded."""
 
 
 class _Composer(msgspec.Struct):
-    """Build the tree of a header out of events, noting every refusal."""
+    """Builds the node tree of a header from YAML events and records every problem."""
 
     lines: Sequence[str]
     path: str
@@ -419,7 +427,7 @@ class _Composer(msgspec.Struct):
     root: Spot | None = None
 
     def note(self, rule: str, message: str, line: int, column: int, fix: str) -> None:
-        """Note a refusal at a place within the header."""
+        """Record a problem at a position in the header."""
         key = self.root.keys[-1].node if self.root and self.root.keys else ""
         self.problems.append(
             refusal(
@@ -436,12 +444,12 @@ class _Composer(msgspec.Struct):
             raise _Refused
 
     def stop(self, rule: str, message: str, line: int, column: int, fix: str) -> _Refused:
-        """Note a refusal after which nothing more can be read."""
+        """Record a problem that ends parsing. Return the exception to raise."""
         self.note(rule, message, line, column, fix)
         return _Refused()
 
     def take(self, event: object) -> None:
-        """Take one event of the stream."""
+        """Process one event of the stream."""
         match type(event).__name__:
             case "DocumentStartEvent":
                 self._document(event)
@@ -456,7 +464,7 @@ class _Composer(msgspec.Struct):
             case "SequenceEndEvent" | "MappingEndEvent":
                 self._close(event)
             case _:
-                pass  # start and end of stream, end of document
+                pass  # start and end of the stream, end of the document
 
     def _document(self, event: Any) -> None:
         if event.explicit or self.root is not None:
@@ -532,7 +540,7 @@ class _Composer(msgspec.Struct):
         )
 
     def _dressed(self, event: Any) -> None:
-        """Refuse an anchor or a tag."""
+        """Record a problem for an anchor or a tag."""
         mark = event.start_mark
         if event.anchor is not None:
             found = shown("&" + event.anchor)
@@ -554,7 +562,7 @@ class _Composer(msgspec.Struct):
             )
 
     def _place(self, spot: Spot) -> None:
-        """Put a node where it belongs: the root, an item, a key or a value."""
+        """Attach a node to its parent: as the root, a list item, a key or a value."""
         if not self.stack:
             self._root(spot)
             return
@@ -630,7 +638,7 @@ class _Composer(msgspec.Struct):
 
 
 def read_yaml(lines: Sequence[str], path: str, first: int) -> Reading:
-    """Read the lines between the markers; `first` is the one-based number of the first one."""
+    """Parse the lines between the markers with YAML. `first` is the line number of `lines[0]`."""
     strange = list(_strange(lines, path, first))
     if strange:
         return Reading(problems=tuple(strange))
@@ -651,7 +659,7 @@ def read_yaml(lines: Sequence[str], path: str, first: int) -> Reading:
 
 
 def _compose(lines: Sequence[str], path: str, first: int) -> _Composer:
-    """Compose the tree of a header; what is wrong with it is in `problems`."""
+    """Build the node tree of a header. Errors are recorded in `problems`."""
     import yaml
 
     composer = _Composer(lines, path, first)
@@ -668,7 +676,7 @@ def _compose(lines: Sequence[str], path: str, first: int) -> _Composer:
 
 
 def _strange(lines: Sequence[str], path: str, first: int) -> Iterator[Problem]:
-    """Find controls and the line breaks that only YAML 1.1 knows."""
+    """Yield a problem for each line with a control character or a line break of YAML 1.1 only."""
     for number, line in enumerate(lines, first):
         match = _STRANGE.search(line)
         if match is not None:
@@ -684,7 +692,7 @@ def _strange(lines: Sequence[str], path: str, first: int) -> Iterator[Problem]:
 
 
 def _tabs(composer: _Composer) -> None:
-    """Refuse tabs outside quotes, block scalars and comments: PyYAML's two readers differ there."""
+    """Reject tabs outside quotes, block scalars and comments. PyYAML's two parsers differ there."""
     if not any("\t" in line for line in composer.lines):
         return
     scalars = list(_scalars(composer.root))
@@ -700,7 +708,10 @@ def _tabs(composer: _Composer) -> None:
 
 
 def _syntax(composer: _Composer, error: Exception) -> Problem:
-    """Locate a YAML error: where it was noticed, or where what never ended began."""
+    """Return the problem for a YAML error, located where the error was detected.
+
+    If that is after the last line, use the start of the unclosed construct.
+    """
     lines = composer.lines
     mark = getattr(error, "problem_mark", None)
     if mark is None or mark.line >= len(lines):
@@ -736,7 +747,10 @@ def _scalars(spot: Spot | None) -> Iterator[Spot]:
 def locate(
     lines: Sequence[str], first: int, key: str, steps: Sequence[str | int]
 ) -> tuple[int, int]:
-    """Find the one-based line and column of a value, as deep as the steps can be followed."""
+    """Return the one-based line and column of a value.
+
+    Follow the steps as far as they exist.
+    """
     spot = _compose(lines, "", first).root
     place = (first, 1)
     for step in (key, *steps):
@@ -753,21 +767,22 @@ def locate(
 
 
 def comments_of(lines: Sequence[str], first: int, entry: Entry) -> list[tuple[int, str]]:
-    """Find the comments within an entry's lines, as (file line, `# text`)."""
+    """Return the comments in the lines of an entry, as (file line, `# text`)."""
     found = _comments(lines, list(_scalars(_compose(lines, "", first).root)))
     span = range(entry.first - first, entry.last - first + 1)
     return [(number + first, found[number][1]) for number in span if number in found]
 
 
 def _comments(lines: Sequence[str], scalars: Sequence[Spot]) -> dict[int, tuple[int, str]]:
-    """Find all comments: for a line its comment's column and text.
+    """Return all comments as a mapping from line index to (column, text).
 
-    Whatever follows the last scalar that ends on a line is punctuation up to the first `#`.
+    After the last scalar that ends on a line, only punctuation can precede the first `#`.
     """
     ends: dict[int, int] = {}
     inside: set[int] = set()
     for spot in scalars:
-        # The line of a block scalar's mark may end in a comment, one where quotes open may not.
+        # The line of a block scalar indicator may end with a comment. A line with an open quote may
+        # not.
         inside.update(range(spot.line + (spot.style in "|>"), spot.end))
         ends[spot.end] = max(ends.get(spot.end, 0), spot.end_column)
     found = {}

@@ -1,7 +1,7 @@
-"""Normalised text, ids, slugs and paths: the identity of a memory, fixed at birth.
+"""Text normalization, ids, slugs and file names. A memory's id never changes after creation.
 
-Ids are sha-256 over a JSON array of normalised parts; there is no stemming and no folding of
-plurals or articles here (those belong to reuse keys only).
+Ids are SHA-256 hashes of a JSON array of normalized parts. Words are not stemmed, and plurals and
+articles are not folded here. Only reuse keys do that.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _LEADING_DATE = regex(r"^[\[(]?\d{4}-\d{2}-\d{2}[\])]?(?:\s*[:–—-])?\s+")
 _BLANKS = regex(r"\s+")
 _NOT_SLUG = regex(r"[^a-z0-9]+")
 TAG_PATTERN = r"\w[\w./:+#-]*"
-"""What a tag looks like by default: one word, such as `garden`, `project/shed` or `c++`."""
+"""The default pattern of a tag: one word, such as `garden`, `project/shed` or `c++`."""
 _NOT_TAG = regex(r"[^\w./:+#]+")
 
 
 def visible(text: str) -> str:
-    """Drop invisible characters: format controls (zero width, bidi), other controls but blanks."""
+    """Remove invisible characters: format characters (zero width, bidi) and non-blank controls."""
     if text.isprintable() or "".join(text.split()).isprintable():
-        return text  # as nearly all: what is dropped is neither blank nor printable
+        return text  # the common case: nothing to remove
     return "".join(
         ch
         for ch in text
@@ -42,17 +42,17 @@ def visible(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """Fold to NFKC, lower case and single blanks, without invisible characters."""
-    if text.isascii():  # most text is, and runs fold all of it: the same, without the tables
+    """Normalize a text: NFKC, case-folded, single blanks, and no invisible characters."""
+    if text.isascii():  # the common case: the same result without Unicode tables, which is faster
         return " ".join(visible(text).lower().split())
     folded = unicodedata.normalize("NFKC", visible(text)).casefold()
-    # Case folding can leave a decomposable sequence behind; a second pass makes this idempotent.
+    # Case folding can produce a decomposed sequence. A second pass makes this function idempotent.
     folded = unicodedata.normalize("NFKC", visible(folded))
     return _BLANKS.sub(" ", folded).strip()
 
 
 def strip_marker(text: str) -> str:
-    """Drop a leading list marker, checkbox and date, in this order."""
+    """Remove a leading list marker, checkbox and date, in this order."""
     text = text.strip()
     for pattern in (_MARKER, _CHECKBOX, _LEADING_DATE):
         text = pattern.sub("", text, count=1)
@@ -60,12 +60,12 @@ def strip_marker(text: str) -> str:
 
 
 def normal_claim(text: str) -> str:
-    """Normalise a claim's text for comparison: without list marker, checkbox or leading date."""
+    """Normalize a claim's text for comparison, without list marker, checkbox or leading date."""
     return normalise(strip_marker(text))
 
 
 def digest(parts: Iterable[object]) -> str:
-    """Return the sha-256 hex of a JSON array of parts (compact, non-ASCII kept)."""
+    """Return the SHA-256 hex digest of the parts as compact JSON, with non-ASCII unescaped."""
     import hashlib
     import json
 
@@ -74,27 +74,30 @@ def digest(parts: Iterable[object]) -> str:
 
 
 def text_hash(text: str) -> str:
-    """Return `th-<16 hex>` of a normalised text: equal texts meet whatever file they stand in."""
+    """Return the hash `th-<16 hex>` of a normalized text.
+
+    Equal texts in any file have equal hashes.
+    """
     return f"th-{digest([normal_claim(text)])[:16]}"
 
 
 def claim_id(*, scope: str, subject: str, predicate: str, object_: str, text: str) -> str:
-    """Return the id of a claim: `mem-<16 hex>` over scope, triple and text, all normalised."""
+    """Return the id `mem-<16 hex>` of a claim: a hash of the normalized scope, triple and text."""
     parts = [normalise(scope), *(normalise(p) for p in (subject, predicate, object_))]
     return f"mem-{digest([*parts, normal_claim(text)])[:16]}"
 
 
 def note_id(*, resource: str, text: str, occurrence: int) -> str:
-    """Return the id of a note: over resource, normalised text and n-th occurrence (from 0)."""
+    """Return the id of a note, hashed from resource, normalized text and occurrence (from 0)."""
     return f"mem-{digest(['note', resource, normalise(text), occurrence])[:16]}"
 
 
 def manual_id(
     *, created: datetime, text: str, scope: str = "", type_: str = "", taken: Container[str] = ()
 ) -> str:
-    """Return the id of a hand-made memory: over creation time, text, scope and type.
+    """Return the id of a memory added by hand, hashed from creation time, text, scope and type.
 
-    An id among those `taken` is passed over: the same was written, and forgotten, in one second.
+    Skip ids in `taken`: the same text may have been added and forgotten in the same second.
     """
     parts = ["manual", format_time(created), normal_claim(text), normalise(scope), type_]
     turns = (f"mem-{digest([*parts, turn] if turn else parts)[:16]}" for turn in count())
@@ -102,9 +105,9 @@ def manual_id(
 
 
 def stem_of(text: str) -> str:
-    """Return the words of a text as a file name that every file system holds, in their own script.
+    """Return a file name stem made of the words of a text, in their original script.
 
-    A letter beyond ASCII takes the room of two.
+    The length is limited to what every file system supports. A non-ASCII character counts as two.
     """
     plain = strip_marker(text)
     if plain.isascii():
@@ -122,16 +125,16 @@ def stem_of(text: str) -> str:
 
 
 def _unmarked(word: str) -> str:
-    """Return a word without the marks at its beginning, which would sit on what is before."""
+    """Remove leading combining marks, which would combine with the preceding character."""
     while word and unicodedata.category(word[0])[0] == "M":
         word = word[1:]
     return word
 
 
 def _narrowed(word: str) -> str:
-    """Return the beginning of a word without spaces, as of Chinese, that has no room."""
+    """Truncate a word that is longer than a stem may be, such as Chinese text without spaces."""
     end, room = 0, SLUG_LENGTH
-    for end, ch in enumerate(word):  # noqa: B007 - where it stops is asked for
+    for end, ch in enumerate(word):  # noqa: B007 - the loop variable is used after the loop
         room -= 1 + (ch > "\x7f")
         if room < 0:
             break
@@ -139,7 +142,7 @@ def _narrowed(word: str) -> str:
 
 
 def slugify(text: str) -> str:
-    """Make a slug `[a-z0-9-]{1,60}` from the birth text; other scripts are transliterated."""
+    """Build a slug `[a-z0-9-]{1,60}` from a text. Other scripts are transliterated."""
     plain = strip_marker(text)
     if not plain.isascii():
         from anyascii import anyascii
@@ -153,5 +156,8 @@ def slugify(text: str) -> str:
 
 
 def as_tag(text: str) -> str:
-    """Return a text as a tag: hyphens for what no tag holds; empty where nothing is left."""
+    """Convert a text to a tag.
+
+    Replace invalid characters with hyphens. Return an empty string if nothing remains.
+    """
     return _NOT_TAG.sub("-", text.strip()).lstrip("-./:+#").rstrip("-")

@@ -1,4 +1,4 @@
-"""JSON lines: each is a record or a Problem that names it; nothing is skipped."""
+"""Read and write JSON lines. Each line is a record or is reported as a Problem."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _SEPARATORS = regex("[\x85\u2028\u2029]")
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """One record of a JSON-lines file and its one-based line."""
+    """A record of a JSON lines file and its one-based line number."""
 
     number: int
     record: Mapping[str, Any]
 
 
 def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Problem]]:
-    """Read a JSON-lines file; blank lines are allowed, anything else is a Problem of `rule`.
+    """Read a JSON lines file. Blank lines are ignored, and invalid lines are Problems of `rule`.
 
-    Lines end at line feeds only; NaN and infinities are refused, as JSON has none.
+    Lines end only at line feeds. NaN and infinity are rejected because they are not JSON.
     """
     found: list[Line] = []
     problems: list[Problem] = []
@@ -49,7 +49,7 @@ def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Prob
 
 
 def read_object(data: bytes) -> dict[str, object] | str:
-    """Read one JSON object, or return what was found instead."""
+    """Decode one JSON object, or return a description of what was found instead."""
     try:
         value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError as error:
@@ -62,7 +62,10 @@ def read_object(data: bytes) -> dict[str, object] | str:
 
 
 def spell_lines(records: Iterable[Mapping[str, object]]) -> bytes:
-    """Format JSON lines; line separators of Unicode are escaped, for readers that split at them."""
+    """Format records as JSON lines.
+
+    Unicode line separators are escaped because some programs split lines at them.
+    """
     text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     return _SEPARATORS.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode("utf-8")
 
@@ -72,10 +75,10 @@ def _refuse(word: str) -> NoReturn:
 
 
 def texts(value: object) -> list[str]:
-    """Return the texts of a list; empty for anything else."""
+    """Return the strings in a list, or an empty list for any other value."""
     return [v for v in value if isinstance(v, str)] if isinstance(value, list) else []
 
 
 def mappings(value: object) -> list[Mapping[str, Any]]:
-    """Return the mappings of a list; empty for anything else."""
+    """Return the mappings in a list, or an empty list for any other value."""
     return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []

@@ -1,7 +1,7 @@
-"""Edits of a JSON file that somebody else keeps: what is not touched stays, byte for byte.
+"""Edit JSON files that belong to another program. Unedited parts remain the same byte for byte.
 
-Values are added at the end of an object or a list, in the file's own indentation, and taken out
-again. Comments and trailing commas, which many programs allow in their settings, stay.
+Values are added at the end of an object or a list, in the file's indentation, and can be removed
+later. Comments and trailing commas, which many programs allow in settings, are preserved.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import msgspec
 from memrepo.core.patterns import regex
 
 _PIECE = regex(r'"(?:[^"\\\n]|\\.)*"?|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|/\*[\s\S]*|,')
-"""A string, a comment or a comma; one that is not closed ends all the same, and is no JSON."""
+"""A string, a comment or a comma. An unclosed string or comment also matches, and is invalid JSON.
+"""
 _BLANK = regex(r"[ \t\r\n]*")
 _BREAK = regex(r"[ \t]*\r?\n")
 _NO_BLANK = regex(r"[^ \t\r\n]")
@@ -25,14 +26,14 @@ _DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
-    """A text is not JSON, or not of the shape that is edited; names the line."""
+    """Raised when a text is not JSON or does not have the expected structure. Names the line."""
 
     def __init__(self, text: str, offset: int, what: str) -> None:
         super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A member of an object (with its key) or of a list: where it starts, and its value."""
+    """A member of an object (with its key) or an item of a list: its start offset and value."""
 
     start: int
     value: Node
@@ -40,7 +41,10 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A value in the text; `kind` is `{`, `[` or empty, `parts` what such a container holds."""
+    """A value in the text.
+
+    `kind` is `{`, `[` or empty, and `parts` are the members of a container.
+    """
 
     start: int
     end: int
@@ -49,7 +53,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse(text: str) -> Node:
-    """Return the tree of a text; raises NotJson."""
+    """Parse a text into a node tree. Raise NotJson if it is invalid."""
     plain = without_comments(text)
     try:
         json.loads(plain)
@@ -59,7 +63,7 @@ def parse(text: str) -> Node:
 
 
 def without_comments(text: str) -> str:
-    """Return a text as JSON has it: blanks stand for comments and trailing commas."""
+    """Return a text of the same length with comments and trailing commas replaced by blanks."""
     if "//" not in text and "/*" not in text and not _TRAILING.search(text):
         return text
     bare = _PIECE.sub(lambda m: _NO_BLANK.sub(" ", m[0]) if m["comment"] else m[0], text)
@@ -67,7 +71,7 @@ def without_comments(text: str) -> str:
 
 
 def _is_last(text: str, at: int) -> bool:
-    """Return whether a comma is between a value and the end of what holds it."""
+    """Return whether a comma is between a value and the end of its container."""
     before = at
     while before and text[before - 1] in " \t\r\n":
         before -= 1
@@ -79,9 +83,9 @@ def _is_last(text: str, at: int) -> bool:
 
 
 def append(text: str, keys: Sequence[str], value: object) -> str:
-    """Add a value at the end of the list that keys lead to from the root; both are made if absent.
+    """Append a value to the list at `keys`, starting at the root.
 
-    Raises NotJson where a key leads to something else.
+    Missing objects and the list are created. Raise NotJson if a key leads to another type.
     """
     path = _path(parse(text), keys)
     rest = keys[len(path) - 1 :]
@@ -96,9 +100,9 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def put(text: str, keys: Sequence[str], value: object) -> str:
-    """Set a member of an object that keys lead to; objects on the way are made if absent.
+    """Set the member at `keys`. Missing parent objects are created.
 
-    Raises NotJson where a key on the way leads to something else.
+    Raise NotJson if a parent is not an object.
     """
     text = take_away(text, keys, lambda _: True, empty=False)
     path = _path(parse(text), keys[:-1])
@@ -114,7 +118,10 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
 def take_away(
     text: str, keys: Sequence[str], ours: Callable[[object], bool], *, empty: bool = True
 ) -> str:
-    """Take a member that is ours out of its object, and with `empty` what is empty then."""
+    """Remove the member at `keys` if `ours` returns true for its value.
+
+    If `empty`, also remove the objects that become empty.
+    """
     path = _path(parse(text), keys)
     if len(path) <= len(keys):
         return text
@@ -129,7 +136,10 @@ def take_away(
 
 
 def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> str:
-    """Take the values that are ours out of a list, and what is empty then up to the root."""
+    """Remove the items for which `ours` returns true from the list at `keys`.
+
+    Also remove the containers that become empty.
+    """
     path = _path(parse(text), keys)
     if len(path) <= len(keys) or path[-1].kind != "[":
         return text
@@ -148,7 +158,7 @@ def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> 
 
 
 def _path(root: Node, keys: Sequence[str]) -> list[Node]:
-    """Return the values that keys lead to, from the root on, as far as they are there."""
+    """Return the nodes from the root along `keys`, as far as they exist."""
     path = [root]
     for key in keys:
         found = next((p.value for p in path[-1].parts if p.key == key), None)
@@ -183,7 +193,7 @@ def _node(text: str, start: int) -> Node:
 
 
 def _add(text: str, node: Node, key: str, value: object) -> str:
-    """Write one more member at the end of a container."""
+    """Insert a member at the end of a container."""
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     if node.parts and "\n" not in text[node.start : node.end]:
         made = f", {name}{json.dumps(value, ensure_ascii=False)}"
@@ -196,7 +206,7 @@ def _add(text: str, node: Node, key: str, value: object) -> str:
     made = line_end + line_end.join(inner + line for line in lines)
     last = node.parts[-1].value.end if node.parts else node.start + 1
     said = text[last : node.end - 1].rstrip()
-    if said.strip(","):  # comments stand where they stood
+    if said.strip(","):  # leave comments in their place
         comma = "," if node.parts and not _comma(said) else ""
         rest = text[last + len(said) :]
         end = "" if _BREAK.match(rest) else f"{line_end}{outer}"
@@ -207,25 +217,25 @@ def _add(text: str, node: Node, key: str, value: object) -> str:
 
 
 def _comma(text: str) -> re.Match[str] | None:
-    """Return the first comma of what is between two values, outside of comments."""
+    """Return the first comma between two values, outside of comments."""
     return next((m for m in _PIECE.finditer(text) if m[0] == ","), None)
 
 
 def _comments(between: str) -> str:
-    """Return what is between two values without its comma; empty where that is blank."""
+    """Return the text between two values without its comma, or an empty string if that is blank."""
     comma = _comma(between)
     rest = between[: comma.start()] + between[comma.end() :] if comma else between
     return rest if rest.strip() else ""
 
 
 def _indent(text: str, at: int) -> str:
-    """Return the blanks that begin the line of an offset."""
+    """Return the indentation of the line at an offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _cut(text: str, node: Node, number: int) -> str:
-    """Take one member out of a container, with the comma that joins it to the others."""
+    """Remove one member of a container and the comma that separates it from the others."""
     parts = node.parts
     start, end = parts[number].start, parts[number].value.end
     before = parts[number - 1].value.end if number else node.start + 1

@@ -1,7 +1,7 @@
-"""What a judge is asked and what it answers, in both passes (memory-purifier).
+"""Requests to a judge and its answers, in both passes (memory-purifier).
 
-A judge scores and words; code does everything else: it validates, re-derives the arithmetic and
-rejects provenance that the candidates do not hold (`judges.passes`).
+A judge only scores and words. Code validates the answers, recomputes the arithmetic, and rejects
+sources that the candidates do not contain (`judges.passes`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ VERDICTS: tuple[VerdictWord, ...] = ("reject", "defer", "compress", "merge", "pr
 Profile = Literal["personal", "business"]
 TokenSource = Literal["exact", "approximate", "unavailable"]
 TOKEN_SOURCES: tuple[TokenSource, ...] = ("exact", "approximate", "unavailable")
-"""From the strongest to the weakest; a sum is as strong as its weakest part."""
+"""Ordered from the strongest to the weakest. A sum has the weakest source of its parts."""
 
 
 class JudgeFailed(MemrepoError):
-    """The judge gives no answer now: what was judged before lands, the rest waits.
+    """Raised when the judge cannot answer now. Earlier answers are used, and the rest is deferred.
 
-    `raw` is what the judge said, for the file that a person may look at, and `tried` why each way
-    of reading it failed; `usage` is what is paid for and of no use: an answer that broke off.
+    `raw` is the unusable answer, saved to a file for inspection. `tried` lists why each way of
+    parsing it failed. `usage` is the cost of an answer that could not be used, such as a truncated
+    one.
     """
 
     exit_code = Exit.MODEL
@@ -48,13 +49,13 @@ class JudgeFailed(MemrepoError):
 
 
 class BadReply(JudgeFailed):
-    """One answer as a whole is of no use, or was refused; the next question may fare better."""
+    """Raised when an answer is unusable or was refused. The next request may succeed."""
 
 
 class BudgetReached(MemrepoError):
-    """The next call could cost more than is left: it is not made.
+    """Raised when the next call could cost more than the remaining budget. The call is not made.
 
-    `too_large` tells that a smaller question may still fit.
+    `too_large` is true if a smaller request may still fit.
     """
 
     exit_code = Exit.MODEL
@@ -65,9 +66,9 @@ class BudgetReached(MemrepoError):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """What judging has cost so far: tokens, US dollars (None: no price is known) and calls.
+    """The cost of judging so far: tokens, US dollars (None if no price is known) and calls.
 
-    `prompt` counts every input token, those written to and read from a cache included.
+    `prompt` counts all input tokens, including those written to and read from a cache.
     """
 
     prompt: int = 0
@@ -80,7 +81,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """Return all tokens, in and out."""
+        """Return the number of input and output tokens."""
         return self.prompt + self.completion
 
     def __add__(self, other: Usage) -> Usage:
@@ -98,7 +99,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def since(self, earlier: Usage) -> Usage:
-        """Return what was used after an earlier reading of the same meter."""
+        """Return the usage since an earlier value of the same counter."""
         if self.calls == earlier.calls:
             return Usage()
         known = self.cost_usd is not None and earlier.cost_usd is not None
@@ -115,7 +116,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def tokens(self) -> dict[str, object]:
-        """Return the token block of manifests and of the JSON answer."""
+        """Return the token counts for manifests and the JSON output."""
         block: dict[str, object] = {
             "prompt": self.prompt,
             "completion": self.completion,
@@ -128,17 +129,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One distinct text that runs may promote, with every place it stands.
+    """A distinct text that a run may promote, with all its sources.
 
-    `text` has neither list marker nor checkbox. `context` is the heading path, outermost first,
-    then the line that introduces it. `rank`, `fits` and `signs` are what the shelf makes of it
-    (`read.shelf`); `chosen` tells whether it is on the shelf, `same_as` names the candidate that
-    says nearly the same. `key` and `value` are the halves of a bold lead
-    `**Key:** value`, else empty. `task` is open, done or empty. `days` counts distinct capture
-    dates and `resources` distinct source files, over earlier evidence too. `retrieved` tells how
-    often recall passed the note that it is; empty for what is no nominated note. `changes`
-    names memories that it changes by its words. `about` names whom or what its file is about,
-    where that is known.
+    `text` has no list marker or checkbox. `context` is the path of headings, outermost first, and
+    the line that introduces the text. `key` and `value` are the parts of a bold lead `**Key:**
+    value`, else empty. `task` is open, done or empty.
+
+    `rank`, `fits` and `signs` are computed by the shelf (`read.shelf`), and `chosen` is whether the
+    candidate is on it. `same_as` is the id of a candidate with nearly the same text. `days` counts
+    distinct capture dates and `resources` distinct source files, including earlier evidence.
+
+    `retrieved` describes how often recall returned a nominated note. It is empty for other
+    candidates. `changes` lists the ids of memories that the text changes. `about` is the subject of
+    the file, if known.
     """
 
     candidate_id: str
@@ -162,12 +165,12 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def captured(self) -> str:
-        """Return the newest ISO date of its evidence, or an empty string."""
+        """Return the newest ISO date of its sources, or an empty string."""
         return max((s.captured for s in self.sources), default="")
 
 
 class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The six Pass 1 dimensions, each 0 to 1."""
+    """The six scores of Pass 1, each from 0 to 1."""
 
     durability: float
     future_judgment_value: float
@@ -178,18 +181,19 @@ class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def strength(self) -> float:
-        """Derive the strength: the first five minus noise risk, -1 to 5."""
+        """Return the strength: the sum of the first five scores minus noise risk (-1 to 5)."""
         values: list[float] = [getattr(self, name) for name in self.__struct_fields__]
         return round(sum(values[:5]) - values[5], 4)
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Pass 1's answer for one candidate; `merge_with` and `compress_into` name candidate ids.
+    """The answer of Pass 1 for one candidate.
 
-    `closes` names candidates that ask for or plan what this later one reports as done or settled.
+    `merge_with` and `compress_into` contain candidate ids. `closes` lists candidates that ask for
+    or plan something that this later candidate reports as done or settled.
 
-    `strength` is derived from the scores; one that a model gave is checked. `fault` says what was
-    wrong with the shape of an answer that was read from text; such an answer is never accepted.
+    `strength` is computed from the scores, and a value supplied by a model is checked. `fault`
+    describes a malformed answer. Such an answer is never accepted.
     """
 
     candidate_id: str
@@ -204,10 +208,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Candidates that survive together; `strength` is its strongest member's.
+    """A group of candidates that are promoted together. `strength` is that of the strongest member.
 
-    `tags` are homes of what else tells of it (`purify.clusters`). `part` counts from 1 the claims
-    of a cluster that states several facts; 0 is the whole.
+    `tags` are the primary pages of related statements (`purify.clusters`). `part` numbers the
+    claims from 1 if the cluster states several facts. It is 0 for the whole cluster.
     """
 
     cluster_id: str
@@ -233,18 +237,18 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     home: str
     sources: tuple[Source, ...] = ()
     by: str = ""
-    """Who answers for it where that is a person: `worded by a person`, `confirmed by a person`."""
+    """Who is responsible, if a person is: `worded by a person` or `confirmed by a person`."""
     under: str = ""
-    """Words of the headings that it is under."""
+    """Words of the headings above the statement."""
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:
-    """Return the prior of an id, None where it is none of some."""
+    """Return the prior claim with this id, or None."""
     return next((prior for prior in priors if prior.memory_id == id_), None) if id_ else None
 
 
 class Contradiction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A prior claim that a new claim disagrees with."""
+    """A prior claim that contradicts a new claim."""
 
     memory_id: str
     relation: Literal["contested", "stale", "superseded"]
@@ -256,7 +260,7 @@ SUGGESTED: tuple[LinkWord, ...] = ("follows", "references", "supports", "related
 
 
 class SuggestedLink(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A prior claim that a new claim follows, refers to, supports or is related to."""
+    """A prior claim that a new claim follows, references, supports or is related to."""
 
     memory_id: str
     type: LinkWord
@@ -264,10 +268,10 @@ class SuggestedLink(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The canonical form of a claim; subject, predicate and object may be empty.
+    """The canonical form of a claim. Subject, predicate and object may be empty.
 
-    `lead` is the beginning of `text` that its evidence does not say itself: words of the headings
-    and list items it is under.
+    `lead` is the beginning of `text` that is not in the evidence: words of its headings and parent
+    list items.
     """
 
     text: str
@@ -279,18 +283,18 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def said(self) -> str:
-        """Return the text without the words that context added."""
+        """Return the text without the lead added from context."""
         return without_lead(self.text, self.lead)
 
 
 def _posture(score: float, words: Sequence[str]) -> str:
-    """Return the word of a score by the cuts 0.8, 0.5 and 0.3, each inclusive."""
+    """Return the word for a score. The thresholds 0.8, 0.5 and 0.3 are inclusive."""
     cuts = zip(words, (0.8, 0.5, 0.3), strict=False)
     return next((word for word, cut in cuts if score >= cut), words[-1])
 
 
 class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The eight Pass 2 dimensions, 0 to 1 (memory-purifier, Pass 2)."""
+    """The eight scores of Pass 2, each from 0 to 1 (memory-purifier, Pass 2)."""
 
     semantic_cluster_confidence: float = 0.0
     canonical_clarity: float = 0.0
@@ -303,27 +307,30 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def freshness_posture(self) -> str:
-        """Return the word for the freshness."""
+        """Return the word for the freshness score."""
         return _posture(self.freshness, ("fresh", "recent", "aging", "stale"))
 
     @property
     def confidence_posture(self) -> str:
-        """Return the word for the confidence."""
+        """Return the word for the confidence score."""
         return _posture(self.confidence, ("high", "medium", "low", "tentative"))
 
     def told(self) -> dict[str, float]:
-        """Return those above zero, as a record holds them."""
+        """Return the scores above zero by name, rounded to four decimals."""
         found = {name: round(getattr(self, name), 4) for name in self.__struct_fields__}
         return {name: value for name, value in found.items() if value}
 
 
 class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Pass 2's answer for one cluster, or for one of several facts that it states.
+    """The answer of Pass 2 for one cluster, or for one of several facts in a cluster.
 
-    `quote` holds the words of the evidence that one of several rests on. `restates` names a prior
-    claim that says the same: the evidence joins it. `drop` says why nothing is to be remembered.
-    `asked_again` tells that a first wording was not what the evidence states. `refused` says why
-    the second was refused too: the text is the evidence's own. `fault` as in a verdict.
+    `quote` contains the words of the evidence that support one of several facts. `restates` is the
+    id of a prior claim with the same meaning, to which the evidence is added. `drop` is the reason
+    to remember nothing.
+
+    `asked_again` is true if the first wording was not stated by the evidence. `refused` is the
+    reason why the second wording was also rejected. In that case the text is quoted from the
+    evidence. `fault` describes a malformed answer.
     """
 
     cluster_id: str
@@ -350,10 +357,10 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PromotionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Pass 1's question: candidates of one batch, sorted by id.
+    """The request of Pass 1: candidates of one batch, sorted by id.
 
-    `faults` is empty at first; a second question holds only what was refused of the first answer,
-    and says by candidate id why.
+    `faults` is empty in the first request. A second request contains only the candidates whose
+    first answer was rejected, with the reasons by candidate id.
     """
 
     profile: Profile
@@ -363,9 +370,9 @@ class PromotionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Pass 2's question: clusters of one batch and the prior claims they may touch.
+    """The request of Pass 2: clusters of one batch and the prior claims they may affect.
 
-    `faults` as in Pass 1, by cluster id.
+    `faults` has the reasons for a second request by cluster id, as in Pass 1.
     """
 
     profile: Profile
@@ -381,11 +388,12 @@ NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 
 
 class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
-    """The question whether two statements contradict each other.
+    """Two statements that may contradict each other.
 
-    `why`: the judge itself said that the first replaces the second, or named the second one when
-    it worded the first (then `reason` is what it said), rules noticed that one changes the other,
-    or both may be about the same thing.
+    `why` is the origin of the suspicion. "replaced": the judge stated that the first replaces the
+    second. "claimed": the judge named the second when it worded the first. "changed": rules
+    detected that one changes the other. "similar": both may be about the same thing. `reason` is
+    the judge's explanation.
     """
 
     first: PriorClaim
@@ -395,12 +403,12 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pair(self) -> str:
-        """Return the id by which a question and its answer name the two."""
+        """Return the id of the pair, used in the request and its answer."""
         return f"pair-{digest([self.first.memory_id, self.second.memory_id])[:12]}"
 
 
 class ComparisonRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The question which pairs of statements contradict each other; `faults` as in Pass 1."""
+    """A request to compare pairs of statements for contradictions. `faults` is as in Pass 1."""
 
     now: datetime
     pairs: tuple[Suspicion, ...]
@@ -408,10 +416,11 @@ class ComparisonRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer: whether both cannot hold, how sure that is (0 to 1), why, and which is newer.
+    """The comparison of one pair: whether both cannot be true, the confidence (0 to 1), and why.
 
-    `still` is what of the older one holds on where the newer one replaces a part of it, in its own
-    words. `model` tells that no rule found it. `fault` as in a verdict.
+    `newer` is the newer statement. `still` quotes the part of the older statement that remains true
+    if the newer one replaces only part of it. `model` is true if no rule found the contradiction.
+    `fault` describes a malformed answer.
     """
 
     is_contradiction: bool
@@ -425,10 +434,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """One item of the second question: a wording, and everything that it may rest on.
+    """One item of a verification request: a wording and everything it may be based on.
 
-    `context` is what the evidence is under, `known` other lines that the wording drew on. The
-    wording is its named fields, in order.
+    `context` has the headings and parent items of the evidence. `known` has other lines used by the
+    wording. `wording` is a list of named fields.
     """
 
     evidence: tuple[str, ...]
@@ -439,12 +448,15 @@ class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def check_id(self) -> str:
-        """Return the id by which the question and its answer name the item."""
+        """Return the id of the item, used in the request and its answer."""
         return f"w-{digest([self.evidence, self.wording, self.context, self.known])[:10]}"
 
 
 class VerificationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The question whether evidence states exactly what wordings say; `faults` as in Pass 1."""
+    """A request to check whether evidence states exactly what the wordings state.
+
+    `faults` is as in Pass 1.
+    """
 
     now: datetime
     checks: tuple[WordingCheck, ...]
@@ -452,7 +464,7 @@ class VerificationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Assessment(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer for one wording: whether its evidence states it, and else what differs."""
+    """The answer for one wording: whether the evidence states it, and otherwise the difference."""
 
     check_id: str
     stated: bool
@@ -461,9 +473,10 @@ class Assessment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The question for the gist of a note.
+    """A request for the gist of a note.
 
-    `fault` is empty at first; a second question says what was wrong with the first answer.
+    `fault` is empty in the first request. In a second request it describes the error in the first
+    answer.
     """
 
     note: Memory
@@ -471,7 +484,7 @@ class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands for several memories: title, a few sentences, single facts, and names."""
+    """A summary that replaces several memories: title, a few sentences, single facts, and names."""
 
     title: str
     text: str
@@ -480,9 +493,9 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The question for the summary of memories about one topic (or none), oldest first.
+    """A request to summarize memories about one topic (or no topic), oldest first.
 
-    `fault` as in the question for a gist.
+    `fault` is as in GistRequest.
     """
 
     topic: str
@@ -491,38 +504,44 @@ class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judge(Protocol):
-    """What scores and words; the offline rules, a model, a command or a recording."""
+    """Protocol of a judge: offline rules, a model, a command or a recording."""
 
     @property
     def name(self) -> str:
-        """Return the name and version of the judge, as manifests record it."""
+        """Return the name and version of the judge, as recorded in manifests."""
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return how many candidates and how many clusters one request may hold."""
+        """Return the maximum number of candidates and of clusters in one request."""
 
     @property
     def usage(self) -> Usage:
-        """Return what its answers have cost since it was made."""
+        """Return the cost of all answers since the judge was created."""
 
     @property
     def prompt_hash(self) -> str:
-        """Return the hash of its prompts and schemas; empty where it has none."""
+        """Return the hash of its prompts and schemas, or an empty string if it has none."""
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Answer Pass 1: one verdict a candidate; raises JudgeFailed, BadReply, BudgetReached."""
+        """Answer Pass 1 with one verdict per candidate.
+
+        Raise JudgeFailed, BadReply or BudgetReached.
+        """
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2: claims for each cluster, one a fact; raises as Pass 1 does."""
+        """Answer Pass 2 with one claim per fact of each cluster.
+
+        Raises the same exceptions as Pass 1.
+        """
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Describe each wording whether its evidence states it; raises as Pass 1 does."""
+        """Assess whether evidence states each wording. Raises the same exceptions as Pass 1."""
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Describe each pair whether both can hold; raises as Pass 1 does."""
+        """Compare each pair for a contradiction. Raises the same exceptions as Pass 1."""
 
     def gist(self, request: GistRequest) -> Gist:
-        """Return title, tags and summary of a note; raises as Pass 1 does."""
+        """Return the title, tags and summary of a note. Raises the same exceptions as Pass 1."""
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Return what may stand for some memories; raises as Pass 1 does."""
+        """Return a summary that may replace the memories. Raises the same exceptions as Pass 1."""

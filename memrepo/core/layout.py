@@ -1,9 +1,8 @@
-"""Where everything of memrepo's is in a repository, and the first line of a page that it wrote.
+"""Paths of memrepo's files in a repository, and the stamp line of generated pages.
 
-In a repository of its own the prefix is empty; where a name of ours is taken (a folder adopted in
-place) everything of ours goes under `memrepo/`.
-
-By it a page that a hand changed can be told from one that is merely old, without a look elsewhere.
+The prefix is empty in a repository that only memrepo uses. If one of the names is taken (a folder
+adopted in place), all files are placed under `memrepo/`. The stamp contains a hash of the page. It
+distinguishes a page edited by hand from an outdated one.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ AREAS = (
 RESERVED_NAMES = ("index.md", "log.md")
 _RESERVED = tuple(f"/{name}" for name in RESERVED_NAMES)
 HOT_NAMES = ("MEMORY.md", "HOT.md")
-"""Names of the hot cache; the second is taken where the first is somebody else's file."""
+"""File names of the hot cache. The second is used if the first is a foreign file."""
 
 _DAY = regex(r"(\d{4}-\d{2})-\d{2}")
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Paths of one repository; `prefix` is empty or ends in a slash."""
+    """The paths of one repository. `prefix` is empty or ends with a slash."""
 
     prefix: str = ""
 
@@ -49,33 +48,33 @@ class Layout(msgspec.Struct, frozen=True):
         return self.prefix + CONFIG_NAME
 
     def area(self, name: str) -> str:
-        """Return an area's folder with a trailing slash, such as `memories/`."""
+        """Return the folder of an area with a trailing slash, such as `memories/`."""
         if name not in AREAS:
             raise ValueError(f"not an area: {name}")
         return f"{self.prefix}{name}/"
 
     def owns(self, path: str) -> bool:
-        """Return whether a path is one that memrepo writes or reads."""
+        """Return whether memrepo reads or writes a path."""
         return path.startswith(_areas(self.prefix)) or path == self.config or self.is_hot(path)
 
     def is_hot(self, path: str) -> bool:
-        """Return whether a path is one that the hot cache may have."""
+        """Return whether a path is a possible path of the hot cache."""
         return path.removeprefix(self.prefix) in HOT_NAMES and path.startswith(self.prefix)
 
     def source(self, name: str) -> str:
-        """Return where the snapshot of a workspace file lies."""
+        """Return the path of the snapshot of a workspace file."""
         return self.area("sources") + name
 
     def source_name(self, path: str) -> str:
-        """Return the workspace name of a snapshot's path."""
+        """Return the workspace file name of a snapshot path."""
         return path.removeprefix(self.area("sources"))
 
     def is_memory(self, path: str) -> bool:
-        """Return whether a path is a memory file's: markdown below `memories/`."""
+        """Return whether a path is a memory file: markdown under `memories/`, not reserved."""
         return bool(self.memory_files([path]))
 
     def memory_files(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths of memory files among some."""
+        """Return the paths that are memory files."""
         area = f"{self.prefix}memories/"
         return [
             path
@@ -84,10 +83,10 @@ class Layout(msgspec.Struct, frozen=True):
         ]
 
     def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:
-        """Return the birth path of a memory: layer, month, slug and id.
+        """Return the path of a new memory, built from layer, month, text and id.
 
-        `captured` is an ISO date of evidence or empty. The layer is the type's own where none is
-        given.
+        `captured` is the ISO date of its evidence, or empty. If `layer` is empty, the layer of the
+        type is used.
         """
         folder = self.area("memories") + (layer or LAYER_OF_TYPE[type_])
         if (day := _DAY.match(captured)) is not None:
@@ -95,7 +94,10 @@ class Layout(msgspec.Struct, frozen=True):
         return f"{folder}/{stem_of(text)}-{id_[4:10]}.md"
 
     def spread(self, path: str) -> str:
-        """Return the path of an undated memory where its folder holds as many as it should."""
+        """Return the path of an undated memory in a subfolder, for a folder that is full.
+
+        Return the path unchanged if it already is in a subfolder of a layer.
+        """
         folder, _, name = path.rpartition("/")
         if folder.rpartition("/")[0] + "/" != self.area("memories"):
             return path
@@ -106,22 +108,22 @@ class Layout(msgspec.Struct, frozen=True):
         return self.area("views") + name
 
     def manifest(self, run: str) -> str:
-        """Return the path of a run's manifest; the month is in the run id."""
+        """Return the path of a run's manifest. The month is taken from the run id."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
 
     @property
     def upgraded(self) -> str:
-        """Return the path of what headers of format 1 held that later ones leave to runs."""
+        """Return the path of header values of format 1 that are stored in run manifests today."""
         return f"{self.area('runs')}format-1.jsonl"
 
     def candidate(self, verdict: str, text_hash: str) -> str:
-        """Return the path of a candidate that Pass 1 set aside (`deferred` or `rejected`)."""
+        """Return the path of a candidate that Pass 1 did not promote (`deferred` or `rejected`)."""
         digits = text_hash.removeprefix("th-")
         return f"{self.area('candidates')}{verdict}/{digits[:2]}/{text_hash}.md"
 
 
 def below(files: Mapping[str, object], folder: str) -> Collection[str]:
-    """Return the paths of the files below a folder (`x/`), in order where the files are in one."""
+    """Return the paths of the files under a folder (`x/`), sorted if `files` is sorted."""
     listed: Callable[[str], Collection[str]] | None = getattr(files, "below", None)
     return listed(folder) if listed else [path for path in files if path.startswith(folder)]
 
@@ -138,12 +140,12 @@ _STAMP = regex(rb"<!-- memrepo:(hot|view|layer) ([0-9a-f]{16}) -->\n")
 
 
 def stamped(kind: Kind, rest: str) -> bytes:
-    """Return a page with its stamp in front."""
+    """Return a page with its stamp as the first line."""
     return f"<!-- memrepo:{kind} {_stamp(rest.encode())} -->\n{rest}".encode()
 
 
 def standing_of(kind: Kind, data: bytes) -> Standing:
-    """Return whether a page is ours, was changed by hand, or is a foreign file."""
+    """Return whether a page is unmodified ("ours"), edited by hand, or a foreign file."""
     match = _STAMP.match(data)
     if match is None or match[1].decode() != kind:
         return "foreign"

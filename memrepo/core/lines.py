@@ -1,9 +1,9 @@
-"""Lines of a file with their ends, and how values are spelled in a header.
+"""Split and join lines with their ends, and format values of a header.
 
-A value has one spelling, the same text under YAML 1.1 and 1.2: a scalar is written plain only if no
-YAML reader can take it for anything but that text; every other one is a double-quoted JSON string.
-Character classes are ranges, never Unicode categories: those change with the Python version, and
-bytes must not.
+Each value has one spelling, with the same meaning in YAML 1.1 and 1.2. A scalar is written plain
+only if every YAML parser reads it as that text. Any other scalar is written as a double-quoted JSON
+string. Character classes are ranges, not Unicode categories: categories change with the Python
+version, but the bytes written must not.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from memrepo.core.fields import Node, Raw
 from memrepo.core.patterns import regex
 
 Line: TypeAlias = tuple[str, str]
-"""A line's text and its end; the end is empty only for a last line without final newline."""
+"""The text of a line and its line end. The end is empty only for a last line without newline."""
 
 _LINE = regex(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _ODD_END = regex(r"\r\n?")
 
 
 def without_comments(text: str) -> str:
-    """Return a text without its HTML comments; one that is never closed is text."""
+    """Remove HTML comments from a text. An unclosed comment is not removed."""
     parts, at = [], 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
         parts.append(text[at:start])
@@ -33,18 +33,18 @@ def without_comments(text: str) -> str:
 
 
 def split_lines(text: str) -> list[Line]:
-    r"""Split a text at `\n`, `\r\n` and `\r` and at nothing else; joined again it is the same."""
+    r"""Split a text only at `\n`, `\r\n` and `\r`. Joining the lines restores the text."""
     lines: list[Line] = _LINE.findall(text)
-    # The pattern always matches once more, emptily, at the very end.
+    # The pattern always matches an additional empty string at the end.
     lines.pop()
     return lines
 
 
 def join_lines(lines: Iterable[Line]) -> str:
-    r"""Join lines.
+    r"""Join lines into a text.
 
-    A `\r` that came to stand before an empty line ended by `\n` becomes `\r\n`: the two would
-    read as one line end.
+    A `\r` directly before an empty line that ends with `\n` becomes `\r\n`, because the two would
+    be read as one line end.
     """
     parts: list[str] = []
     for text, end in lines:
@@ -55,7 +55,7 @@ def join_lines(lines: Iterable[Line]) -> str:
 
 
 def dominant_end(*groups: Iterable[Line]) -> str:
-    r"""Return the commonest line end of the first group that has any, `\n` if none has."""
+    r"""Return the most common line end of the first group that has any, else `\n`."""
     for group in groups:
         counted = Counter(end for _, end in group if end)
         if counted:
@@ -64,12 +64,12 @@ def dominant_end(*groups: Iterable[Line]) -> str:
 
 
 def unix(text: str) -> str:
-    r"""Turn every line end into `\n`."""
+    r"""Convert every line end to `\n`."""
     return _ODD_END.sub("\n", text) if "\r" in text else text
 
 
 def find_conflict(text: str) -> int:
-    """Return the line of git's first conflict marker, 0 without one; fenced code may quote them."""
+    """Return the line of git's first conflict marker, or 0. Fenced code is ignored."""
     if "<<<<<<< " not in text:
         return 0
     fence, opened, has_middle = "", 0, False
@@ -86,7 +86,7 @@ def find_conflict(text: str) -> int:
 
 
 MAX_DEPTH = 64
-"""Deepest nesting of lists or quotes that is parsed."""
+"""The maximum nesting of lists or quotes that is parsed."""
 
 _MARKERS = regex(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$))+")
 _MARKER = regex(r"([-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
@@ -94,7 +94,10 @@ _QUOTES = regex(r"[ \t]*(?:>[ \t]*)+")
 
 
 def too_deep(text: Sequence[str]) -> int:
-    """Return the first line that may nest too deep, from above: markdown can only nest less."""
+    """Return the first line that may exceed the nesting limit, or 0.
+
+    This is an upper bound: markdown can only nest less.
+    """
     columns: list[int] = []
     for number, line in enumerate(text, start=1):
         quotes = _QUOTES.match(line)
@@ -118,20 +121,20 @@ def _is_rule(line: str) -> bool:
     return len(marks) > 2 and marks[0] in "-*_" and not marks.strip(marks[0])
 
 
-# Every class is written as what it leaves out: `re` compiles that ten times as fast as the same
-# class of wide ranges, and each start of the program pays for it.
-# Beyond ASCII, blanks, invisible and unassignable characters are left out.
+# Each class is written as a negated set. `re` compiles it ten times as fast as the equivalent wide
+# ranges, and every start of the program compiles it. Beyond ASCII, the set excludes blanks,
+# invisible characters and characters that cannot be assigned.
 _NARROW = (
     r"\x7f-\xa0\xad\u061c\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
     r"\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U0010ffff"
 )
 _FLOW_FIRST = rf"[^\x00-.:-@\[-\^`{{-~{_NARROW}]"  # A-Z a-z 0-9 _ /
-_FLOW_CHARS = rf"[^\x00-&*,:-?\[-\^`{{-~{_NARROW}]"  # and . + @ ( ) ' -
+_FLOW_CHARS = rf"[^\x00-&*,:-?\[-\^`{{-~{_NARROW}]"  # also . + @ ( ) ' -
 _BLOCK_FIRST = rf"[^\x00-')-.:-@\[-\^`{{-~{_NARROW}]"  # A-Z a-z 0-9 _ / (
 FLOW_PLAIN = rf"{_FLOW_FIRST}{_FLOW_CHARS}*(?:[: ]{_FLOW_CHARS}+)*"
-"""Source of a pattern: a plain scalar that is safe inside `[...]` and `{...}`."""
+"""Regex source of a plain scalar that is safe inside `[...]` and `{...}`."""
 BAD = "\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff"
-"""Body of a character class: what never stands raw in a header that memrepo writes."""
+"""Content of a character class: characters that are always escaped in a written header."""
 
 _FLOW = regex(FLOW_PLAIN)
 _BLOCK = regex(rf"{_BLOCK_FIRST}[^\x00-\x1f{_NARROW}]*")
@@ -150,9 +153,9 @@ _NUMBER_LIKE = regex(
 
 
 def resolves(text: str) -> bool:
-    """Return whether a plain scalar may be read as a number, date, flag or null (YAML 1.1, 1.2).
+    """Return whether YAML 1.1 or 1.2 may read a plain scalar as a number, date, flag or null.
 
-    A superset of PyYAML's resolver table and of the 1.2 core schema.
+    This covers more than PyYAML's resolver table and the core schema of YAML 1.2.
     """
     if text[:1].isalpha():
         return text.lower() in _WORDS
@@ -160,7 +163,7 @@ def resolves(text: str) -> bool:
 
 
 def plain_shape(text: str) -> bool:
-    """Return whether `key: text` is one plain scalar, whatever type a YAML reader gives it."""
+    """Return whether `key: text` is one plain scalar in YAML, of any type."""
     return (
         _BLOCK.fullmatch(text) is not None
         and ": " not in text
@@ -170,14 +173,18 @@ def plain_shape(text: str) -> bool:
 
 
 def ambiguous(text: str) -> bool:
-    """Return whether a text must be quoted to stay text; YAML 1.1 on paper takes y and n too."""
+    """Return whether a text must be quoted to remain text.
+
+    This includes `y` and `n`, which the YAML 1.1 specification defines as booleans.
+    """
     return resolves(text) or text in ("y", "Y", "n", "N")
 
 
 def quoted(text: str) -> str:
-    r"""Format a JSON string that is a YAML double-quoted scalar as well.
+    """Format a text as a JSON string that is also a double-quoted scalar in YAML.
 
-    Controls, YAML's own line breaks and the byte order mark are escaped; the rest stays raw.
+    Control characters, YAML's own line breaks and the byte order mark are escaped. Other characters
+    are written unchanged.
     """
     import json
 
@@ -186,7 +193,7 @@ def quoted(text: str) -> str:
 
 
 def scalar(text: str, *, flow: bool = False) -> str:
-    """Format one scalar; `flow` is true inside `[...]` and `{...}`."""
+    """Format a scalar. `flow` is true inside `[...]` and `{...}`."""
     if isinstance(text, Raw) and _RAW.fullmatch(text):
         return str(text)
     plain = _FLOW.fullmatch(text) is not None if flow else plain_shape(text)
@@ -194,7 +201,7 @@ def scalar(text: str, *, flow: bool = False) -> str:
 
 
 def inline(node: Node) -> str:
-    """Format a node on one line, as it stands inside a flow collection or a list item."""
+    """Format a node on one line, as inside a flow collection or a list item."""
     if isinstance(node, list):
         return "[" + ", ".join(inline(part) for part in node) + "]"
     if isinstance(node, dict):
@@ -207,10 +214,10 @@ def _item(node: Node) -> str:
 
 
 def entry_lines(key: str, node: Node, *, folded: bool = False) -> list[str]:
-    """Format one header entry: a line, or for a list of records a line and one for each record.
+    """Format a header entry as one line, or one line plus a line per list item.
 
-    `folded` keeps such a list in one line, as it is where it holds one record only. Places of
-    sources have a line each.
+    A list of several records has one line per record, unless `folded`. Sources always have one line
+    each. All other values are on one line.
     """
     if isinstance(node, list):
         several = len(node) > 1 and not folded and all(isinstance(part, dict) for part in node)

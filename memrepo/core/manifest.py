@@ -1,6 +1,6 @@
-"""The manifest of a run: what it consumed, what it counted, and why each memory was judged so.
+"""The manifest of a run: the sources it read, its counts, and the judgement of each memory.
 
-Manifests are the cursor: what is consumed at a commit is the fold of the manifests in its tree.
+Manifests also record progress: the input read so far is the union of all manifests in a tree.
 """
 
 from __future__ import annotations
@@ -25,18 +25,19 @@ from memrepo.core.times import local_day, parse_time
 
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
-"""Raised when equal input may be judged or assembled otherwise: then all is judged once more."""
+"""Increased if equal input may be judged or assembled differently. Everything is then judged again.
+"""
 CARRIED: tuple[Op, ...] = ("retire", "supersede")
-"""Operations that wait on record, from run to run."""
+"""Operations that stay pending in manifests from run to run."""
 _RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
 _BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True):
-    """One source that a run took in: from the blob seen before (or empty) to this one.
+    """A source read by a run, from the previous blob (or empty) to the current one.
 
-    `except_` holds the unit hashes that were not taken in: held for review, or not judged.
-    `also` holds those that earlier runs had left open and this one took in.
+    `except_` contains hashes of units that were not processed: waiting for review, or not judged.
+    `also` contains hashes of units left open by earlier runs and processed by this one.
     """
 
     resource: str
@@ -57,9 +58,9 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that waits: what it does to which memories, its reason, and why it waits.
+    """A pending decision: the operation, its memories, its reason, and why it is pending.
 
-    Of a supersession the replaced memory comes first.
+    For a supersession, the replaced memory comes first.
     """
 
     op: Op
@@ -68,7 +69,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return the manifest's form."""
+        """Return the JSON form for a manifest."""
         return {
             "op": self.op,
             "memories": list(self.memories),
@@ -78,10 +79,10 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """What judging cost, by which prompts (a hash), and why it is not whole, if it is not.
+    """The cost of judging, the hash of the prompts, and why judging is incomplete, if it is.
 
-    `compared` holds the prints of pairs of memories that a model compared and let stand. `comparer`
-    is the print of who compared the memories, where no pair was left.
+    `compared` contains fingerprints of pairs that a model compared without finding a contradiction.
+    `comparer` is the fingerprint of the comparing judge if no pair was left.
     """
 
     usage: Usage = msgspec.field(default_factory=Usage)
@@ -94,7 +95,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def trailer(self) -> str:
-        """Return the receipt in one line for a commit; empty when nothing was spent."""
+        """Return the cost as one line for a commit, or an empty string if nothing was spent."""
         used = self.usage
         if not used.calls:
             return ""
@@ -103,7 +104,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         return f"{cost}, {used.total} tokens ({used.source}), {calls}"
 
     def as_json(self) -> dict[str, object]:
-        """Return the manifest's keys."""
+        """Return the manifest keys and their values."""
         return {
             "tokens": self.usage.tokens(),
             "cost_usd": self.usage.cost_usd,
@@ -117,7 +118,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """What Pass 1 said of one candidate."""
+    """The answer of Pass 1 for one candidate."""
 
     candidate: str
     verdict: str
@@ -126,7 +127,7 @@ class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """The judgement of a memory that has no place in its header: one a cluster."""
+    """The judgement of one cluster, stored here because the memory's header has no field for it."""
 
     cluster: str
     disposition: str
@@ -140,7 +141,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What one run left behind, without durations: equal runs write equal bytes."""
+    """The record of one run. It contains no durations, so equal runs write equal bytes."""
 
     run: str
     mode: str
@@ -157,9 +158,9 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     quarantined: tuple[Mapping[str, str], ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
     held: tuple[Removal, ...] = ()
-    """What the run took away but for a person's word: it waits."""
+    """Removals that wait for a person's decision."""
     decided: tuple[Removal, ...] = ()
-    """What had waited before and is decided by what this manifest stands for."""
+    """Formerly pending removals that this run, or the command that wrote the manifest, decided."""
 
     def to_bytes(self) -> bytes:
         """Format as JSON with sorted keys and a final newline."""
@@ -188,7 +189,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """What later runs need of a manifest in the tree."""
+    """The part of a committed manifest that later runs need."""
 
     run: str
     consumed: tuple[Consumed, ...]
@@ -200,21 +201,22 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     partial: str = ""
     compared: frozenset[str] = frozenset()
     base: str = ""
-    """The commit that it was computed on; empty where it names none."""
+    """The commit that the run was computed on, or an empty string."""
     comparer: str = ""
     held: tuple[Removal, ...] = ()
     decided: tuple[Removal, ...] = ()
     offered: frozenset[str] = frozenset()
-    """Fingerprints of what a person left out of the run: it waits when it is proposed again."""
+    """Fingerprints of changes that a person left out of the run. They wait for review if proposed
+    again."""
 
 
 def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
-    """Add up what the manifests of one calendar month in a zone say was spent."""
+    """Return the total usage of one calendar month in a time zone."""
     return _spent(local_day(now, zone)[:7], recorded, zone)
 
 
 def spent_in_day(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
-    """Add up what the manifests of one calendar day in a zone say was spent."""
+    """Return the total usage of one calendar day in a time zone."""
     return _spent(local_day(now, zone), recorded, zone)
 
 
@@ -225,12 +227,15 @@ def _spent(since: str, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
 def _day(run: Recorded, zone: tzinfo) -> str:
     try:
         return local_day(parse_time(run.now), zone)
-    except ValueError:  # a damaged manifest says no time
+    except ValueError:  # a damaged manifest has no time
         return ""
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
-    """Read the cursor part of a manifest; of a damaged one the input is seen again."""
+    """Decode the part of a manifest that later runs need.
+
+    Return a Problem if the manifest is damaged. The input of that run will be read again.
+    """
     try:
         record = json.loads(data)
         consumed = tuple(
@@ -276,7 +281,7 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
 
 
 def read_removal(found: Mapping[str, Any]) -> Removal:
-    """Return a removal as a manifest holds it; raises ValueError where it is none."""
+    """Decode a removal from a manifest. Raise ValueError if it is not valid."""
     op, memories = found["op"], tuple(map(str, found["memories"]))
     if op not in CARRIED or len(memories) != (2 if op == "supersede" else 1):
         raise ValueError(f"{op!r} of {len(memories)} memories is no removal")
@@ -289,24 +294,24 @@ def read_removal(found: Mapping[str, Any]) -> Removal:
 
 
 def _run(value: object) -> str:
-    """Return a run's id; raises ValueError, or OverflowError where no second comes after it."""
+    """Return a valid run id. Raise ValueError, or OverflowError if no later second exists."""
     found = _RUN.fullmatch(str(value))
     if found is None:
         raise ValueError(f"{value!r} is not the id of a run")
-    # The next run's id is built on this time, which therefore has to be one.
+    # The id of the next run is based on this time, so it must be valid.
     datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
     return found[0]
 
 
 def _blob(value: object) -> str:
-    """Return a blob id, or an empty string for no version; raises ValueError."""
+    """Return a blob id, or an empty string for no version. Raise ValueError for anything else."""
     if not isinstance(value, str) or not _BLOB.fullmatch(value):
         raise ValueError(f"{value!r} is not the id of a blob")
     return value
 
 
 def _usage(record: Mapping[str, Any]) -> Usage:
-    """Read what a run spent; budgets of a month add these up."""
+    """Decode the usage of a run. Monthly budgets add up these values."""
     tokens = record.get("tokens", {})
     cost = record.get("cost_usd", 0.0)
     source = tokens.get("source", "unavailable")
@@ -322,7 +327,7 @@ def _usage(record: Mapping[str, Any]) -> Usage:
 def read_manifests(
     files: Mapping[str, bytes], layout: Layout
 ) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
-    """Read every manifest of a tree, oldest run first."""
+    """Decode all manifests of a tree, ordered from the oldest run, and their problems."""
     area = layout.area("runs")
     found, problems = [], []
     for path in sorted(p for p in files if p.startswith(area) and p.endswith(".json")):
@@ -335,7 +340,10 @@ def read_manifests(
 
 
 def open_removals(manifests: Iterable[Recorded]) -> tuple[Removal, ...]:
-    """Return the removals that wait after some runs, oldest first; the last word on one counts."""
+    """Return the removals still pending after these runs, oldest first.
+
+    The last manifest that mentions a removal decides.
+    """
     found: dict[tuple[str, ...], Removal] = {}
     for manifest in manifests:
         for removal in manifest.held:

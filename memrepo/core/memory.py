@@ -1,6 +1,6 @@
-"""The records of one memory file. Machine facts are in `fields`, keyed by the schema.
+"""Data types for a memory file. Machine-readable facts are in `fields`, keyed by the schema.
 
-Of many places that state one thing only some are listed: a footer may be in thousands of files.
+If a text occurs in many places, only some are listed: a footer can be in thousands of files.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ T = TypeVar("T")
 
 
 def without_lead(text: str, lead: str) -> str:
-    """Return a text without the words at its beginning that context added, as far as it has any."""
+    """Remove the lead that context added to the start of a text.
+
+    Return the text unchanged if it does not start with the lead or consists only of it.
+    """
     if not (lead and text.startswith(lead)):
         return text
     return text[len(lead) :].lstrip(" :–") or text
@@ -100,13 +103,14 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Where a memory's text stands: path and blob of the source, one-based inclusive lines.
+    """A place where the memory's text occurs: path and blob of the source, and its lines.
 
-    `captured` is the ISO date of the evidence and `captured_from` what it was read from
-    (unit, heading, file or commit); both are empty when nothing dates the evidence.
+    The lines are one-based and inclusive. `captured` is the ISO date of the evidence, and
+    `captured_from` is where the date was found (unit, heading, file or commit). Both are empty if
+    the evidence has no date.
 
-    In a memory's fields only what does not follow by itself is set (`Memory.sources` has the rest),
-    and no `blob`: it is that of the version of the file that holds the text.
+    A memory's fields contain only values that are not implied. `Memory.sources` adds the others.
+    `blob` is also omitted: it is the blob of the source version that contains the text.
     """
 
     resource: str
@@ -119,14 +123,17 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Stamp(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An actor and a time: `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7)."""
+    """An actor and a time.
+
+    Actors are `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7).
+    """
 
     by: str
     at: datetime | None = None
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """A typed edge to another memory; strength 0 to 1."""
+    """A typed link to another memory. The strength is from 0 to 1."""
 
     target: str
     type: str
@@ -134,7 +141,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Importance(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a memory matters: score 0 to 1, level, at most five reason codes, keywords."""
+    """The importance of a memory: a score (0 to 1), a level, up to five reasons, and keywords."""
 
     score: float
     level: str
@@ -143,13 +150,13 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decay(msgspec.Struct, frozen=True, kw_only=True):
-    """The decay class of a memory proper; its expiry is derived."""
+    """The decay class of a memory that is not a note. Its expiry is derived."""
 
     cls: str
 
 
 class Gist(msgspec.Struct, frozen=True, kw_only=True):
-    """What recall shows of a note at gist tier; the body stays."""
+    """The text that recall shows for a note at gist tier. The body is unchanged."""
 
     title: str
     tags: tuple[str, ...] = ()
@@ -157,7 +164,7 @@ class Gist(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hot(msgspec.Struct, frozen=True, kw_only=True):
-    """On the hot cache since when and why, or demoted when (`until`)."""
+    """When and why a memory was added to the hot cache, or until when it is demoted (`until`)."""
 
     since: datetime | None = None
     reason: str = ""
@@ -165,17 +172,17 @@ class Hot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Retired(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a run stopped believing in a memory."""
+    """The run that retired a memory, and the reason."""
 
     run: str
     reason: str
 
 
 class Edges(msgspec.Struct, frozen=True, kw_only=True):
-    r"""What a text had around its body, for whoever reads it back byte for byte.
+    r"""The white space and line ends around a body, used to restore the file byte for byte.
 
-    `ends` has a letter for each line end where one is not `\n`: `n` for that, `c` for `\r\n`, `r`
-    for `\r`; the last letter is of all that follow.
+    `ends` is empty if every line end is `\n`. Otherwise it has a letter per line end: `n` for `\n`,
+    `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line ends.
     """
 
     before: str = ""
@@ -184,17 +191,19 @@ class Edges(msgspec.Struct, frozen=True, kw_only=True):
 
 
 OWN_ACTOR = f"memrepo/{__version__}"
-"""Who words what a run reads off lines."""
+"""The author of text that a run copied from source lines."""
 IMPLIED = ("home", "generated", "origin")
-"""The fields that follow from others in what a run wrote, and then stand in no header."""
+"""The fields that are implied by others in memories written by a run, and omitted from the header.
+"""
 _IMPLYING = frozenset({"type", "created"})
 
 
 def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what follows from a memory's other fields where its header does not say otherwise.
+    """Return the field values implied by a memory's other fields.
 
-    What has sources was read off their lines by a run: it is in its type's own view, in the
-    run's own wording, which is of the time when it was first seen.
+    They apply unless the header has different values. A memory with sources was read from them by a
+    run. Its page is that of its type, its wording is the run's, and its time is when it was first
+    read.
     """
     if not fields.get("sources") or not fields.get("id"):
         return {}
@@ -207,14 +216,14 @@ def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _READ_OFF = ("purifier", "promotion")
-"""The origins of what a run read off lines of files."""
+"""The origins of memories that a run read from source lines."""
 _DAY = regex(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def _evident(fields: Mapping[str, Any], resource: str) -> tuple[str, str]:
-    """Return day and basis that a place of a memory has where it names none.
+    """Return the implied (date, basis) of a source without a date.
 
-    It is the day in the file's name, else that on which the memory was first seen.
+    The date is the one in the file name, else the day when the memory was first read.
     """
     if fields.get("origin") not in _READ_OFF:
         return "", ""
@@ -225,7 +234,7 @@ def _evident(fields: Mapping[str, Any], resource: str) -> tuple[str, str]:
 
 
 def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
-    """Return a memory's sources with nothing but what does not follow by itself."""
+    """Return a memory's sources without the values that are implied."""
     found = []
     for source in fields["sources"]:
         hash_, day, basis = source.text_hash, source.captured, source.captured_from
@@ -247,7 +256,7 @@ def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
 
 
 def _sources(memory: Memory) -> tuple[Source, ...]:
-    """Return a memory's sources with all that follows: text hash, day and its basis."""
+    """Return a memory's sources including implied values: text hash, date and basis."""
     stated: tuple[Source, ...] = memory.fields.get("sources", ())
     if memory.text("origin") not in _READ_OFF:
         return stated
@@ -263,34 +272,34 @@ def _sources(memory: Memory) -> tuple[Source, ...]:
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    r"""One memory: its repository path, schema fields that differ from their default, and body.
+    r"""One memory: its repository path, non-default schema fields, and body.
 
-    What its header leaves out because it follows (`implied`) is among its fields.
+    Implied values that the header omits (`implied`) are included in `fields`.
 
     `body` is the text under the header with `\n` line ends, without leading blank lines and
-    trailing white space; the file's own bytes stay with the file (`core.codec.edit`). `derived`
-    holds what `once` worked out: it is no part of the memory, and a copy begins without.
+    trailing white space. The original bytes remain in the file (`core.codec.edit`). `derived` is
+    the cache of `once`. It is not part of the memory and is not copied.
     """
 
     path: str
     fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     body: str = ""
-    # Of the instance, as `derived`: what is no field is left behind by a copy. A run asks for these
-    # a million times.
+    # Instance attributes set in `__post_init__`, not struct fields, so that copies do not include
+    # them. Properties would be too slow: a run reads them a million times.
     id: ClassVar[str]
-    """The id, or an empty string where a person's file has none yet."""
+    """The id, or an empty string if a user's file does not have one yet."""
     type: ClassVar[str]
-    """The memory's type."""
+    """The type of the memory."""
     status: ClassVar[str]
-    """Whether recall sees it."""
+    """The status, which determines whether recall returns the memory."""
     standing: ClassVar[str]
-    """How sure we are (claims only)."""
+    """How certain the memory is (claims only)."""
     is_note: ClassVar[bool]
-    """Whether tiers govern it; decay classes govern the rest."""
+    """Whether the memory is a note. Notes have tiers, and other memories have decay classes."""
 
     def __post_init__(self) -> None:
         own, said = self.__dict__, self.fields
-        if type(said) is not MappingProxyType:  # else it is another memory's, or the catalogue's
+        if type(said) is not MappingProxyType:  # otherwise another memory has processed it
             said = dict(said)
             if said.get("sources"):
                 said = implied(said) | said
@@ -317,23 +326,23 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def derived(self) -> dict[str, Any]:
-        """Return what `once` worked out so far."""
+        """Return the values cached by `once`."""
         return {}
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Return where its text came from, with what its header leaves out as it follows."""
+        """Return the sources, including implied values that the header omits."""
         return self.made(_sources)
 
     @property
     def own_hash(self) -> str:
-        """Return the hash of its own text."""
+        """Return the hash of the memory's text."""
         return self.once("text_hash", lambda: text_hash(self.body))
 
     def wordings(self, source: Source) -> frozenset[str]:
-        """Return the hashes that the line of a source may have: of today's text or former ones.
+        """Return the hashes that a source line may have: of the current text or of former ones.
 
-        A person who rewrites a memory does not rewrite the line that it was read off.
+        A person who rewords a memory does not change the source line that it was read from.
         """
         if source.text_hash != self.own_hash:
             return frozenset((source.text_hash,))
@@ -341,18 +350,18 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Return the files of its sources, each once."""
+        """Return the files of its sources, without duplicates."""
         return tuple(dict.fromkeys(source.resource for source in self.sources))
 
     @property
     def first(self) -> tuple[str, int]:
-        """Return the file and the line of its first source, or an empty name."""
+        """Return the file and line of the first source, or ("", 0)."""
         sources = self.sources
         return (sources[0].resource, sources[0].lines[0]) if sources else ("", 0)
 
     @property
     def layer(self) -> str:
-        """Return the layer that its path names, or the type's own where it stands elsewhere."""
+        """Return the layer in its path, or the layer of its type if the path has none."""
         parts = self.path.split("/")
         if "memories" in parts[:-2]:
             return parts[parts.index("memories") + 1]
@@ -365,7 +374,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def label(self) -> str:
-        """Return the slug, shortened where it is long but never without the digits of the id."""
+        """Return the slug, shortened if it is long. The digits of the id are always included."""
         slug = self.slug
         return slug if len(slug) <= 28 else f"{slug[:20].rstrip('-')}…{slug[-7:]}"
 
@@ -376,11 +385,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def keys(self) -> Set[str]:
-        """Return the names of its fields; of a kept memory they are known without its text."""
+        """Return the names of its fields. A cached memory knows them without reading its text."""
         return self.fields.keys()
 
     def has(self, key: str) -> bool:
-        """Return whether it has a field."""
+        """Return whether the memory has a field."""
         return key in self.fields
 
     def text(self, key: str) -> str:
@@ -390,7 +399,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def said(self) -> str:
-        """Return the body without the words that context added."""
+        """Return the body without the lead added from context."""
         return without_lead(self.body, self.text("lead"))
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -404,14 +413,14 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def flag(self, key: str) -> bool:
-        """Return a flag field."""
+        """Return a flag field, or False."""
         return bool(self.fields.get(key, False))
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
-        """Return what follows from fields and body alone, worked out when it is first asked for.
+        """Return a value computed only from fields and body. Compute it on first use and cache it.
 
-        `rule` names how, and whatever that depends on next to them and the program. The value is of
-        what JSON holds (lists, no tuples), for runs keep it by the file's blob.
+        `rule` identifies the computation and everything else it depends on. The value must be JSON
+        data (lists, not tuples) because runs cache it by the file's blob.
         """
         if rule not in self.derived:
             self.derived[rule] = work_out()
@@ -419,9 +428,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def made(self, make: Callable[[Memory], T]) -> T:
-        """Return what a function makes of the memory, made once in this process.
+        """Return the result of a function of the memory, cached for this process.
 
-        Functions are told apart by their names: a dictionary beside these would be one a memory.
+        Functions are identified by name. A dictionary of functions would cost one dictionary per
+        memory.
         """
         own, key = self.__dict__, make.__qualname__
         if key not in own:
@@ -429,9 +439,9 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return cast("T", own[key])
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
-        """Return a copy with fields set, or removed where the new value is None.
+        """Return a copy with fields set, or removed if the new value is None.
 
-        What followed from a changed type or time follows from the new one.
+        If the type or the creation time changes, the values implied by it change too.
         """
         said: Mapping[str, object] = self.fields
         if not _IMPLYING.isdisjoint(changes):
@@ -449,12 +459,12 @@ REFERENCES = (
     "parent",
     "duplicate_of",
 )
-"""The fields that hold ids of other memories."""
+"""The fields that contain ids of other memories."""
 _FIELDS = frozenset(REFERENCES)
 
 
 def targets(value: Any) -> tuple[str, ...]:
-    """Return the ids in the value of such a field."""
+    """Return the ids in the value of a reference field."""
     if isinstance(value, str):
         return (value,)
     return tuple(item.target if isinstance(item, Link) else item for item in value)
@@ -462,38 +472,38 @@ def targets(value: Any) -> tuple[str, ...]:
 
 def references(memory: Memory) -> frozenset[str]:
     """Return the ids of all memories that a memory refers to."""
-    if _FIELDS.isdisjoint(memory.keys):  # as of most, and runs ask for all
+    if _FIELDS.isdisjoint(memory.keys):  # the common case, and runs call this for all memories
         return frozenset()
     values = (memory.fields.get(key) for key in REFERENCES)
     return frozenset(target for value in values if value for target in targets(value))
 
 
 def differing(one: Mapping[str, Memory], other: Mapping[str, Memory]) -> set[str]:
-    """Return the ids of memories that are not the same object in both mappings, or in one only."""
+    """Return the ids of memories that are only in one mapping, or are different objects."""
     found = {id_ for id_, memory in one.items() if other.get(id_) is not memory}
     return found | (other.keys() - one.keys())
 
 
 def of_types(memories: Iterable[Memory], types: Collection[str]) -> list[Memory]:
-    """Return the memories of some types."""
+    """Return the memories of the given types."""
     return [memory for memory in memories if memory.type in types]
 
 
 def having(memories: Iterable[Memory], keys: Iterable[str]) -> list[Memory]:
-    """Return the memories that have one of some fields."""
+    """Return the memories that have at least one of the given fields."""
     wanted = frozenset(keys)
     return [memory for memory in memories if not wanted.isdisjoint(memory.keys)]
 
 
 def without_chunks(memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that are no chunks: the text of a chunk is part of its parent's."""
+    """Return the memories that are not chunks. A chunk's text is part of its parent's."""
     return [memory for memory in memories if memory.type != "chunk"]
 
 
 SOURCE_COUNT = "source_count"
-"""The field that tells how many places there are, where not all are listed."""
+"""The field with the total number of sources, if not all are listed."""
 MAX_LISTED = 50
-"""So many places are listed, and more only where each says it in words of its own."""
+"""The number of sources listed. More are listed only if each has a different wording."""
 _LISTED_DAYS = 10
 _TELLING_FILES = frozenset(
     f"{name}.md"
@@ -502,25 +512,25 @@ _TELLING_FILES = frozenset(
         *("memory", "rtmemory", "procedures", "chronicles", "dreams"),
     )
 )
-"""Files whose name says of whom or what they are."""
+"""Files whose name states their subject."""
 
 
 def places_of(memory: Memory) -> int:
-    """Return in how many places a memory was met, listed or not."""
+    """Return the total number of a memory's sources, including those not listed."""
     return max(len(memory.sources), memory.fields.get(SOURCE_COUNT) or 0)
 
 
 def hashes_of(memory: Memory) -> frozenset[str]:
-    """Return the text hashes of the lines that a memory rests on; of each one place is listed."""
+    """Return the text hashes of a memory's sources. Each text has at least one listed source."""
     return frozenset(s.text_hash for s in memory.sources if s.text_hash)
 
 
 def listed_places(sources: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the places that are listed of some, in their order; all where they are few.
+    """Select the sources to list, in their order. Return all if there are at most MAX_LISTED.
 
-    What is asked of evidence is answered by these as by all: the first place, each wording, each
-    kind, the newest of each kind of date, the newest days, a file that tells by its name of whom
-    it is. The rest are the first ones.
+    The selection answers the same questions as the full list. It includes the first source, each
+    wording, each kind, the newest source of each kind of date, the newest days, and one of each
+    kind of file that states its subject. The first of the others fill the list.
     """
     if len(sources) <= MAX_LISTED:
         return tuple(sources)
@@ -550,12 +560,12 @@ def _needed_places(sources: Sequence[Source]) -> Iterator[Source]:
 
 
 def _newest_first(sources: Iterable[Source]) -> list[Source]:
-    """Return the newest first; of one day they keep their order."""
+    """Sort sources by date, newest first. Sources of the same day keep their order."""
     return sorted(sources, key=lambda source: source.captured, reverse=True)
 
 
 def _place_kind(source: Source) -> Hashable:
-    """Return what of a file's path says what it tells of, if anything does."""
+    """Return the part of a path that indicates the subject of the file, or an empty value."""
     *folders, name = source.resource.split("/")
     if name.casefold() in _TELLING_FILES:
         return "file", name.casefold()

@@ -1,7 +1,7 @@
-"""Commit messages: a subject in words, a body that says why, and trailers a program can trust.
+"""Commit messages: a subject, a body with the reason, and trailers that programs can rely on.
 
-Words of memories are data: they are put on one line, without invisible characters and secrets, so
-that none of them can pass for a trailer.
+Texts of memories are untrusted. They are folded to one line, without invisible characters and
+secrets, so that they cannot be parsed as trailers.
 """
 
 from __future__ import annotations
@@ -23,25 +23,24 @@ if TYPE_CHECKING:
 SUBJECT_LENGTH = 72
 REASON_LENGTH = 500
 MAX_FILES = 20
-"""So many files of origin are listed in a message."""
+"""The maximum number of source files listed in a message."""
 MAX_PER_FILE = 10
-"""So many memories are listed below a file of origin."""
+"""The maximum number of memories listed under a source file."""
 MAX_STEPS = 40
-"""So many commits of a run are listed in the message of its merge."""
+"""The maximum number of commits listed in the merge message of a run."""
 PREFIX = "Memrepo-"
 _BLANKS = regex(r"\s+")
 _TRAILER = regex(r"[\w-]+\s*[:=#]")
-"""How a line begins that could pass for a trailer."""
+"""Matches the start of a line that could be parsed as a trailer."""
 _MARKUP = regex(r"^(?:[#>*+-]+\s+)+|\*\*")
-"""Marks of markdown before and within the first words of a text."""
+"""Markdown markers before and within the first words of a text."""
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """What every commit of one command shares: run id (or empty), actor, commits reverted.
+    """Values shared by all commits of one command: run id (or empty), actor, reverted commits.
 
-    `settles` are merges that git made and that are set right.
-    `prints` are fingerprints of a step that is written again and whose changes are not at hand.
-    `lines` are listed in the body.
+    `settles` are merges made by git and corrected by this commit. `prints` are the fingerprints of
+    a step that is written again without its changes. `lines` are listed in the body.
     """
 
     actor: str
@@ -54,13 +53,13 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fold(text: str, limit: int) -> str:
-    """Put a value on one line, without invisible characters, at most `limit` characters long."""
+    """Fold a text to one line of at most `limit` characters, without invisible characters."""
     line = _BLANKS.sub(" ", visible(text)).strip()
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def cut(text: str, limit: int) -> str:
-    """Put a text on one line of at most `limit` characters for a reader: no word is broken."""
+    """Fold a text to one line of at most `limit` characters, truncated between words."""
     line = fold(text, limit)
     if not line.endswith("…") or line == _BLANKS.sub(" ", visible(text)).strip():
         return line
@@ -74,7 +73,7 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def counted_as(count: int, many: str) -> str:
-    """Format a count with words that may begin with one of our nouns: `1 note`, `2 new`."""
+    """Format a count with words that may start with a known noun: `1 note`, `2 new`."""
     noun, *more = many.split(" ", 1)
     return " ".join([counted(count, _ONE.get(noun, noun), noun), *more])
 
@@ -114,9 +113,10 @@ _WORDS: Mapping[str, tuple[str, str]] = {
     "unreject": ("Lift rejection of {type}", "Lift rejection of {many}"),
     "forget": ("Forget {type}", "Forget {many}"),
 }
-"""How the subject of a commit begins: of one memory, whose words follow, and of several."""
+"""The start of a commit subject by operation: for one memory, whose text follows, and for several.
+"""
 _BY_HAND = {"reword": ("Correct {type}", "Correct {many}"), "confirm": ("Confirm {type}",) * 2}
-"""The same where no run decided."""
+"""The start of the subject if no run decided the change."""
 _PAIRS = {
     "flag": "Mark contradiction: {} / {}",
     "resolve": "Settle contradiction: {} / {}",
@@ -131,7 +131,7 @@ def message(
     before: State | None = None,
     after: State | None = None,
 ) -> str:
-    """Return the commit message of a step; the states tell the words of its memories."""
+    """Return the commit message of a step. The texts of its memories are read from the states."""
     from memrepo.core.changes import BULK_OPS, prints_of
 
     found = _memories(step, before, after)
@@ -158,12 +158,12 @@ def message(
 
 
 def subject_of(step: Step, before: State, after: State) -> str:
-    """Return the subject of the commit of a step that no run decided."""
+    """Return the commit subject of a step that was not decided by a run."""
     return _subject(step, _memories(step, before, after), after, by_run=False)
 
 
 def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run: bool) -> str:
-    """Return a step's own subject, or one of the words of its memories."""
+    """Return the step's own subject, or a subject built from its memories."""
     if step.what or not found:
         return fold(step.what, SUBJECT_LENGTH) or step.op
     if step.op == "supersede" and len(found) > 1:
@@ -193,7 +193,7 @@ def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run
 
 
 def words_of(memory: Memory, limit: int) -> str:
-    """Return the first words of a memory on one line; a secret in it is left out."""
+    """Return the first words of a memory on one line, with secrets redacted."""
     from memrepo.core.secrets import redact
 
     titled = memory.sources and (memory.is_note or "\n" in memory.body)
@@ -204,13 +204,13 @@ def words_of(memory: Memory, limit: int) -> str:
 
 
 def _memories(step: Step, before: State | None, after: State | None) -> list[Memory]:
-    """Return the memories of a step as they are after it, or were before it."""
+    """Return the memories of a step as they are after it, or as they were before if removed."""
     from memrepo.core.changes import Create, Update
 
     found: dict[str, Memory] = {}
     for side in filter(None, (before, after)):
         found |= {id_: m for id_ in step.memory_ids if (m := side.memories.get(id_)) is not None}
-    for change in step.changes:  # the states are those of the whole chain
+    for change in step.changes:  # the states cover the whole sequence of steps
         if isinstance(change, Create):
             found[change.memory.id] = change.memory
         elif isinstance(change, Update) and (old := found.get(change.id)) is not None:
@@ -223,7 +223,7 @@ def _with_words(start: str, memory: Memory) -> str:
 
 
 def _superseding(found: Sequence[Memory]) -> str:
-    """Return a subject with the new text and the words of the old one that differ from it."""
+    """Build a subject with the new text and the differing part of the old text."""
     ids = {memory.id for memory in found}
     new = next((m for m in found if ids & {*m.texts("supersedes")}), found[0])
     first, *more = [m for m in found if m is not new]
@@ -236,7 +236,7 @@ def _superseding(found: Sequence[Memory]) -> str:
 
 
 def _by_file(found: Sequence[Memory], state: State | None) -> dict[str, list[Memory]]:
-    """Return memories by the file that they come from, the file with most of them first."""
+    """Group memories by source file, ordered by the number of memories, descending."""
     files: dict[str, list[Memory]] = defaultdict(list)
     for memory in found:
         name = memory.first[0]
@@ -251,7 +251,10 @@ def _origin(files: Sequence[str]) -> str:
 
 
 def _listed(found: Sequence[Memory], state: State | None) -> list[str]:
-    """Return a line per memory below the file it comes from; of a single memory none."""
+    """Return one line per memory, grouped by source file.
+
+    Return an empty list for a single memory.
+    """
     files = [*_by_file(found, state).items()] if len(found) > 1 else []
     lines = []
     for name, members in files[:MAX_FILES]:

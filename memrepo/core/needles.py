@@ -1,9 +1,8 @@
-"""A value wherever it stands: found whatever its case, width, accents, separators or spelling.
+"""Find a value in any spelling: ignoring case, width, accents, separators and escapes.
 
-A text is folded to its letters and digits alone, so that `Ana Núñez`, `ana_nunez` and the slug
-`ana-nunez` are one. What a search knows of a value is a `Needle`: its folded letters, and where
-it may be broken. A `Keyed` needle knows no letter: it holds their HMAC, and finds them again only
-with the key.
+Texts are folded to letters and digits, so that `Ana Núñez`, `ana_nunez` and `ana-nunez` are equal.
+A `Needle` has the folded letters of a value and the positions where it may be broken. A `Keyed`
+needle has only their HMAC, and can find them again only with the key.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import MARK
 
 LEAST, LEAST_WIDE = 4, 2
-"""The fewest letters of a value: of fewer too many other words would go."""
+"""The minimum number of letters of a value. A shorter value would match too many other words."""
 LONGEST_BREAK = 24
-"""So many characters at most may stand where a value is broken: blanks, a line end, a mark."""
+"""The maximum number of characters between two parts of a value: blanks, a line end, a marker."""
 _CUT = 6
-"""So many letters at least are left of a value that a bound cut short."""
+"""The minimum number of letters that remain of a value truncated by a length limit."""
 _DIGITS = 7
-"""From so many digits on a number is found however it is grouped."""
+"""The number of digits from which a number is found in any grouping."""
 _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ESCAPED = regex(
     r"\\u[0-9a-fA-F]{4}|\\[nrtbf]|(?:%[0-9a-fA-F]{2})+|&(?:[a-z]{2,6}|#[0-9]{1,6}|#x[0-9a-f]{1,5});"
@@ -38,7 +37,7 @@ _ESCAPED = regex(
 
 
 class TooShort(UsageError):
-    """A value has so few letters that it stands within too many other words."""
+    """Raised when a value has so few letters that it would match within many other words."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -48,25 +47,25 @@ class TooShort(UsageError):
 
 
 class Needle(msgspec.Struct, frozen=True, kw_only=True):
-    """A value to be found: its folded letters, and after how many of them it may be broken."""
+    """A value to find: its folded letters, and the letter counts after which it may be broken."""
 
     letters: str
     breaks: frozenset[int] = frozenset()
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return its letters, parted where it may be broken."""
+        """Return the letters split at the positions where the value may be broken."""
         ends = (0, *sorted(self.breaks), len(self.letters))
         return tuple(self.letters[a:b] for a, b in pairwise(ends))
 
     @property
     def loose(self) -> bool:
-        """Return whether it is a number that people group as they like."""
+        """Return whether the value is a long number, which may be grouped in any way."""
         return len(self.letters) >= _DIGITS and self.letters.isdigit()
 
 
 class Keyed(msgspec.Struct, frozen=True, kw_only=True):
-    """A needle that tells nobody its letters: how many they are, and their HMAC."""
+    """A needle that hides its letters: their number and their HMAC."""
 
     length: int
     mac: str
@@ -74,7 +73,7 @@ class Keyed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Letters(dict[int, str]):
-    """What each character folds to; looked up once, and then kept."""
+    """A cache of the letters that each character folds to."""
 
     def __missing__(self, code: int) -> str:
         found = self[code] = _letters(chr(code))
@@ -97,12 +96,15 @@ _FOLDED = _Letters()
 
 
 def fold(text: str) -> str:
-    """Return the letters and digits of a text, as all its spellings have them."""
+    """Return only the letters and digits of a text, folded so that all spellings are equal."""
     return text.translate(_FOLDED)
 
 
 def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
-    """Return what finds some values, in their own script and as slugs spell it; raises TooShort."""
+    """Return needles that find values in their script and in slugs.
+
+    They are ordered by length, longest first. Raise TooShort if a value has too few letters.
+    """
     found: dict[str, Needle] = {}
     for value in values:
         for spelled in (value, _slugged(value)):
@@ -127,7 +129,7 @@ def _needle(value: str) -> Needle:
 
 
 def _shown(text: str) -> str:
-    """Drop the marks that stand on a letter and what nobody sees: they break no word."""
+    """Remove combining marks and invisible characters, which do not break a word."""
     return "".join(c for c in text if not _is_unseen(c))
 
 
@@ -139,7 +141,7 @@ def _is_unseen(char: str) -> bool:
 
 
 class _Folded:
-    """A text's letters, and where each of them comes from; the places are told when asked for."""
+    """The folded letters of a text and their positions, which are computed on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -151,7 +153,7 @@ class _Folded:
 
     @property
     def places(self) -> list[Span]:
-        """Return beginning and end in the text of what each letter was folded from."""
+        """Return the (start, end) in the text of the source of each folded letter."""
         if self._places is None:
             self._places = []
             for plain, start, end in self._pieces:
@@ -162,11 +164,11 @@ class _Folded:
         return self._places
 
     def span(self, at: int, length: int) -> Span:
-        """Return where some letters stand."""
+        """Return the (start, end) in the text of a sequence of letters."""
         return self.places[at][0], self.places[at + length - 1][1]
 
     def broken(self, at: int, length: int) -> Iterator[tuple[int, str]]:
-        """Yield after how many of the letters something else stands, and what."""
+        """Yield (number of letters before it, text) for each break between letters."""
         places = self.places[at : at + length]
         for count, ((_, end), (start, _)) in enumerate(pairwise(places), 1):
             if start > end and (between := _shown(self.text[end:start])):
@@ -174,7 +176,10 @@ class _Folded:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield a text in parts, escapes of JSON, addresses and HTML as what they stand for."""
+    """Yield (text, start, end) for each part of a text.
+
+    Escapes of JSON, URLs and HTML are decoded as parts of their own.
+    """
     known = 0
     for match in _ESCAPED.finditer(text):
         if match.start() > known:
@@ -194,7 +199,7 @@ def _unescaped(said: str) -> str:
 
 
 def find(text: str, needles: Sequence[Needle]) -> list[Span]:
-    """Return where any of some needles stand, in order, and what a bound left of one before `…`."""
+    """Return the sorted spans of all needles, including values truncated before a `…`."""
     folded = _Folded(text)
     found = [
         folded.span(at, len(needle.letters))
@@ -209,7 +214,7 @@ def find(text: str, needles: Sequence[Needle]) -> list[Span]:
 
 
 def cut_short(text: str, end: int, needles: Iterable[Needle]) -> Span | None:
-    """Return the beginning of a value that a text breaks off within, at `end`."""
+    """Return the span of a value that is truncated at `end`, or None."""
     longest = 4 * max((len(needle.letters) for needle in needles), default=0)
     start = max(0, end - longest - LONGEST_BREAK)
     folded = _Folded(text[start:end])
@@ -222,10 +227,10 @@ def cut_short(text: str, end: int, needles: Iterable[Needle]) -> Span | None:
 
 
 def replaced(text: str, spans: Iterable[Span], mark: str = MARK) -> str:
-    """Return a text with a mark in place of some spans; it keeps its number of lines."""
+    """Replace spans of a text with a mark. The number of lines does not change."""
     parts, known = [], 0
     for start, end in spans:
-        # What began on the line after stays there: a quote's or a list's mark, an indent.
+        # Preserve the start of the following line: a quote or list marker, or the indentation.
         kept = text[start:end].partition("\n")[2]
         lead = kept[: len(kept) - len(kept.lstrip(" \t>*-#|"))] if kept else ""
         parts += [text[known:start], mark, "\n" + lead if "\n" in text[start:end] else ""]
@@ -241,7 +246,7 @@ def _at(letters: str, wanted: str) -> Iterator[int]:
 
 
 def _fits(folded: _Folded, at: int, needle: Needle) -> bool:
-    """Return whether letters stand together but for where the value itself may be broken."""
+    """Return whether the letters are contiguous except where the value may be broken."""
     length = min(len(needle.letters), len(folded.letters) - at)
     for count, between in folded.broken(at, length):
         if count in needle.breaks:
@@ -266,7 +271,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def keyed(needle: Needle, key: bytes) -> Keyed:
-    """Return a needle that tells nobody what it finds."""
+    """Return a keyed needle that does not reveal the value."""
     return Keyed(
         length=len(needle.letters),
         mac=mac(key, "value", needle.letters),
@@ -275,16 +280,16 @@ def keyed(needle: Needle, key: bytes) -> Keyed:
 
 
 def mac(key: bytes, what: str, said: str) -> str:
-    """Return the HMAC of a text, as 64 hex digits; `what` keeps kinds of texts apart."""
+    """Return the HMAC of a text as 64 hex digits. `what` separates kinds of texts."""
     return hmac.digest(key, f"{what}\0{said}".encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Needle]:
-    """Yield the needle of each keyed one whose letters stand somewhere in a text."""
+    """Yield a needle for each keyed one whose letters are in a text."""
     letters = _Folded(text).letters
     for one in hidden:
         wanted = bytes.fromhex(one.mac)
-        # Told one by one: of a long value all of them together would fill the memory.
+        # Computed one at a time: for a long value, all of them together could exhaust the memory.
         for at in range(len(letters) - one.length + 1):
             window = letters[at : at + one.length]
             said = b"value\0" + window.encode("utf-8", "surrogatepass")

@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used.
+"""Regular expressions that are compiled on first use.
 
-A command uses few of the patterns of what it imports, and compiling one takes longer than most
-commands work with it.
+A command uses only some patterns of the modules it imports. Compiling a pattern takes longer than
+most commands use it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import AnyStr, cast
 
 
 class _Regex:
-    """Stands for a compiled pattern until something is asked of it."""
+    """Proxy of a compiled pattern. It compiles the pattern on first use."""
 
     def __init__(self, spell: Callable[[], str | bytes], flags: int) -> None:
         self._spell = spell
         self._given = flags
 
     def __getattr__(self, name: str) -> object:
-        """Compile, and keep what was asked for: the next time it is found without this method."""
+        """Compile the pattern and store the attribute, so that the next access is direct."""
         if name == "pattern":
             found: object = self._spell()
         else:
@@ -29,10 +29,10 @@ class _Regex:
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what `re.compile` does, by all that it answers; a mistake in it shows at first use."""
+    """Return a lazy equivalent of `re.compile`. Errors in the pattern are raised on first use."""
     return spelled(lambda: pattern, flags)
 
 
 def spelled(spell: Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return what `regex` does, of a pattern that is put together when it is first used."""
+    """Return the same as `regex` for a pattern that is built on first use."""
     return cast("re.Pattern[AnyStr]", _Regex(spell, flags))

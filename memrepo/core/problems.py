@@ -1,4 +1,4 @@
-"""Findings in user data are values, never exceptions."""
+"""Errors in user data are reported as values, never raised as exceptions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import msgspec
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """One located finding in a file; `line` and `column` are one-based, 0 means the whole file.
+    """A problem found in a file. `line` and `column` are one-based, and 0 means the whole file.
 
-    `message` says what was found and what was expected, `fix` how to fix it.
-    Neither ever holds the value of a secret.
+    `message` states what was found and what was expected. `fix` describes how to fix it. Neither
+    ever contains the value of a secret.
     """
 
     path: str
@@ -24,13 +24,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        """Print as `path:line:col: rule message (fix: ...)`."""
+        """Format as `path:line:col: rule message (fix: ...)`."""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         text = f"{place}: {self.rule} {self.message}"
         return f"{text} (fix: {self.fix})" if self.fix else text
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form that `--json` prints."""
+        """Return the JSON form printed by `--json`."""
         return {
             "path": self.path,
             "line": self.line,

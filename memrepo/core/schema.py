@@ -1,8 +1,8 @@
-"""The one schema of a memory file: the validator, JSON Schema, docs table and merge derive from it.
+"""The schema of a memory file. Validation, JSON Schema, docs and merging are derived from it.
 
-Key order in a file is the order of this table; the fields `aside` are in one line below. Key
-names follow Open Knowledge Format 0.2 where that has a name (type, title, description, tags,
-sources, generated, verified, status).
+Keys are written in the order of this table, followed by one line with the `aside` fields. Key names
+follow Open Knowledge Format 0.2 if it defines one (type, title, description, tags, sources,
+generated, verified, status).
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ Writer = Literal["person", "machine"]
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):
-    """One frontmatter field.
+    """A header field.
 
-    `merge` names how two clones' values are joined (docs/merging.md), `default` is never written,
-    `writer` says whether a person may set it by hand, `folded` that all of it is one line, `aside`
-    that it is in the one line of what only memrepo needs.
+    `merge` is the rule that merges values of two clones (docs/merging.md). `default` is never
+    written. `writer` is whether a person may set the field by hand. `folded` fields are written on
+    one line. `aside` fields are written in the common line of internal fields.
     """
 
     name: str
@@ -365,14 +365,14 @@ FIELDS: tuple[Field, ...] = (
 
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})
 ASIDE = "memrepo"
-"""The key of the line that holds the fields `aside`; one that has a line of its own counts more."""
+"""The key of the line with the `aside` fields. A separate line for a field has precedence."""
 ASIDES: Mapping[str, Field] = MappingProxyType({f.name: f for f in FIELDS if f.aside})
 ORDER: Mapping[str, int] = MappingProxyType({name: n for n, name in enumerate([*BY_NAME, ASIDE])})
-"""The keys that are ours, in the order of a file."""
+"""The schema keys, in file order."""
 
 
 def json_schema() -> dict[str, object]:
-    """Return the JSON Schema (2020-12) of a memory's frontmatter; foreign keys are allowed."""
+    """Return the JSON Schema (2020-12) of a memory's header. Foreign keys are allowed."""
     own = {f.name: {**f.kind.json_schema(), "description": f.doc} for f in FIELDS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,9 +1,10 @@
-"""Where secrets are in a text: forms that services publish, and values that a word names.
+"""Find secrets in a text: published formats, and values named by a label.
 
-The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` hold patterns; a line is searched
-for one only if it holds one of its words. `labels.txt` holds the words that name a secret, in the
-languages of agents' notes: what follows is judged by its shape and by how it is stated.
-Every pattern is linear: runs are bounded, or possessive over single characters.
+The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` contain patterns. A pattern is
+searched only in lines that contain one of its words. `labels.txt` contains the words that name a
+secret, in several languages. The value after a label is classified by its shape and by how it is
+stated. Every pattern runs in linear time: repetitions are bounded, or possessive over single
+characters.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from memrepo.core.patterns import regex
 
 Span = tuple[int, int]
 Find = tuple[int, int, str]
-"""Start, end and kind."""
+"""(start, end, kind) of a secret."""
 FOLDER = Path(__file__).parent / "secret_rules"
 SWITCHED = ("card", "iban", "pin", "seed-phrase", "totp")
-"""Kinds that an owner may want to remember, and may switch off (`secrets.off`)."""
+"""Kinds that an owner may want to remember, and can disable (`secrets.off`)."""
 
 # -- forms -----------------------------------------------------------------------------------
 
@@ -33,34 +34,34 @@ _MACROS = {
     "{SEP}": r"[ \t\w.-]{0,20}[\s'\"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'\"\s=]{0,5}",
 }
 _LONG = regex(r"[A-Za-z0-9_./+=:~%@$-]{15}")
-"""Few forms are shorter, and few lines of prose hold so long a run."""
+"""Few formats are shorter than this, and few lines of prose contain such a long sequence."""
 _REST = regex(r"[A-Za-z0-9_-]{1,400}")
 _SHORT = ("password", "token", "url-credentials", "totp")
-"""Kinds of forms that are found in lines without so long a run too."""
+"""Kinds of formats that are also searched in lines without such a sequence."""
 _MIN_ENTROPY = 3.2
-"""Bits for each character of a key; words and names have less."""
+"""The minimum entropy of a key in bits per character. Words and names have less."""
 _MIN_CARD_DIGITS = 4
-"""A card number of fewer different digits is one of a test or a form."""
+"""The minimum number of different digits. Card numbers with fewer are from tests or forms."""
 
 
 @cache
 def tables() -> tuple[str, ...]:
-    """Return the tables as they are written: what was clean by others may not be by these."""
+    """Return the text of all tables, used to detect changes: a new rule may match checked text."""
     return tuple(path.read_text(encoding="utf-8") for path in sorted(FOLDER.iterdir()))
 
 
 class Form(NamedTuple):
-    """A published form: its kind, words of which a line holds one, and its pattern."""
+    """A published format: its kind, words that a matching line contains, and its pattern."""
 
     kind: str
     words: tuple[str, ...]
     entropy: float
     spelled: str
     lines: bool
-    """It goes over more than one line."""
+    """Whether the format spans several lines."""
 
     def search(self) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
-        """Return what finds it in a part of a text; compiled once, when it is first needed."""
+        """Return a function that finds the format in a part of a text. The pattern is cached."""
         return _compiled(self.spelled)
 
 
@@ -75,7 +76,7 @@ def _compiled(spelled: str) -> Callable[[str, int, int], Iterator[re.Match[str]]
 
 @cache
 def forms() -> tuple[Form, ...]:
-    """Return every form of the tables; of two that find the same value the first names it."""
+    """Return all formats of the tables. If two match the same value, the first one is used."""
     found: list[Form] = []
     for name in ("forms.tsv", "gitleaks.tsv"):
         for row in (FOLDER / name).read_text(encoding="utf-8").splitlines():
@@ -90,7 +91,7 @@ def forms() -> tuple[Form, ...]:
 
 @cache
 def _forms_of() -> tuple[Mapping[str, Sequence[Form]], Sequence[Form], Sequence[Form]]:
-    """Return the forms of one line by their words, those of several lines, and those without."""
+    """Return the single-line formats by word, the multi-line formats, and those without words."""
     by_word: dict[str, list[Form]] = {}
     for form in forms():
         for word in () if form.lines else form.words:
@@ -99,7 +100,7 @@ def _forms_of() -> tuple[Mapping[str, Sequence[Form]], Sequence[Form], Sequence[
 
 
 def formed(text: str, folded: str) -> Iterator[Find]:
-    """Yield what has the form of a secret; `folded` is the text in small letters."""
+    """Yield values that have the format of a secret. `folded` is the text in lower case."""
     by_word, over_lines, without = _forms_of()
     for form in over_lines:
         if any(word in folded for word in form.words):
@@ -121,7 +122,7 @@ def formed(text: str, folded: str) -> Iterator[Find]:
 
 
 def _dense_lines(text: str) -> Sequence[Span]:
-    """Return where the lines are that hold a long run of the characters of keys."""
+    """Return the spans of lines that contain a long sequence of key characters."""
     found: list[Span] = []
     at = 0
     while match := _LONG.search(text, at):
@@ -138,7 +139,7 @@ def _matches(form: Form, text: str, start: int, end: int) -> Iterator[Find]:
         if form.kind in ("password", "token"):
             value = value.rstrip("`'\").,;")
         elif not (form.lines or match.lastgroup) and (rest := _REST.match(text, at + len(value))):
-            value += rest[0]  # some forms count fewer characters than a key has
+            value += rest[0]  # some formats match fewer characters than a key has
         if _has_form(form, value, match.lastgroup):
             yield at, at + len(value), form.kind
 
@@ -212,9 +213,9 @@ _CODE = regex(r"`([^`\s]{6,200})`")
 _RULER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
 _LISTED = ("password", "key", "token", "weak", "pin", "credentials")
 _MAX_BEFORE = 40
-"""So many characters at most stand before a key in a list that no colon parts from its name."""
+"""The maximum number of characters before a key in a list item without a colon."""
 _MAX_LINES = 60
-"""So many lines below a heading are read as what it names."""
+"""The maximum number of lines under a heading that are searched for its values."""
 _KINDS = {
     "credentials": "password",
     "password": "password",
@@ -227,7 +228,7 @@ _KINDS = {
 
 
 class _Words(NamedTuple):
-    """The words of `labels.txt`, as patterns."""
+    """The words of `labels.txt`, compiled into patterns."""
 
     label: re.Pattern[str]
     sort_of: Mapping[str, str]
@@ -264,7 +265,7 @@ def _words() -> _Words:
     plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
     ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
     wide = _any(word.lstrip("*") for word in every if _is_wide(word))
-    brand = r"(?<!\b1)"  # 1Password is a program, and what is after its name is no password
+    brand = r"(?<!\b1)"  # 1Password is a program: no password follows its name
     bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
     joins = _any(word for word in table["is"] if not _is_wide(word))
     wide_joins = _any(word for word in table["is"] if _is_wide(word))
@@ -305,13 +306,16 @@ def _sections() -> Mapping[str, Sequence[str]]:
 
 
 def _any(words: Iterable[str]) -> str:
-    """Return a pattern of any of some words, the longest first; a blank may be left out."""
+    """Return a pattern that matches any of the words, longest first.
+
+    Blanks in words are optional.
+    """
     longest = sorted(words, key=lambda word: (-len(word), word))
     return "|".join("[ _-]?".join(map(re.escape, word.split())) for word in longest)
 
 
 def _is_wide(word: str) -> bool:
-    """Return whether a word is of a script that puts no blanks between words."""
+    """Return whether a word is in a script without blanks between words."""
     return word.lstrip("*")[0] >= "\u3040"
 
 
@@ -320,7 +324,7 @@ def _bare(word: str) -> str:
 
 
 def _sort_of(label: str) -> str:
-    """Return what a word in a text names."""
+    """Return the kind of value that a label names."""
     known = _words().sort_of
     label = _bare(label)
     shorter = label.rstrip("0123456789")
@@ -328,7 +332,7 @@ def _sort_of(label: str) -> str:
 
 
 def labelled(text: str, folded: str) -> Iterator[Find]:
-    """Yield the values that a word names; `folded` is the text in small letters."""
+    """Yield values that are named by a label. `folded` is the text in lower case."""
     words, read_to = _words(), 0
     below: list[Find] = []
     for start, end in _lines_with(folded, words.stems):
@@ -349,7 +353,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
 
 
 def _lines_with(folded: str, words: Sequence[str]) -> Sequence[Span]:
-    """Return where those lines stand that hold one of some words."""
+    """Return the sorted spans of lines that contain one of the words."""
     found: set[Span] = set()
     for word in words:
         at = folded.find(word)
@@ -366,7 +370,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield the value that is after a word on its line."""
+    """Yield the value after a label on the same line."""
     if sort == "card":
         number = _CARD.search(text, at, min(end, at + 60))
         if number and is_card(number[0]):
@@ -399,7 +403,7 @@ class _Value(NamedTuple):
 
 
 def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
-    """Return the word at a place, without its quotes and the signs of the sentence behind it."""
+    """Return the value at an offset, without its quotes and following punctuation."""
     opening = _OPEN.match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(text[start - 1 : start]) if opening and opening[0] else None
@@ -427,7 +431,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
 
 
 def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
-    """Distinguish a value from a word of the sentence, by its name and its context."""
+    """Return whether a word is a value rather than prose, based on its label and context."""
     value = text[at.start : at.end]
     match sort:
         case "pin":
@@ -447,7 +451,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         return False
     inner = _words().label.match(value.lower())
     if inner and value[inner.end() : inner.end() + 1] in (":", "="):
-        return False  # which is a word of its own, with its own value
+        return False  # a nested label, which has its own value
     made_up = _is_made_up(value)
     alone = bool(_REMARK.match(text, at.end, end)) and how == "sign"
     if sort == "key":
@@ -463,7 +467,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
 
 
 def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
-    """Yield the password behind a name: `anna@example.org / ...`, `admin:...`."""
+    """Yield the password after a user name: `anna@example.org / ...`, `admin:...`."""
     named = _LOGIN.match(text, at, end)
     value = _value_at(text, named.end(), end) if named and how == "sign" else None
     if (
@@ -477,9 +481,9 @@ def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
 def _below(
     text: str, folded: str, start: int, end: int, sort: str, label_end: int
 ) -> Iterator[Span]:
-    """Yield what is listed below a heading, a line that ends in a colon, or a table's column.
+    """Yield the values under a heading, a line that ends with a colon, or a table column.
 
-    The last pair is no value: it says how far such lines were read.
+    The last item is (0, offset): the offset to which lines were read.
     """
     line, rest = text[start:end].strip(), text[label_end:end].strip("*_:`\"' \t\r：")
     heading = _HEADING.match(text, start, end)
@@ -497,7 +501,7 @@ def _below(
             if at >= len(text) or (inner and len(inner[1]) <= level):
                 break
             if (seen and not line and not heading) or (quote and not line.startswith(">")):
-                break  # what is quoted names nothing below its quote
+                break  # a quote does not name values after it
             seen = seen or bool(line and not line.startswith(("```", "~~~")))
             yield from _in_item(text, folded, at, stop, sort)
             at = stop + 1
@@ -505,7 +509,7 @@ def _below(
 
 
 def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield the value of one line of a list: behind a name, in a code span, or the line itself."""
+    """Yield the value of a list item: after a name, in a code span, or the whole item."""
     item = _ITEM.match(text, at, end)
     at = item.end() if item else at
     named = _NAME.match(text, at, end)
@@ -524,7 +528,7 @@ def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[S
 
 
 def _in_cell(text: str, cell: int, end: int, sort: str, column: int) -> Iterator[Span]:
-    """Yield the value of one row of a table."""
+    """Yield the value in one row of a table."""
     for _ in range(column - 1):
         cell = text.find("|", cell + 1, end)
         if cell < 0:
@@ -550,7 +554,10 @@ def _is_listed(text: str, at: _Value, end: int, sort: str) -> bool:
 
 
 def is_key(value: str, piece: int = 0) -> bool:
-    """Distinguish a key from words and paths; `piece` is the least length of a random run."""
+    """Return whether a value is a key rather than words or a path.
+
+    `piece` is the minimum length of a random part. If 0, the whole value must be random.
+    """
     if (
         not _KEY.fullmatch(value)
         or _ADDRESS.fullmatch(value)
@@ -564,7 +571,7 @@ def is_key(value: str, piece: int = 0) -> bool:
 
 
 def is_random(value: str, least: float = _MIN_ENTROPY) -> bool:
-    """Distinguish random characters from words: letters and digits, none very often."""
+    """Return whether a value is random: letters and digits with sufficient entropy."""
     return _is_mixed(value) and not _DAY.fullmatch(value) and _entropy(value) >= least
 
 
@@ -574,7 +581,7 @@ def _entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value is only a form: `<your-password>`, `${VAR}`, `***`, `changeme`."""
+    """Return whether a value is a placeholder: `<your-password>`, `${VAR}`, `***`, `changeme`."""
     words = _words()
     low = value.lower()
     return bool(
@@ -590,18 +597,18 @@ def is_placeholder(value: str) -> bool:
 
 
 def _stands_for_one(text: str, at: _Value, end: int) -> bool:
-    """Return whether a value is a placeholder, which may have blanks: `{{ vault.password }}`."""
+    """Return whether a value is a placeholder, which may contain blanks: `{{ vault.password }}`."""
     shape = _words().shape.match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
     if text.startswith(("...", "…"), at.end):
-        return True  # of a key that is shown by its beginning
+        return True  # the truncated start of a key
     return is_placeholder(text[at.start : at.end]) or bool(
         shape and sum(map(str.isalnum, rest)) < 4
     )
 
 
 def _is_made_up(value: str) -> bool:
-    """Distinguish a password from words: letters and digits, or a sign among them."""
+    """Return whether a value looks like a password: letters with digits, or a special character."""
     value = value.rstrip("!?")
     if _DAY.fullmatch(value):
         return bool(_DIGITS.fullmatch(value))
@@ -619,14 +626,14 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_odd(value: str) -> bool:
-    """Distinguish a password from other words with digits, by its shape only."""
+    """Return whether a value looks like a password rather than another word with digits."""
     signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
     cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
     return (_is_mixed(value) or (signs and cased)) and not _words().numbered.fullmatch(value)
 
 
 def is_card(value: str) -> bool:
-    """Return whether digits are a card number: length, first digit and check digit (Luhn)."""
+    """Return whether digits are a card number, by length, first digit and check digit (Luhn)."""
     digits = [int(char) for char in value if char.isdigit()]
     lengths = {3: (14, 15, 16), 4: (13, 16, 19), 5: (16,), 6: (16, 19)}
     if len(digits) not in lengths.get(digits[0], ()) or len(set(digits)) < _MIN_CARD_DIGITS:
@@ -636,7 +643,7 @@ def is_card(value: str) -> bool:
 
 
 def _is_iban(value: str) -> bool:
-    """Return whether an account number proves itself: ISO 13616, modulo 97."""
+    """Return whether a value is a valid IBAN (ISO 13616, modulo 97)."""
     plain = value.replace(" ", "")
     if not 15 <= len(plain) <= 34:
         return False

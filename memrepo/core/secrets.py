@@ -1,8 +1,8 @@
-"""Secrets of high precision: kinds that are never memory, found and replaced, never shown.
+"""Detect and redact secrets. Their values are never stored in memories and never printed.
 
-Only forms that are all but certain count (`core.secret_kinds`): UUIDs, hashes and digit ids stand
-in most real workspaces and are not secrets. What is looked at is the visible text: characters
-that nobody sees, wide letters and look-alikes of other scripts hide nothing.
+Only nearly certain forms are reported (`core.secret_kinds`). UUIDs, hashes and numeric ids are
+common in workspaces and are not secrets. The visible text is searched: invisible characters, wide
+letters and look-alikes of other scripts cannot hide a secret.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memrepo.core.secret_kinds import SWITCHED, Find, Span, formed, labelled, ta
 
 
 class Watch(NamedTuple):
-    """What finds values that were purged: a print of them, a search, and a file's other name."""
+    """Detector of purged values: their fingerprint, a search, and a function that renames files."""
 
     print: str
     look: Callable[[str], Iterable[Span]]
@@ -32,9 +32,9 @@ class Watch(NamedTuple):
 
 
 MARK = "(purged)"
-"""What is in a text in place of a purged value: a plain word in YAML, JSON and markdown."""
+"""The replacement of a purged value. It is a plain word in YAML, JSON and markdown."""
 PURGED = "purged"
-"""The kind of a value that was taken out of history: it is known by its keyed hash alone."""
+"""The kind of a value that was removed from history. Only its keyed hash is known."""
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
 _watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 _UNSEEN = regex(
@@ -42,20 +42,20 @@ _UNSEEN = regex(
     "\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f]"
 )
-"""Unicode's category Cf: what shows nothing."""
+"""Characters of Unicode category Cf, which are invisible."""
 _DISGUISED = regex(
     rf"{_UNSEEN.pattern}|[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]"
     r"|[A-Za-z0-9][\u0370-\u052f]|[\u0370-\u052f][A-Za-z0-9]"
 )
-"""What shows nothing, wide letters, and letters of other scripts next to Latin ones."""
+"""Invisible characters, wide letters, and letters of other scripts next to Latin ones."""
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
-"""Letters of Cyrillic and Greek that look like Latin ones (Unicode TR 39)."""
+"""Cyrillic and Greek letters that look like Latin ones (Unicode TR 39)."""
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a secret stands: offsets of its value, one-based line and column; never the value."""
+    """The position of a secret: offsets, one-based line and column. The value is not stored."""
 
     kind: str
     start: int
@@ -65,7 +65,10 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Find the secrets of a text in order; where two overlap the earlier, then longer, counts."""
+    """Return the secrets of a text in order.
+
+    If two overlap, the earlier, then longer one is used.
+    """
     found = [(start, -end, rank, kind) for rank, (start, end, kind) in enumerate(_found(text))]
     if (watched := _watched.get()) is not None:
         found += [(start, -end, -1, PURGED) for start, end in watched.look(text)]
@@ -84,7 +87,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _found(text: str) -> Iterator[Find]:
-    """Yield what is found in a text, and in its lines as they look."""
+    """Yield secrets in a text, and in its lines with disguised characters replaced."""
     off = _off.get()
     yield from (find for find in _plainly(text) if find[2] not in off)
     if text.isascii() or not _DISGUISED.search(text):
@@ -98,13 +101,13 @@ def _found(text: str) -> Iterator[Find]:
 def _plainly(text: str) -> Iterator[Find]:
     folded = text.lower()
     if len(folded) != len(text):
-        folded = text.replace("İ", "i").lower()  # the one letter that grows
+        folded = text.replace("İ", "i").lower()  # the only letter that becomes longer in lower case
     yield from formed(text, folded)
     yield from labelled(text, folded)
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:
-    """Return the lines that look like others, in plain letters, and where each character stands."""
+    """Return the lines that have disguised characters in plain letters, and original offsets."""
     shown: list[str] = []
     places: list[int] = []
     at = 0
@@ -119,23 +122,23 @@ def _visible(text: str) -> tuple[str, Sequence[int]]:
 
 
 def switch_off(kinds: Collection[str]) -> None:
-    """Look no longer for some of the kinds that an owner may want to remember (`SWITCHED`)."""
+    """Disable the given kinds. Only kinds in `SWITCHED` can be disabled."""
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
 def watch(purged: Watch | None) -> None:
-    """Look for values that were purged too, or no longer."""
+    """Set the detector of purged values, or remove it (None)."""
     _watched.set(purged)
 
 
 def name_without_purged(path: str) -> str:
-    """Return what a file is called whose name may hold a purged value, as history has it."""
+    """Return the name of a file in history, where purged values in names are replaced."""
     watched = _watched.get()
     return watched.name(path) if watched is not None else path
 
 
 def rules_in_use() -> str:
-    """Return a digest of the kinds that are looked for now: what was clean by others may not be."""
+    """Return a digest of the rules in use. If it changes, earlier results are invalid."""
     watched = _watched.get()
     return _rules_digest(_off.get(), watched.print if watched else "")
 
@@ -146,15 +149,15 @@ def _rules_digest(off: frozenset[str], watched: str) -> str:
 
 
 def placeholder(kind: str) -> str:
-    """Return what is in a text in place of a secret."""
+    """Return the text that replaces a secret of a kind."""
     return MARK if kind == PURGED else f"[redacted:{kind}]"
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
-    """Replace each secret's value by `[redacted:<kind>]` and return what was replaced.
+    """Replace each secret with `[redacted:<kind>]`. Return the new text and the secrets replaced.
 
-    Repeats until nothing is found, so that redacting twice changes nothing more. Places are those
-    in the given text, but for a secret that only another's removal uncovers.
+    This repeats until no secret is found, so that redacting again changes nothing. Positions are
+    those in the given text, except for secrets found only after another was replaced.
     """
     replaced: list[Secret] = []
     while found := find_secrets(text):
@@ -168,7 +171,7 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
 
 
 def secret_fault(*texts: str) -> str:
-    """Report that one of some texts holds a secret, and of which kind; an empty string for none."""
+    """Return a message with the kinds of secrets in the texts, or an empty string if none."""
     kinds = sorted({secret.kind for text in texts for secret in find_secrets(text)})
     return f"a text holds a secret ({', '.join(kinds)})" if kinds else ""
 
@@ -179,10 +182,10 @@ def without_secrets(text: str) -> str:
 
 
 def concealed(value: Any) -> Any:
-    """Return texts, and lists and mappings of them, with a placeholder for each secret in any.
+    """Replace each secret in a text, or in nested lists and mappings of texts.
 
-    What is a secret in one of them is shown in none: a text that was cut or put on one line need
-    not look like one any more.
+    A secret found in one text is replaced in all of them. A text that was truncated or folded may
+    not look like a secret any more.
     """
     texts = list(_texts(value))
     if not find_secrets("\n".join(texts)):
@@ -202,9 +205,9 @@ def concealed(value: Any) -> Any:
 def _without(
     text: str, known: Mapping[str, str], begins: re.Pattern[str], lengths: Sequence[int]
 ) -> str:
-    """Replace values that are known by now where they stand as words, the longest first.
+    """Replace known values that are whole words, longest first.
 
-    A value is looked up, not tried: many secrets make it no slower.
+    Values are looked up in a mapping, so the number of secrets does not affect the speed.
     """
     parts, at = [], 0
     for found in begins.finditer(text):
@@ -226,14 +229,14 @@ _HARM = regex(
 _COLOUR = regex("(\x1b\\[[0-9;]{0,12}m)")
 
 
-# What may be printed or handed out: texts of memories, files and commits are other people's, and
-# every face sends what it answers through here, as text and as data.
+# Output filters. Texts of memories, files and commits are untrusted. Every interface passes its
+# output through these functions, both text and data.
 
 
 def harmless(text: str, *, colour: bool = False) -> str:
-    """Return a text without control, bidi and tag characters; other line breaks are line feeds.
+    """Remove control, bidi and tag characters, and convert all line breaks to line feeds.
 
-    With `colour` the program's own colours stay: they change nothing but how a text looks.
+    If `colour`, the color sequences of the program remain. They change only the appearance.
     """
     if text.isprintable():
         return text
@@ -245,7 +248,7 @@ def harmless(text: str, *, colour: bool = False) -> str:
 
 
 def harmless_data(value: T) -> T:
-    """Return what JSON is to hold, each text of it harmless, keys too."""
+    """Return a JSON value with harmless texts, including mapping keys."""
     found: object = value
     if isinstance(value, str):
         found = harmless(value)
@@ -260,7 +263,7 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        # A key and a value, or a predicate and an object, are one statement in two fields.
+        # A key and its value, or a predicate and its object, are one statement in two fields.
         for name, part in (("key", "value"), ("predicate", "object")):
             if value.get(name) and value.get(part):
                 yield f"{value[name]}: {value[part]}"
@@ -281,18 +284,18 @@ def _mapped(value: object, clean: Callable[[str], str]) -> object:
     return value
 
 
-# Each text is scanned once: one without a secret is remembered by its digest, under the rules that
-# found it clean. They are known by a digest of the code and the tables that find secrets, of the
-# kinds that are off, and of the values that were purged.
+# Each text is scanned once. The digest of a text without secrets is cached under the current rules.
+# The rules are identified by a digest of the code and tables that find secrets, the disabled kinds,
+# and the purged values.
 
 _MAX_DIGESTS = 200_000
-"""Digests that a process remembers; beyond that it starts again with none."""
+"""The maximum number of digests cached in a process. Above it, the cache is cleared."""
 _clean: dict[tuple[frozenset[str], str], set[bytes]] = {}
-"""The digests of clean texts, by the kinds that were off and the purged values."""
+"""The digests of clean texts, by the disabled kinds and the purged values."""
 
 
 def scan_rules() -> str:
-    """Return a fingerprint of what finds secrets now, for what outlives a process."""
+    """Return a fingerprint of the code and rules that find secrets, for caches on disk."""
     here = Path(__file__).parent
     files = sorted(p for p in here.rglob("*") if "secret" in p.relative_to(here).as_posix())
     code = [p.read_bytes() for p in files if p.is_file() and p.suffix != ".pyc"]
@@ -300,7 +303,10 @@ def scan_rules() -> str:
 
 
 def clean_digests() -> set[bytes]:
-    """Return the SHA-256 of texts that hold no secret under the rules in use; callers may add."""
+    """Return the SHA-256 digests of texts without secrets under the current rules.
+
+    The set is the cache itself, and callers may add to it.
+    """
     watched = _watched.get()
     rules = (_off.get(), watched.print if watched else "")
     if rules not in _clean or len(_clean[rules]) > _MAX_DIGESTS:
@@ -309,7 +315,7 @@ def clean_digests() -> set[bytes]:
 
 
 def is_clean(data: bytes) -> bool:
-    """Return whether a text holds no secret."""
+    """Return whether a text contains no secret."""
     known, mark = clean_digests(), sha256(data).digest()
     if mark not in known and not find_secrets(data.decode("utf-8", "replace")):
         known.add(mark)

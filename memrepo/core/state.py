@@ -1,4 +1,4 @@
-"""The pure state of a repository, what changes make of it, and what differs between two states."""
+"""The state of a repository, how changes are applied to it, and differences between two states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_NAMES = ("", ".", "..", ".git")
 
 
 class ChangeRefused(MemrepoError):
-    """A change that cannot be applied to this state, or whose result would not be valid."""
+    """Raised when a change cannot be applied to a state, or when the result would be invalid."""
 
     exit_code = Exit.BUG
 
@@ -33,11 +33,11 @@ class ChangeRefused(MemrepoError):
 
 
 Content: TypeAlias = bytes | Memory | None
-"""What is at a path: bytes, those of a memory that are spelled when asked for, or nothing."""
+"""The content of a path: bytes, a memory that is encoded on first use, or None for no file."""
 
 
 class Files(Mapping[str, bytes]):
-    """File contents by path: a base that may read lazily, under an overlay of edits."""
+    """File contents by path: a base, which may read lazily, with edits on top."""
 
     def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, Content]) -> None:
         self._base = base
@@ -62,7 +62,7 @@ class Files(Mapping[str, bytes]):
         yield from (p for p, data in self._edits.items() if data is not None)
 
     def below(self, folder: str) -> list[str]:
-        """Return the paths of the files below a folder (`x/`), in order."""
+        """Return the sorted paths of the files under a folder (`x/`)."""
         paths = below(self._base, folder)
         edits = (p for p, data in self._edits.items() if data is not None and p.startswith(folder))
         return sorted({*(p for p in paths if p not in self._edits), *edits})
@@ -72,11 +72,11 @@ class Files(Mapping[str, bytes]):
 
     @property
     def edits(self) -> Mapping[str, bytes | None]:
-        """Return what differs from the base; None where a file goes."""
+        """Return the differences from the base, with None for a removed file."""
         return {path: _bytes(data) for path, data in self._edits.items()}
 
     def edited(self, edits: Mapping[str, Content]) -> Files:
-        """Return the same files under further edits."""
+        """Return a copy with further edits."""
         made = Files(self._base, self._edits)
         made._edits.update(edits)
         made._below = self._below
@@ -84,9 +84,9 @@ class Files(Mapping[str, bytes]):
 
     @property
     def folders(self) -> frozenset[str]:
-        """Return the folders that hold files; some may have emptied by an edit.
+        """Return the folders that contain files. Folders emptied by an edit may be included.
 
-        Those of the base are looked for once, whatever is edited on it.
+        The folders of the base are computed only once for all edited copies.
         """
         if not self._below:
             self._below.append(_all_folders(self._base))
@@ -100,9 +100,9 @@ def _bytes(content: Content) -> bytes | None:
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Every file memrepo owns at one commit, and the memories that could be read from them.
+    """All files of memrepo at one commit, and the memories decoded from them.
 
-    A file that could not be read stays in `files`, is named in `problems` and is left alone.
+    A file that cannot be decoded remains in `files` and is listed in `problems`.
     """
 
     layout: Layout = msgspec.field(default_factory=Layout)
@@ -119,17 +119,17 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def every(self) -> Sequence[Memory]:
-        """Return all memories, in the order of the mapping."""
+        """Return all memories in the order of the mapping."""
         return tuple(self.memories.values())
 
     @cached_property
     def active(self) -> Sequence[Memory]:
-        """Return the active memories, ordered by path."""
+        """Return the active memories, sorted by path."""
         found = (m for m in self.memories.values() if m.status == "active")
         return tuple(sorted(found, key=lambda m: m.path))
 
     def once(self, read: Callable[[State], _T]) -> _T:
-        """Return what a function reads from the state; it is asked once and remembered."""
+        """Return the result of a function of the state. The result is cached."""
         if read not in self._read:
             self._read[read] = read(self)
         found: _T = self._read[read]
@@ -140,7 +140,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     def free_path(self, memory: Memory) -> str:
-        """Return the memory's path, or the next free one where another memory has it."""
+        """Return the memory's path, or the next free path if a file exists there."""
         path, turn = memory.path, 2
         stem, tail = path[: -len("-000000.md")], path[-len("-000000.md") :]
         while path in self.files:
@@ -149,7 +149,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 EMPTY = State(files=Files({}, {}), memories={})
-"""Nothing at all."""
+"""A state without files."""
 
 Decoded: TypeAlias = tuple[Memory | None, tuple[Problem, ...]]
 
@@ -160,12 +160,12 @@ def read_state(
     decode: Callable[[str], Decoded] | None = None,
     paths: Iterable[str] | None = None,
 ) -> State:
-    """Decode every memory file; of an id that stands twice one wins, with a Problem for the other.
+    """Decode all memory files of a repository.
 
-    It is the one whose name ends as the id has it, else the first: a copy is often named again.
+    If two files have the same id, use the one whose name ends with digits of the id, else the
+    first: copies are often renamed. Report a Problem for the other.
 
-    `decode` may know the outcome for a path without reading the file, and `paths` which files are
-    memories, in order.
+    `decode` may return cached results by path. `paths` lists the memory files in order, if known.
     """
     memories: dict[str, Memory] = {}
     problems: list[Problem] = []
@@ -197,7 +197,7 @@ def _is_named_for(path: str, id_: str) -> bool:
 
 
 def no_id(path: str) -> Problem:
-    """Return what is told of a memory that has no id."""
+    """Return the problem for a memory without an id."""
     return Problem(
         path=path,
         line=1,
@@ -220,16 +220,17 @@ def _same_id(path: str, other: Memory) -> Problem:
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """What one step does to files: new contents by path, None where a file goes."""
+    """The new contents of the files changed by a step, by path. None means removed."""
 
     files: Mapping[str, bytes | None]
 
 
 class _Draft:
-    """A state under construction: mutable here, never outside this module.
+    """A mutable state used while changes are applied.
 
-    Where only the state matters, a new memory that is known to read as it is is not spelled yet:
-    of a large run that is most of them, and each is written once more with the run's id.
+    If only the state is needed, a new memory that is known to decode to an equal memory is not
+    encoded. In a large run this applies to most memories, and each is written again later with the
+    run's id.
     """
 
     def __init__(self, state: State, *, spelled: bool) -> None:
@@ -249,7 +250,7 @@ class _Draft:
         return self.memories[id_]
 
     def put(self, path: str, written: tuple[Content, Memory], id_: str) -> None:
-        """Write a memory file; the codec has read it back, so what is written decodes cleanly."""
+        """Write a memory file. The codec has already decoded it, so the file is valid."""
         data, memory = written
         if memory.id != id_ or not id_:
             raise ChangeRefused(path, "an id is given at birth and never changes")
@@ -257,7 +258,7 @@ class _Draft:
         self.memories[memory.id] = memory
 
     def change(self, change: Change) -> str:
-        """Apply one change and return the path it touched."""
+        """Apply one change. Return the path that it changed."""
         match change:
             case Create(memory=memory, file=file):
                 if memory.id in self.memories or self.data(memory.path) is not None:
@@ -301,7 +302,7 @@ class _Draft:
                 assert_never(change)
 
     def uncover(self, id_: str) -> None:
-        """Let the next file with the id of a removed memory take its place, as reading would."""
+        """Use the next file with the id of a removed memory, as `read_state` would."""
         paths = [p.path for p in self.state.problems if p.rule == _SAME_ID]
         for path in sorted(paths, key=lambda p: (not _is_named_for(p, id_), p)):
             data = self.data(path)
@@ -311,7 +312,7 @@ class _Draft:
                 return
 
     def check(self, paths: Iterable[str]) -> None:
-        """Refuse written paths that git cannot hold, or that would swallow others unseen."""
+        """Reject paths that git cannot store, and a file and a folder with the same name."""
         new = [p for p in paths if self.edits[p] is not None and p not in self.state.files]
         if not new:
             return
@@ -359,7 +360,7 @@ def _folders(path: str) -> Iterator[str]:
 
 
 def apply(state: State, changes: Iterable[Change]) -> State:
-    """Return the state after the changes; raises ChangeRefused where one cannot be applied."""
+    """Return the state after the changes. Raise ChangeRefused if a change cannot be applied."""
     changes = list(changes)
     if not changes:
         return state
@@ -370,7 +371,7 @@ def apply(state: State, changes: Iterable[Change]) -> State:
 
 
 def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
-    """Apply a plan step by step: what each commit writes, and the state at the end."""
+    """Apply a plan step by step. Return the effect of each commit and the final state."""
     draft = _Draft(state, spelled=True)
     effects = []
     for step in plan.steps:
@@ -402,7 +403,7 @@ Kind = Literal[
     "fields",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""In the order in which a person reviews: first what leaves recall, last what is bookkeeping."""
+"""Ordered for review: changes that leave recall first, bookkeeping last."""
 _BOOKKEEPING = ("generated", "tier_written", "aliases")
 _KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType(
     {
@@ -439,14 +440,14 @@ _FOLLOWS: Mapping[str, str] = MappingProxyType(
         "gist": "tier",
     }
 )
-"""Fields that tell nothing of their own while the field they follow changed too."""
+"""Fields that are not reported if the field they depend on also changed."""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory before and after.
+    """One memory before and after a change.
 
-    `kinds` holds every kind of change, in the order of KINDS; the first gives it its place.
-    `fields` names what changed, bookkeeping left out where anything else did.
+    `kinds` contains all kinds of change in the order of KINDS. The first one is used for sorting.
+    `fields` lists the changed fields. Bookkeeping fields are omitted if any other field changed.
     """
 
     kinds: tuple[Kind, ...]
@@ -456,26 +457,26 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> Kind:
-        """Return the kind it is counted as."""
+        """Return the main kind of change."""
         return self.kinds[0]
 
     @property
     def memory(self) -> Memory:
-        """Return the memory as it is after, or before where it goes."""
+        """Return the memory after the change, or before if it was removed."""
         found = self.after or self.before
         if found is None:
             raise ValueError("a difference has at least one side")
         return found
 
     def value(self, name: str) -> tuple[object, object]:
-        """Return a field's value before and after; an absent one is its default."""
+        """Return a field's value before and after. A missing field has its default."""
         default = BY_NAME[name].default
         old, new = (m.fields.get(name, default) if m else None for m in (self.before, self.after))
         return old, new
 
 
 def differences(before: State, after: State) -> tuple[Difference, ...]:
-    """Return every memory that differs, once, ordered by kind and then by path."""
+    """Return the difference of each changed memory, ordered by kind, then path."""
     found = _found(before.memories, after.memories)
     return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.memory.path, d.memory.id)))
 
@@ -521,7 +522,7 @@ def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[
 
 
 def _heat(old: Memory, new: Memory) -> Kind:
-    """Return whether a memory comes onto the hot cache, or leaves it."""
+    """Return whether a memory was added to the hot cache, removed, or only changed."""
     was, now = (m.fields.get("hot") for m in (old, new))
     if now is None or now.until is not None:
         return "demoted"

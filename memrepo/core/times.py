@@ -1,9 +1,7 @@
-"""Aware UTC datetimes and their one spelling, and what a person means by a date.
+"""Parse and format aware UTC datetimes, and interpret dates given by a user.
 
-What a person means by a date: a whole day in the repository's zone, or one moment.
-
-One rule for every question about time: who asks about a day asks about its last second, and what
-holds from or until a day holds on all of that day.
+A date is a whole day in the repository's time zone, and a time is one moment. A query about a day
+uses its last second. A value valid from or until a day is valid on all of that day.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from functools import lru_cache
 from memrepo.core.patterns import regex
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
-"""What comes before every moment: it stands for one that is not known where moments are ordered."""
+"""Sorts before all other times. It replaces an unknown time."""
 _TIME = regex(
     r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
 )
@@ -24,9 +22,9 @@ _DATE = regex(r"\d{4}-\d{2}-\d{2}")
 
 @lru_cache(maxsize=4096)
 def parse_time(text: str) -> datetime:
-    """Parse an RFC 3339 time; fractions are dropped, a missing offset means UTC.
+    """Parse an RFC 3339 time or a date (midnight UTC).
 
-    A plain date is midnight UTC. Raises ValueError on anything else.
+    Fractions are dropped, and a missing offset means UTC. Raise ValueError for anything else.
     """
     text = text.strip()
     if _DATE.fullmatch(text):
@@ -42,37 +40,37 @@ def parse_time(text: str) -> datetime:
     stamp = f"{year}-{month}-{day_}T{hour}:{minute}:{second or '00'}{zone}"
     try:
         return datetime.fromisoformat(stamp).astimezone(UTC)
-    except OverflowError as error:  # an offset that leaves the years 1 to 9999
+    except OverflowError as error:  # the offset moves the time outside the years 1 to 9999
         raise ValueError(f"not an RFC 3339 time: {text!r}") from error
 
 
 def format_time(moment: datetime) -> str:
-    """Format a moment as `YYYY-MM-DDTHH:MM:SSZ`; raises ValueError on a naive datetime."""
+    """Format a time as `YYYY-MM-DDTHH:MM:SSZ`. Raise ValueError for a naive datetime."""
     if moment.tzinfo is None:
         raise ValueError("a naive datetime has no place in memrepo")
-    # Not strftime: its %Y does not pad the years before 1000.
+    # strftime is not used because its %Y does not pad years before 1000.
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
 def end_of(until: str, zone: tzinfo = UTC) -> datetime:
-    """Return the end of a validity: a date holds to the end of its day in the zone."""
+    """Return the end of a validity. A date is valid until the end of its day in the zone."""
     return asked(until, zone) if len(until) == 10 else parse_time(until)
 
 
 def local_day(moment: datetime, zone: tzinfo) -> str:
-    """Return the ISO date of a moment in a zone."""
+    """Return the ISO date of a time in a zone."""
     return _shifted(moment, zone).date().isoformat()
 
 
 def _shifted(moment: datetime, zone: tzinfo) -> datetime:
     try:
         return moment.astimezone(zone)
-    except OverflowError:  # beyond the years 1 to 9999
+    except OverflowError:  # outside the years 1 to 9999
         return moment
 
 
 def whole_seconds(moment: datetime) -> datetime:
-    """Drop the fraction of a second: files and commits hold whole seconds."""
+    """Convert to UTC and remove the fraction of a second, as in files and commits."""
     return moment.astimezone(UTC).replace(microsecond=0)
 
 
@@ -81,7 +79,7 @@ _UNITS = {"w": 604_800, "d": 86_400, "h": 3600, "min": 60, "s": 1}
 
 
 def parse_duration(text: str) -> timedelta:
-    """Parse a duration such as `4h`, `90d`, `30min` or `2w`; raises ValueError on anything else."""
+    """Parse a duration such as `4h`, `90d`, `30min` or `2w`. Raise ValueError for anything else."""
     match = _DURATION.fullmatch(text.strip())
     if match is None or not int(match[1]):
         raise ValueError(f"not a duration: {text!r}")
@@ -89,7 +87,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(length: timedelta) -> str:
-    """Format a duration in the largest unit up to days that divides it."""
+    """Format a duration in the largest unit (at most days) that divides it evenly."""
     whole = int(length.total_seconds())
     unit = next(u for u, size in _UNITS.items() if u != "w" and whole % size == 0)
     return f"{whole // _UNITS[unit]}{unit}"
@@ -103,9 +101,9 @@ _SECOND = timedelta(seconds=1)
 
 
 def extent(text: str, zone: tzinfo) -> tuple[datetime, datetime]:
-    """Return the first moment of a date and the first after it; of a time the moment twice.
+    """Return the start of a date and the start of the next day. For a time, return it twice.
 
-    Dates, and times without an offset, are those of the zone. Raises ValueError.
+    Dates and times without an offset are in `zone`. Raise ValueError for anything else.
     """
     text = text.strip()
     if _DAY.fullmatch(text):
@@ -119,7 +117,10 @@ def extent(text: str, zone: tzinfo) -> tuple[datetime, datetime]:
 
 
 def asked(text: str, zone: tzinfo) -> datetime:
-    """Return the moment that is asked about: of a date its last second. Raises ValueError."""
+    """Return the time of a query.
+
+    For a date, return its last second. Raise ValueError if invalid.
+    """
     start, after = extent(text, zone)
     return start if start == after else after - _SECOND
 
@@ -129,7 +130,10 @@ def _midnight(day: date, zone: tzinfo) -> datetime:
 
 
 def _utc(moment: datetime) -> datetime:
-    """Turn into UTC; what leaves the years 1 to 9999 is their edge (`9999-12-31`: for ever)."""
+    """Convert to UTC.
+
+    Times outside the years 1 to 9999 become the limit (`9999-12-31`: forever).
+    """
     try:
         return moment.astimezone(UTC)
     except OverflowError:

@@ -1,1 +1,1 @@
-"""Three states into one, an operation reverted, what was rejected kept out: all of it pure."""
+"""Pure functions that merge states, revert operations and enforce rejections."""

@@ -1,7 +1,7 @@
-"""What must hold between memories: references resolve, supersessions are on both sides.
+"""Consistency rules between memories: references resolve, and supersessions are recorded twice.
 
-A merge can break what was whole on each side: `findings` names it and `close` repairs what has one
-clear answer. No memory is removed here, and none drops out of recall.
+A merge can break rules that each side satisfied. `findings` detects this and `close` repairs it if
+there is one clear repair. No repair removes a memory or excludes it from recall.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from memrepo.core.memory import REFERENCES, Memory, targets
 from memrepo.core.problems import Problem
 
-if TYPE_CHECKING:  # loading these takes a hook longer than all else here
+if TYPE_CHECKING:  # importing these takes a hook longer than everything else
     from memrepo.core.changes import Update
     from memrepo.core.state import State
 
@@ -25,46 +25,46 @@ RULES: Mapping[str, str] = {
     "supersession-cycle": "No memory replaces, over others, itself.",
     "memory-same-id": "Two memories never share an id.",
 }
-"""Every rule of this module, with what it asks for in one line."""
+"""All rules of this module, each with its requirement."""
 
-_ROUNDS = 20  # a repair may bring another to light; chains of them are short
+_ROUNDS = 20  # one repair may reveal another problem, but such chains are short
 _Memories = Mapping[str, Memory]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing that does not hold, and the fields that repair it (None: removed)."""
+    """A broken rule, and the field changes that repair it (None: remove the field)."""
 
     problem: Problem
     repairs: Mapping[str, Mapping[str, Any]]
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """Return what makes it the same finding in another state, wherever the file stands."""
+        """Return a key that identifies the finding in other states, whatever its file path."""
         return self.problem.rule, self.problem.key, self.problem.message
 
 
 def closure(state: State) -> tuple[Problem, ...]:
-    """Return what does not hold in a state, ordered by path."""
+    """Return the broken rules of a state, with duplicate ids first, then ordered by path."""
     same = [p for p in state.problems if p.rule == "memory-same-id"]
     return (*same, *(finding.problem for finding in findings(state)))
 
 
 def findings(state: State) -> tuple[Finding, ...]:
-    """Return what does not hold between a state's memories."""
+    """Return the broken rules between a state's memories."""
     return broken(state.memories)
 
 
 def known_in(*states: State) -> frozenset[tuple[str, str, str]]:
-    """Return the names of what does not hold in some states."""
+    """Return the names of all findings in the given states."""
     return frozenset(finding.name for state in states for finding in findings(state))
 
 
 def close(
     state: State, known: Collection[tuple[str, str, str]] = ()
 ) -> tuple[tuple[Update, ...], tuple[Finding, ...]]:
-    """Propose updates after which the references of a state hold, and say what they fix.
+    """Return updates that repair the references of a state, and the findings they repair.
 
-    Findings in `known` (by name) are left alone: a merge fixes only what it broke itself.
+    Findings in `known` (by name) are not repaired: a merge repairs only what it broke itself.
     """
     memories = dict(state.memories)
     repaired: dict[tuple[str, str, str], Finding] = {}
@@ -95,7 +95,7 @@ def _updates(state: State, memories: _Memories) -> Iterator[Update]:
 
 
 def broken(memories: _Memories) -> tuple[Finding, ...]:
-    """Return what does not hold between memories, each with its repair."""
+    """Return the broken rules between memories, each with its repair, ordered by path."""
     found: list[Finding] = []
     for memory in memories.values():
         fields = memory.fields
@@ -114,7 +114,7 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
         value = memory.fields.get(key)
         if value is None:
             continue
-        # In order: the same finding has the same name where a merge turned a list round.
+        # Sorted, so that the name of the finding is the same if a merge reorders the list.
         gone = sorted(target for target in targets(value) if target not in memories)
         if gone:
             rest = () if isinstance(value, str) else _but(value, gone)
@@ -133,7 +133,11 @@ def _but(items: tuple[object, ...], gone: Collection[str]) -> tuple[object, ...]
 
 
 def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
-    """Find supersessions that only one of the two knows of; the old memory's status decides."""
+    """Yield supersessions recorded in only one of the two memories.
+
+    If the old memory is superseded or forgotten, the repair completes the record. Otherwise it
+    removes the reference.
+    """
     for key, other_key in (("superseded_by", "supersedes"), ("supersedes", "superseded_by")):
         for target in memory.texts(key):
             other = memories.get(target)
@@ -181,7 +185,7 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
 
 
 def _cycles(memories: _Memories) -> Iterator[Finding]:
-    """Find memories that replace each other in a ring: the one that wins a merge stays active."""
+    """Yield cycles of memories that replace each other. The one that wins a merge stays active."""
     for ring in _rings(memories):
         from memrepo.merge.versions import Origin, rank
 
@@ -210,7 +214,7 @@ def _cycles(memories: _Memories) -> Iterator[Finding]:
 
 
 def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
-    """Yield groups of memories that replace each other, in order of their smallest id."""
+    """Yield the cycles of memories that replace each other, ordered by smallest id."""
     done: set[str] = set()
     for start in sorted(i for i, m in memories.items() if "superseded_by" in m.fields):
         heirs = _heirs(start, memories) if start not in done else frozenset()
@@ -221,7 +225,7 @@ def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
 
 
 def _heirs(id_: str, memories: _Memories) -> frozenset[str]:
-    """Return all that replaced a memory, directly or by way of others."""
+    """Return the ids of all memories that replaced a memory, directly or indirectly."""
     found: set[str] = set()
     rest = [id_]
     while rest:

@@ -1,9 +1,9 @@
-"""Three-way merge of texts by line: what only one side wrote is always in the result.
+"""Three-way merge of texts by line. Lines changed by only one side are always in the result.
 
-Two sides overlap where both changed the same lines differently, or where one wrote between lines
-that the other replaced. Lines that both sides add at one place do not overlap: the older side's
-come first. (Khanna, Kunal and Pierce, "A Formal Investigation of Diff3", for the idea of hunks
-against a common base.)
+Two sides overlap if both changed the same lines differently, or if one inserted lines between lines
+that the other replaced. If both insert lines at the same position, they do not overlap, and the
+older side's lines come first. The idea of hunks against a common base is from Khanna, Kunal and
+Pierce, "A Formal Investigation of Diff3".
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from memrepo.core.codec import pairs
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged text; `overlap` tells that lines of the losing side are not in it."""
+    """A merged text. `overlap` is true if lines of the losing side are missing from it."""
 
     text: str
     overlap: bool = False
 
 
 class _Hunk(msgspec.Struct, frozen=True):
-    """Base lines `lo` up to `hi` (excluded) replaced by `lines`; an insertion has lo == hi."""
+    """Base lines `lo` to `hi` (exclusive) replaced by `lines`. An insertion has lo == hi."""
 
     lo: int
     hi: int
@@ -31,22 +31,23 @@ class _Hunk(msgspec.Struct, frozen=True):
     lines: tuple[str, ...]
 
     def touches(self, before: _Hunk) -> bool:
-        """Return whether two sides' hunks are about the same lines or the same gap.
+        """Return whether hunks of two sides affect the same lines or the same gap.
 
-        `before` is before this one, by where it begins and then by where it ends.
+        `before` must not sort after this hunk by (lo, hi).
         """
         if self.newer == before.newer:
             return False
         if self.lo == self.hi and before.lo == before.hi:
             return self.lo == before.lo
-        # An insertion at the edge of a replaced span is next to it; strictly inside it is within.
+        # An insertion at the edge of a replaced range is adjacent to it. Strictly inside, it
+        # overlaps.
         return self.lo < min(self.hi, before.hi) or before.lo < self.lo == self.hi < before.hi
 
 
 def merge_text(base: str, older: str, newer: str) -> Joined:
-    r"""Merge two texts with `\n` line ends over their base; where they overlap `newer` wins.
+    r"""Merge two texts with `\n` line ends and a common base. If they overlap, `newer` wins.
 
-    Swapping the sides and what is newer gives the same text.
+    Swapping both the sides and their ages gives the same result.
     """
     if older in (newer, base):
         return Joined(text=newer)
@@ -80,7 +81,7 @@ def _hunks(base: Sequence[str], side: Sequence[str], *, newer: bool) -> Iterator
 
 
 def _clusters(hunks: Sequence[_Hunk]) -> Iterator[list[_Hunk]]:
-    """Gather hunks that touch, directly or by way of others; both orders are that of the base."""
+    """Group hunks that touch directly or indirectly. Hunks and groups are in base order."""
     cluster: list[_Hunk] = []
     for hunk in hunks:
         if cluster and not any(hunk.touches(other) for other in cluster):
@@ -94,7 +95,7 @@ def _clusters(hunks: Sequence[_Hunk]) -> Iterator[list[_Hunk]]:
 def _resolved(
     base: Sequence[str], cluster: Sequence[_Hunk], lo: int, hi: int
 ) -> tuple[Sequence[str], bool]:
-    """Return the lines that stand for base lines `lo` to `hi`, and whether others were lost."""
+    """Return the lines that replace base lines `lo` to `hi`, and whether other lines were lost."""
     if len(cluster) == 1:
         return cluster[0].lines, False
     older = _replayed(base, [h for h in cluster if not h.newer], lo, hi)
@@ -107,7 +108,7 @@ def _resolved(
     tail = _common(older[head:][::-1], newer[head:][::-1])
     rests = older[head : len(older) - tail], newer[head : len(newer) - tail]
     for rest, other, whole in ((*rests, older), (*rests[::-1], newer)):
-        # The same change, and one side added more to it.
+        # Both sides made the same change, and one of them added more.
         if head + tail and not other and not set(rest) & set(base[lo:hi]):
             return whole, False
     return newer, True
@@ -122,12 +123,12 @@ def _replayed(base: Sequence[str], hunks: Sequence[_Hunk], lo: int, hi: int) -> 
 
 
 def _both(older: Sequence[str], newer: Sequence[str]) -> list[str]:
-    """Join what both sides added at one place; lines that both added stand once."""
+    """Join the lines that both sides inserted at one position. Common lines are included once."""
     lines: list[str] = []
     i = j = 0
     for a, b in [*sorted(pairs(older, newer)), (len(older), len(newer))]:
         shared = a < len(older) and older[a].strip()
-        # A blank line that both wrote parts two paragraphs: it is not a text they share.
+        # A common blank line only separates paragraphs. It does not count as a common line.
         if not shared and a < len(older):
             continue
         lines += [*older[i:a], *newer[j:b], *older[a : a + 1]]

@@ -1,18 +1,18 @@
-"""Merging files that are not memories: by content, with a typed conflict where that is not enough.
+"""Merge files that are not memories, by content. If that fails, report a typed conflict.
 
-| file | both sides changed it differently |
+| file | if both sides changed it differently |
 |---|---|
-| views, hot cache | left out: they are rendered after the merge |
-| run manifests | immutable, so a conflict; the newer version stands |
-| candidates | the one with more evidence stands |
-| source snapshots, configuration | merged by line; a conflict where lines overlap |
-| tombstones | the higher epoch stands, then the one that is active; evidence is united |
-| corrections | a decision stands over an open case; two different decisions are a conflict |
-| threads, the rest | a conflict; the newer version stands |
+| views, hot cache | skipped: they are regenerated after the merge |
+| run manifests | immutable, so a conflict; the newer version wins |
+| candidates | the version with more sources wins |
+| source snapshots, configuration | merged by line; a conflict if lines overlap |
+| tombstones | the higher epoch wins, then the active one; evidence is combined |
+| corrections | a decision wins over an open case; two different decisions are a conflict |
+| threads, other files | a conflict; the newer version wins |
 
-A version that gives way is always kept, as a file in
-`corrections/` named by its content: the same merge made twice writes the same file. A file removed
-on one side and changed on the other stays; that is a conflict only where a person removed it.
+A losing version is always stored as a file in `corrections/`, named by its content. Repeating a
+merge therefore writes the same file. If one side removed a file and the other changed it, the file
+remains. That is a conflict only if a person removed it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifes
 
 
 class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file (None: it goes), what it conflicts in, and the version that gave way."""
+    """A merged file (None: removed), its kind of conflict, and the losing version."""
 
     data: bytes | None
     conflict: FileConflict | None = None
@@ -53,7 +53,7 @@ class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_derived(layout: Layout, path: str) -> bool:
-    """Return whether a file is rendered after a merge and never merged itself."""
+    """Return whether a file is regenerated after a merge instead of merged."""
     return path.startswith(layout.area("views")) or layout.is_hot(path)
 
 
@@ -65,7 +65,10 @@ def join_file(
     theirs: bytes | None,
     stamps: Stamps,
 ) -> JoinedFile:
-    """Merge one file; symmetric in its sides. The stamps are those of the file."""
+    """Merge one file. The result does not depend on the order of the sides.
+
+    The stamps describe the last change of the file on each side.
+    """
     if ours == theirs or base == ours:
         return JoinedFile(data=theirs)
     if base == theirs:
@@ -93,9 +96,10 @@ def join_file(
 
 
 def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """Join two versions of a tombstone; one that a hand changed gives way; None where both are.
+    """Merge two versions of a tombstone. Return None if both are unreadable.
 
-    Where only one has its seal, the other lost it to a hand.
+    An unreadable version loses. If only one version has its seal, the other was edited by hand and
+    loses.
     """
     one, other = read_tombstone(path, ours), read_tombstone(path, theirs)
     if isinstance(one, Problem):
@@ -108,7 +112,7 @@ def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def _decided(path: str, ours: bytes, theirs: bytes, stamps: Stamps) -> JoinedFile:
-    """Join two versions of one case; one that cannot be read gives way."""
+    """Merge two versions of a correction. An unreadable version loses."""
     found = [(corrections.decode(path, data), data) for data in (ours, theirs)]
     read = [(c, data) for c, data in found if isinstance(c, corrections.Correction)]
     if len(read) < 2:
@@ -134,14 +138,14 @@ def _age(data: bytes, origin: Origin) -> _Weight:
 
 
 def _evidence(data: bytes, _: Origin) -> _Weight:
-    """Weigh a candidate by the number of its sources, then by its bytes."""
+    """Return the sort key of a candidate: the number of its sources, then its bytes."""
     entries = {e.key: e.value for e in header.split(data, "").entries}
     sources = entries.get("sources", [])
     return False, EARLIEST, len(sources) if isinstance(sources, list) else 0, data
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> JoinedFile:
-    """Merge texts by line; line ends are those of the side that changed them."""
+    """Merge texts by line, with the line ends of the side that changed them."""
     whole = JoinedFile(data=newer, conflict="both-changed", lost=older)
     try:
         o, a, b = (data.decode("utf-8") for data in (base, older, newer))
@@ -160,7 +164,7 @@ def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> Joine
 
 
 def _can_be_read(text: str) -> bool:
-    """Return whether a text is TOML."""
+    """Return whether a text is valid TOML."""
     try:
         tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -172,9 +176,9 @@ _DIGITS = 12
 
 
 def keep(layout: Layout, kept: Iterable[LosingVersion], now: datetime) -> tuple[Write, ...]:
-    """Return one file for each thing that gave way, at `corrections/<date>-gave-way-<12 hex>.md`.
+    """Return one file per losing version, at `corrections/<date>-gave-way-<12 hex>.md`.
 
-    The header says what it was, whose, and where it stood; the text below is as it was.
+    The header states what the text was, who wrote it, and its path. The text follows unchanged.
     """
     files = (_file(layout, one, now) for one in kept)
     return tuple(Write(path=path, data=data) for path, data in sorted(dict(files).items()))

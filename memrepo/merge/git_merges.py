@@ -1,10 +1,11 @@
-"""What a merge that git made should have left: our own merge, and a person's work on top.
+"""Correct a merge made by git: compute memrepo's own merge and apply the user's changes to it.
 
-Git asks nobody about files that only one side changed, removed or moved, and a clone without the
-merge driver keeps one side's file whole. Each memory of the made merge is therefore traced to what
-it was made from. What equals one side's version was taken by git, and our merge of both stands.
-What differs from both is a person's work on the side that it is nearest to: it is merged over ours,
-and where both say something the person's word stands. (docs/merging.md, "Merging by hand")
+Git does not call a merge driver for files that only one side changed, removed or moved. A clone
+without the driver uses one side's file unmerged. Each memory in the merge commit is therefore
+compared with both sides. If it equals one side's version, git chose it, and memrepo's merge is used
+instead. If it differs from both, a user edited it, starting from the most similar side. That edit
+is merged into memrepo's result, and wins where both changed the same text. (docs/merging.md,
+"Merging by hand")
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ _MARKERS = regex(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge as git made it: base, both sides, our merge of them, and the tree it left.
+    """A merge made by git: base, both sides, memrepo's merge of them, and the committed state.
 
-    `paths` are all files that differ between any of these.
+    `paths` contains all files that differ between any of these.
     """
 
     base: State
@@ -44,7 +45,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """The state that the merge should have left, and what differs from what it did leave."""
+    """The correct state of a merge, and its differences from the committed state."""
 
     state: State
     edits: frozenset[str]
@@ -53,7 +54,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """Return in words how much is set right."""
+        """Return the counts of corrected memories and files, in words."""
         found = []
         if self.memories:
             found.append(counted(len(self.memories), "memory", "memories"))
@@ -63,7 +64,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settle(made: Made) -> Settled:
-    """Return what a merge should have left; equal to what it left where nothing is to be done."""
+    """Return the correct state of a merge. It equals the committed state if nothing is wrong."""
     left = _without_copies(made)
     start = _start(made, left)
     paths = {*made.paths, *made.united.effect.files}
@@ -86,7 +87,7 @@ def settle(made: Made) -> Settled:
 
 
 def _without_copies(made: Made) -> State:
-    """Return what was left without second files of an id that are a side's own, word for word."""
+    """Return the committed state without duplicate files of an id that equal a side's version."""
     files: dict[str, list[str]] = {}
     for path, id_ in owners(made.left).items():
         files.setdefault(id_, []).append(path)
@@ -100,7 +101,7 @@ def _without_copies(made: Made) -> State:
 
 
 def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
-    """Return a state under edits; what they leave alone is not decoded again."""
+    """Return a state with edits. Memories in unedited files are not decoded again."""
     files = state.files.edited(edits)
     known = {m.path: m for m in state.memories.values() if m.path not in edits}
 
@@ -111,7 +112,7 @@ def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
 
 
 def _start(made: Made, left: State) -> State:
-    """Return the state that a person's work in the merge started from, memory by memory."""
+    """Return the state from which the user's edits in the merge started, memory by memory."""
     ids = {i for state in (*_sides(made), made.united.state, left) for i in _touched(state, made)}
     edits: dict[str, bytes | None] = {p: None for p in made.paths if left.layout.owns(p)}
     for path in sorted(edits):
@@ -144,7 +145,7 @@ def _version(state: State, id_: str) -> FileVersion | None:
 
 
 def _left_version(made: Made, left: State, id_: str) -> FileVersion | None:
-    """Return what a merge left of a memory, also where its file can no longer be read."""
+    """Return the committed version of a memory, even if its file can no longer be decoded."""
     found = _version(left, id_)
     if found is not None:
         return found
@@ -158,10 +159,13 @@ def _left_version(made: Made, left: State, id_: str) -> FileVersion | None:
 def _memory_start(
     versions: tuple[FileVersion | None, ...], ours: FileVersion | None, left: FileVersion | None
 ) -> FileVersion | None:
-    """Return what one memory was made from; equal to `left` where no person worked on it."""
+    """Return the version from which a user edited one memory.
+
+    It equals `left` if no user edited the memory.
+    """
     base, one, other = versions
     if left is None:
-        # Gone on one side already: git's doing. Gone though both had it: a person's.
+        # If one side had removed the memory, git did this. If both had it, a user removed it.
         return ours if one is not None and other is not None else None
     known = [v.data for v in (one, other) if v is not None]
     if one is None and other is None and base is not None:
@@ -173,19 +177,19 @@ def _memory_start(
 
 
 def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
-    """Return whether git's conflict markers were committed with the text."""
+    """Return whether git's conflict markers were committed in the text."""
     return bool(_MARKERS.search(data)) and not any(_MARKERS.search(side) for side in known)
 
 
 def _distance(side: FileVersion, left: FileVersion) -> int:
-    """Count the fields and lines in which two versions differ."""
+    """Count the fields and lines that differ between two versions."""
     before, after = side.memory or Memory(path=""), left.memory or Memory(path="")
     fields: int = sum(before.fields.get(f.name) != after.fields.get(f.name) for f in FIELDS)
     return fields + len({*before.body.split("\n")} ^ {*after.body.split("\n")})
 
 
 def _file_start(made: Made, left: State, path: str) -> bytes | None:
-    """Return what a file that is no memory was made from."""
+    """Return the version from which a user edited a file that is not a memory."""
     sides = [s.files[path] for s in (made.ours, made.theirs) if path in s.files]
     data = left.files.get(path)
     if data is None:
@@ -194,14 +198,14 @@ def _file_start(made: Made, left: State, path: str) -> bytes | None:
 
 
 def _free(path: str, taken: Mapping[str, bytes | None]) -> str:
-    """Return a name for one memory's start; where two share a path any name will do."""
+    """Return an unused path for the start of a memory. If two share a path, any name is valid."""
     while taken.get(path) is not None:
         path = f"{path.removesuffix('.md')}-start.md"
     return path
 
 
 def _compared(left: State, state: State, edited: frozenset[str]) -> Settled:
-    """Return what differs between the state that a merge left and the one that it should have."""
+    """Return the differences between the committed state of a merge and the correct one."""
     changed = {p for p in edited if left.files.get(p) != state.files.get(p)}
     memories = {p for p in changed if state.layout.is_memory(p)}
     plain = {p for p in changed - memories if state.layout.owns(p)}

@@ -1,12 +1,12 @@
-"""A value taken out of texts, names and messages, with everything that was hashed from it.
+"""Remove a value from texts, names and messages, and replace everything hashed from it.
 
-Pure: bytes as history has them go in, bytes for a rewritten history come out. Lines keep their
-number, and what has no trace of the value keeps its bytes.
+These functions are pure: they convert bytes from history to bytes for a rewritten history. The
+number of lines does not change, and files without a trace of the value are unchanged.
 
-An id is a hash of a text (`core.ids`): one made from the value would confirm a guess of it. Where
-the version that it was made from is at hand, the new id is that of the new text, so that sources,
-memories and manifests agree as before. Elsewhere it is replaced by one that nobody can guess, as
-are fingerprints of changes: the next run compares and proposes such a memory once more.
+Ids are hashes of texts (`core.ids`), so an id made from the value could confirm a guess of it. If
+the version that it was made from is available, the new id is the hash of the new text. Sources,
+memories and manifests are then still consistent. Otherwise the id is replaced with an unpredictable
+one, as are fingerprints of changes. The next run compares and proposes such a memory again.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from memrepo.merge.tombstones import (
     resealed,
 )
 
-if TYPE_CHECKING:  # every command of a purged repository loads this module
+if TYPE_CHECKING:  # every command in a purged repository loads this module
     from memrepo.read.notes import NoteUnit
     from memrepo.read.thoughts import Unit
 
@@ -55,31 +55,32 @@ _WORD = regex(r"(?<![0-9a-z])[0-9a-f]{4}(?![0-9a-z])")
 _TOMBSTONE = regex(r"^key: (ts-[0-9a-f]{16})$", re.MULTILINE)
 _FOLDER = regex(r"[0-9a-f]{2}")
 _WAS = regex(r"\(was: ([^\n]*?)…?(?: and \d+ more)?[)…](?=\n|$)")
-"""The old words in the subject of a supersession (`core.messages`)."""
+"""The old text in the subject of a supersession commit (`core.messages`)."""
 
 _KINDS: tuple[Kind, ...] = ("hot", "view")
 WORD = regex(r"[^\W_]+")
 _FIELD = regex(
     r"^(?:title|description|entities|tags|subject|object|key|value):.*\n(?:[ -].*\n)*", re.MULTILINE
 )
-"""Fields of a header that are words of the memory's text."""
+"""Header fields that contain words of the memory's text."""
 
 
 class Objects(Protocol):
-    """What an edit asks of the history that is rewritten."""
+    """Protocol that maps objects of the old history to the rewritten history."""
 
     def new(self, id_: str) -> str:
-        """Return what is there now in place of an object; the same id where nothing is."""
+        """Return the id of the rewritten object, or the same id if it was not rewritten."""
 
     def new_short(self, digits: str) -> str:
-        """Return the same for a commit that is named by its first digits."""
+        """Return the new abbreviated id of a commit, or the same if it was not rewritten."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """What is taken out, and what stands for what was hashed from it.
+    """The values to remove, and the replacements of everything hashed from them.
 
-    `names` holds the names of files, without their ending, that end in the digits of an id, `parts`
-    those of other files and folders; `seed` makes them differ, and tells nobody what they were.
+    `names` maps file names (without extension) that end with the digits of an id. `parts` maps
+    other file and folder names. `seed` makes the replacements distinct without revealing the
+    originals.
     """
 
     needles: tuple[Needle, ...]
@@ -88,16 +89,16 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     names: Mapping[str, str] = msgspec.field(default_factory=dict)
     parts: Mapping[str, str] = msgspec.field(default_factory=dict)
     traced: frozenset[str] = frozenset()
-    """Memories whose fingerprints of changes tell the value."""
+    """Ids of memories whose change fingerprints could reveal the value."""
     pairs: frozenset[str] = frozenset()
-    """Fingerprints of pairs that were compared, with such a memory on one side."""
+    """Fingerprints of compared pairs that include such a memory."""
     words: frozenset[str] = frozenset()
-    """Folded words that only the value has: pages and a memory's header may hold them alone."""
+    """Folded words that occur only in the value. Pages and headers may contain them separately."""
 
     # -- texts -------------------------------------------------------------------------------
 
     def spans(self, text: str) -> list[Span]:
-        """Return where the value stands; within a longer hash a number is none."""
+        """Return the spans of the value in a text, except digits inside a longer hash."""
         spans = find(text, self.needles)
         if not spans:
             return spans
@@ -109,14 +110,14 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def holds(self, data: bytes) -> int:
-        """Return how often the value is in some bytes, or a word that only it has."""
+        """Count occurrences of the value in a file, and of words that occur only in the value."""
         text = _text(data)
         spans = self.spans(text)
         words = self._words_in(text, data)
         return len(spans) + sum(not any(a <= start < b for a, b in spans) for start, _ in words)
 
     def _words_in(self, text: str, data: bytes) -> list[Span]:
-        """Return where words that only the value has are in a page or next to the value."""
+        """Return the spans of the value's own words in a page, or in an affected header."""
         parts: list[Span] = []
         if not self.words:
             return parts
@@ -129,7 +130,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return [word.span() for word in words if fold(word[0]) in self.words]
 
     def text(self, text: str, objects: Objects) -> str:
-        """Return a text without the value, every id in it as it is called now."""
+        """Return a text without the value, with all ids replaced by their new ones."""
         if self.names:
             text = _STEM.sub(lambda m: self.names.get(m[0], m[0]), text)
         if self.parts:
@@ -143,7 +144,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(text, spans) if spans else text
 
     def file(self, data: bytes, objects: Objects) -> bytes:
-        """Return a file without the value; a page of ours has its stamp again."""
+        """Return a file without the value. The stamp of a generated page is recomputed."""
         before = _text(data)
         after = self.text(before, objects)
         if words := self._words_in(after, data):
@@ -158,7 +159,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return after.encode("utf-8", "surrogateescape")
 
     def _tombstone(self, data: bytes, after: str, *, mixed: bool) -> bytes:
-        """Return a tombstone under a seal of what it says now, if it was as memrepo wrote it."""
+        """Return a tombstone with its seal recomputed, if its old seal was valid."""
         if mixed:
             after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
         made = after.encode("utf-8", "surrogateescape")
@@ -167,19 +168,22 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return resealed(made) if isinstance(was, Tombstone) else made
 
     def message(self, data: bytes, objects: Objects) -> bytes:
-        """Return a commit's or a tag's message without the value; short ids of commits too."""
+        """Return a commit or tag message without the value, with abbreviated ids replaced."""
         text = self.text(_text(data), objects)
         text = _SHORT.sub(lambda m: objects.new_short(m[0]), text)
         text = _WAS.sub(lambda m: f"(was: {MARK})" if self._is_part(m[1]) else m[0], text)
         return text.encode("utf-8", "surrogateescape")
 
     def _is_part(self, words: str) -> bool:
-        """Return whether words stand within the value: a subject has only the end of a text."""
+        """Return whether words are part of the value.
+
+        A subject may contain only the end of a text.
+        """
         letters = fold(words)
         return len(letters) >= LEAST and any(letters in needle.letters for needle in self.needles)
 
     def who(self, line: bytes) -> bytes:
-        """Return an author, tagger or committer without the value."""
+        """Return an author, tagger or committer line without the value."""
         text = _text(line)
         name, mail, when = text.partition(" <")
         who, sign, rest = when.rpartition("> ")
@@ -192,7 +196,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     # -- names -------------------------------------------------------------------------------
 
     def path(self, path: str) -> str:
-        """Return what a file is called now; the folder that repeats an id's digits goes with it."""
+        """Return the new path of a file. A folder named after an id's digits is renamed as well."""
         parts: list[str] = []
         for part in path.split("/"):
             stem, dot, ending = part.rpartition(".")
@@ -209,11 +213,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         spans = self.spans(part)
         if not spans:
             return part
-        # Two names that differed in the value alone still differ.
+        # Names that differed only in the value must remain distinct.
         return replaced(part, spans, f"{NAME_MARK}-{self.mixed(part)[:6]}")
 
     def stem(self, slug: str) -> str:
-        """Return a slug without the value, or without what its bound left of it."""
+        """Return a slug without the value, or without a truncated value at its end."""
         spans = find(slug, self.needles)
         cut = cut_short(slug, len(slug), self.needles)
         if cut is not None and not any(end == cut[1] for _, end in spans):
@@ -221,7 +225,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(slug, spans, NAME_MARK)
 
     def another(self, id_: str) -> str:
-        """Return another id of the same kind, for one that cannot be made from the new text."""
+        """Return an unpredictable id of the same kind, for an id that cannot be recomputed."""
         kind, _, digits = id_.partition("-")
         return f"{kind}-{self.mixed(id_)[: len(digits)]}"
 
@@ -230,18 +234,18 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return f"{memory}:{self.mixed(digits)[:12]}" if memory in self.traced else found[0]
 
     def mixed(self, said: str) -> str:
-        """Return 64 hex digits that nobody can make who does not know the seed."""
+        """Return 64 hex digits that cannot be computed without the seed."""
         return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def is_page(data: bytes) -> bool:
-    """Return whether some bytes are a page that memrepo drew, a hand's changes or none."""
+    """Return whether a file is a generated page, with or without edits by hand."""
     return any(standing_of(kind, data) != "foreign" for kind in _KINDS)
 
 
 @lru_cache(maxsize=8)
 def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what finds parts of paths: a file by its name and ending, a folder next to a slash."""
+    """Return a pattern that matches file names as whole names, and folder names next to a slash."""
     longest = sorted(parts, key=lambda part: (-len(part), part))
     files = "|".join(re.escape(part) for part in longest if "." in part) or r"(?!)"
     folders = "|".join(re.escape(part) for part in longest if "." not in part) or r"(?!)"
@@ -251,7 +255,7 @@ def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _folder(folder: str, before: str, after: str) -> str:
-    """Return a folder of two digits: those of an id in the name of the file below it."""
+    """Return the new folder named after the first two digits of an id in the file name."""
     olds, news = (regex(r"-([0-9a-f]{6,})(?:\.\w+)?$").search(name) for name in (before, after))
     if olds and news and olds[1].startswith(folder):
         return news[1][:2]
@@ -275,14 +279,14 @@ _Part = TypeVar("_Part", "Unit", "NoteUnit")
 
 
 class File(NamedTuple):
-    """One version of a file, under one of the paths that history has it at."""
+    """One version of a file, and one of its paths in history."""
 
     path: str
     data: bytes
 
 
 def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
-    """Return an edit that knows every id made from the value, and the files named by one."""
+    """Return an edit with all ids made from the value, and all files named after such an id."""
     found = _Ids(edit, layout)
     for file in files:
         found.look(file)
@@ -295,7 +299,7 @@ def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
 
 
 def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
-    """Return an edit that knows the words that only the value has: pages list words alone."""
+    """Return an edit with the words that occur only in the value: pages list single words."""
     letters = [needle.letters for needle in edit.needles]
     rare = {word for needle in edit.needles for word in needle.words}
     others = set[str]()
@@ -319,7 +323,7 @@ def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
 
 
 def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:
-    """Return the name of a memory's file: its slug without the value, the digits of its id now."""
+    """Return the new name of a memory file: its slug without the value, and the new id's digits."""
     parts = _NAMED.fullmatch(stem)
     if parts is None:
         return stem
@@ -338,20 +342,20 @@ class _Ids:
         self.parts = set[str]()
         self._natural: dict[str, str] = {}
         self._traced = set[str]()
-        """Memories a version of which holds the value."""
+        """Ids of memories with a version that contains the value."""
         self._clean = set[str]()
-        """Memories whose id was made from a text without it."""
+        """Ids of memories whose id was made from a text without the value."""
         self._stones: list[Tombstone] = []
         self._cases: list[tuple[str, str, str, bool]] = []
         self._bodies = set[tuple[str, str]]()
-        """Id and hash of the text of every version of a memory."""
+        """(id, text hash) of every version of a memory."""
         self._evidence: dict[str, set[str]] = {}
-        """The resources and text hashes that each memory rested on."""
+        """The source paths and text hashes of each memory."""
         self._compared = set[str]()
         self._words = [tokens(" ".join(needle.words)) for needle in edit.needles]
 
     def look(self, file: File) -> None:
-        """Learn from one version of a file."""
+        """Collect ids and names from one version of a file."""
         area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
         traced = bool(self.edit.holds(file.data))
         self.parts.update(file.path.split("/")[: -1 if self.layout.is_memory(file.path) else None])
@@ -371,7 +375,7 @@ class _Ids:
             self._stones += [stone] if isinstance(stone, Tombstone) else []
 
     def settled(self) -> dict[str, str]:
-        """Return what each id made from the value is now; no two become one."""
+        """Return the new id of each id made from the value. All new ids are distinct."""
         ids = dict(self._natural)
         for id_ in sorted(self._traced - ids.keys() - self._clean):
             ids[id_] = self.edit.another(id_)
@@ -386,7 +390,7 @@ class _Ids:
             if stone.memory in self._traced or ids.keys() & set(stone.units):
                 ids.update((id_, self.edit.another(id_)) for id_ in secret if id_)
             elif any(words <= set(stone.tokens) for words in self._words):
-                # Its memory is in no history any more: all that it was hashed into goes.
+                # The memory is no longer in history, so all ids derived from it are replaced.
                 for id_ in filter(None, (*secret, stone.memory, *stone.units)):
                     ids.setdefault(id_, self.edit.another(id_))
         taken = set[str]()
@@ -397,7 +401,7 @@ class _Ids:
         return {old: new for old, new in ids.items() if old != new}
 
     def prints(self, ids: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the memories whose fingerprints tell the value, and the pairs with one of them."""
+        """Return the memories whose fingerprints could reveal the value, and their pairs."""
         traced = self._traced | (ids.keys() & self._evidence.keys())
         traced |= {
             id_
@@ -471,7 +475,7 @@ class _Ids:
 
 
 def _pairs(old: Iterable[_Part], new: Iterable[_Part]) -> Iterator[tuple[_Part, _Part]]:
-    """Yield the units of two versions that stand on the same lines."""
+    """Yield the units of two versions that have the same lines."""
     there = {unit.lines: unit for unit in new}
     return ((unit, there[unit.lines]) for unit in old if unit.lines in there)
 
@@ -481,7 +485,7 @@ def _note_id(note: NoteUnit) -> str:
 
 
 def _births(memory: Memory) -> Iterator[str]:
-    """Yield the ids that a memory may have been given at birth, in a fixed order."""
+    """Yield the possible original ids of a memory, in a fixed order."""
     triple = [memory.text(key) for key in ("subject", "predicate", "object")]
     scopes = dict.fromkeys((memory.text("scope"), ""))
     texts = (memory.body, memory.said)

@@ -1,13 +1,13 @@
-"""What a text states, as a reader sees it: its statements, and texts that look the same.
+"""Split a text into statements, and recognize texts that look the same.
 
 A statement is a paragraph, a line, a list item, a table row, or sentences within one of these. The
-split depends on no language and on no unit of a source, so a rejection finds its statement wherever
-somebody cuts the text.
+split does not depend on the language or the units of a source. A rejection therefore matches its
+statement however the text is split.
 
-`look` folds texts that a person cannot distinguish. On top of `ids.normal_claim` (NFKC, case,
-blanks, controls, list marker) it folds letters of other scripts that look like Latin ones,
-characters that show nothing, quotes, dashes, emphasis marks and the last full stop. Digits are
-never folded into letters: `O1` and `01` are two values.
+`look` folds texts that a reader cannot distinguish. In addition to `ids.normal_claim` (NFKC, case,
+blanks, controls, list marker), it folds look-alike letters of other scripts, invisible characters,
+quotes, dashes, emphasis markers and the final full stop. Digits are never folded into letters: `O1`
+and `01` are different values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from memrepo.core.patterns import regex
 
 WORD_DIGITS = 4
 _LETTERS = (
-    # Cyrillic and Greek (lower case, for case is folded first), Armenian, Cherokee, small capitals.
+    # Cyrillic and Greek (lower case because case is folded first), Armenian, Cherokee, small
+    # capitals.
     ("авекмнорстухіјѕһԁԛԝ", "abekmhopctyxijshdqw"),
     ("αβεζηικνορτυχ", "abezhikvoptyx"),
     ("օսոհցզյ", "ounhgqj"),
@@ -50,9 +51,9 @@ _ENDS = regex(r"^[\"'\s]+|[\"'\s.!;,:]+$")
 
 
 def look(text: str) -> str:
-    """Fold a text to what it looks like; equal results are one text to a reader."""
+    """Fold a text to its appearance. Texts with equal results look the same to a reader."""
     if not text.isascii():
-        text = text.translate(_TABLE)  # what shows nothing may part what composes
+        text = text.translate(_TABLE)  # could separate a letter from its accent
     folded = normal_claim(text).translate(_TABLE)
     return _ENDS.sub("", " ".join(folded.split()))
 
@@ -71,10 +72,10 @@ _MARKUP = regex(
 
 
 def plain(text: str) -> str:
-    """Return a text without what is left out of it easily, and what a page does not show.
+    """Remove formatting and invisible parts of a text.
 
-    That is the marks on Latin letters, headings, quotations, emphasis, tags, links, and the full
-    stop of other scripts.
+    These are accents on Latin letters, headings, block quotes, emphasis, tags, links, and full
+    stops of other scripts.
     """
     if _MARKED.search(text):
         text = _MARKUP.sub("", _PAIR.sub(r"\2", _LINK.sub(r"\1", unescape(text))))
@@ -88,7 +89,10 @@ _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def tokens(text: str) -> frozenset[str]:
-    """Return the short hashes of a text's words; Han, Kana and Hangul as pairs of characters."""
+    """Return short hashes of a text's words.
+
+    Han, Kana and Hangul are split into character pairs.
+    """
     words: set[str] = set()
     for word in _WORDS.findall(look(text)):
         for run in _WIDE.findall(word):
@@ -100,18 +104,19 @@ def tokens(text: str) -> frozenset[str]:
 
 
 def similarity(one: Collection[str], other: Collection[str]) -> float:
-    """Return twice the words in both over the words of each, 0 to 1; 0 without words."""
+    """Return the Dice coefficient of two word sets (0 to 1), or 0 if they have no common words."""
     common = len(frozenset(one) & frozenset(other))
     return 2 * common / (len(one) + len(other)) if common else 0.0
 
 
 def text_key(text: str) -> str:
-    """Return the hash of a text as it looks."""
+    """Return the hash of a text's appearance."""
     return f"tx-{digest([look(text)])[:32]}"
 
 
 MAX_SENTENCES = 4
-"""So many sentences that follow each other are compared as one: abbreviations end in a stop too."""
+"""The maximum number of consecutive sentences compared as one. Abbreviations also end with a stop.
+"""
 _OWN_LINE = regex(r"[ \t]*(?:[-*+•][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|\||[-*_=]{3,}[ \t]*$)")
 _DIVIDER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$")
 _HEADING = regex(r"[ \t]*#{1,6}[ \t]")
@@ -123,7 +128,7 @@ _KEYED = regex(r"(?P<key>[^:\uff1a\n]{1,80})[:\uff1a](?P<value>.+)$", re.DOTALL)
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A part of a text that states something; `is_run` marks several sentences as one."""
+    """A part of a text that states something. `is_run` is true for several sentences."""
 
     start: int
     end: int
@@ -132,19 +137,19 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the hashes of the statement as it looks, and without accents and marks."""
+        """Return the hashes of the statement's appearance, and of that without formatting."""
         return tuple(dict.fromkeys((text_key(self.text), text_key(plain(self.text)))))
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Return key and value of `key: value`, or two empty strings."""
+        """Return the key and value of `key: value`, or two empty strings."""
         found = _KEYED.match(strip_marker(plain(self.text)))
         return (found["key"], found["value"]) if found else ("", "")
 
 
 @lru_cache(maxsize=4096)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Split a text into its statements, the larger ones first at each place."""
+    """Split a text into its statements. At each position, larger ones come first."""
     return tuple(one for start, end in _blocks(text) for one in _in_block(text, start, end))
 
 
@@ -205,16 +210,16 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _unlabelled(text: str, start: int, end: int) -> Iterator[Statement]:
-    """Yield a sentence without the label or the clock time before it: `Note: …`, `09:15 – …`."""
+    """Yield a sentence without a leading label or clock time: `Note: …`, `09:15 – …`."""
     for form in (_CLOCK, _LABEL):
         if (found := form.match(text, start, end)) and found.end() < end:
             yield Statement(start=start, end=end, text=text[found.end() : end])
 
 
 def leave_out(text: str, found: Iterable[Statement]) -> str:
-    """Return a text without some statements, the rest verbatim; empty where nothing is left.
+    """Remove statements from a text. The rest is unchanged, and empty if no statement remains.
 
-    A block goes as a whole where only its list marker or a label would be left.
+    A block is removed completely if only its list marker or a label would remain.
     """
     spans = sorted({(one.start, one.end) for one in found})
     parts: list[str] = []
@@ -242,7 +247,7 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
 
 
 def _states(text: str) -> bool:
-    """Return whether a text has more than headings, labels and the head of a table."""
+    """Return whether a text contains more than headings, labels and table headers."""
     spans = [text[start:end] for start, end in _blocks(text)]
     for one, after in zip(spans, [*spans, ""][1:], strict=True):
         is_head = one.lstrip().startswith("|") and _DIVIDER.match(after)
@@ -253,7 +258,7 @@ def _states(text: str) -> bool:
 
 
 def parts_of(text: str, words: int) -> tuple[str, ...]:
-    """Return the sentences and lines of a text that have so many words; none of a single one."""
+    """Return the sentences and lines with at least `words` words, or () if there is only one."""
     found: list[str] = []
     for start, end in _blocks(text):
         cuts = [*_sentences(text, start, end)]
@@ -263,6 +268,6 @@ def parts_of(text: str, words: int) -> tuple[str, ...]:
 
 
 def contains(words: Collection[str], text: str) -> bool:
-    """Return whether one statement of a text has all of some words."""
+    """Return whether a single statement of a text contains all of the words."""
     wanted = frozenset(words)
     return any(wanted <= tokens(one.text) for one in statements(text) if not one.is_run)

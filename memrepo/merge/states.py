@@ -1,8 +1,8 @@
-"""The merge of two states over their base: by memory id, per field, in one process.
+"""Merge two states with a common base, by memory id and by field, in one process.
 
-No path is followed and no similarity guessed: a pin lands on the memory that was pinned, wherever
-either side moved it. The merge is symmetric in its sides, deterministic, and idempotent:
-merge(o, a, a) = a and merge(o, a, o) = a. Derived files are left out; they are rendered after.
+Renames are not followed by path or similarity. A change to a memory is applied even if the other
+side moved its file. The merge is symmetric in its sides, deterministic and idempotent: merge(o, a,
+a) = a and merge(o, a, o) = a. Derived files are skipped because they are regenerated afterwards.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from memrepo.merge.versions import (
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """What history tells of one side and its records cannot; all of it may be unknown.
+    """Facts about one side that come from history, not from its files. All may be unknown.
 
-    `committed` dates the side as a whole, `dates` single writes and removals; `people` are those
-    that a person made and `recalled` the memories retrieved there since the base. All three go by
-    memory id, or by path where a file is no memory. `paths` are the files that differ from the
-    base (None: they are compared, which reads them all).
+    `committed` is the date of the side as a whole, and `dates` are the dates of single writes and
+    removals. `people` contains those made by a person, and `recalled` the memories retrieved on
+    that side since the base. The keys of all three are memory ids, or paths for other files.
+    `paths` are the files that differ from the base. If None, all files are read and compared.
     """
 
     committed: datetime | None = None
@@ -53,14 +53,14 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     paths: frozenset[str] | None = None
 
     def origin(self, name: str) -> Origin:
-        """Return the origin of what this side did to a memory or file."""
+        """Return the origin of this side's last change of a memory or file."""
         return Origin(committed=self.dates.get(name, self.committed), person=name in self.people)
 
 
 class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged state, the bytes that lead there from OURS, and what a person should know.
+    """A merged state, the file changes relative to OURS, and reports for a person.
 
-    `problems` name references that the merge broke and repaired.
+    `problems` lists references that the merge broke and repaired.
     """
 
     state: State
@@ -81,9 +81,9 @@ def merge_states(
     our_facts: Facts = _UNKNOWN,
     their_facts: Facts = _UNKNOWN,
 ) -> MergeResult:
-    """Merge two states over their base; a memory that a merged tombstone names ends forgotten.
+    """Merge two states with a common base. Memories barred by a merged tombstone are forgotten.
 
-    A wording that gave way is kept under `corrections/`.
+    A wording that lost the merge is stored under `corrections/`.
     """
     return _merged(_Merge(base, ours, theirs, our_facts, their_facts), aside=True)
 
@@ -96,7 +96,7 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
     updates: tuple[Update, ...] = ()
     repaired: tuple[closure.Finding, ...] = ()
     if found := closure.known_in(draft):
-        # What a side brought along is not the merge's to repair: merge(o, a, o) must be a.
+        # Only problems caused by the merge are repaired: merge(o, a, o) must equal a.
         known = closure.known_in(ours, theirs)
         if found - known:
             updates, repaired = closure.close(draft, known)
@@ -116,10 +116,10 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
 
 
 def virtual_base(bases: Sequence[State], ancestor: State | None = None) -> State:
-    """Merge several merge bases into one, in any order to the same state.
+    """Merge several merge bases into one. The result does not depend on their order.
 
-    `ancestor` is their own (virtual) base; without one, what any of them has is in the result.
-    Raises ValueError without bases.
+    `ancestor` is the (virtual) base of the bases. Without it, content of any base is in the result.
+    Raise ValueError if there are no bases.
     """
     if not bases:
         raise ValueError("a merge needs a base")
@@ -127,7 +127,7 @@ def virtual_base(bases: Sequence[State], ancestor: State | None = None) -> State
     empty = State(layout=bases[0].layout, files=Files({}, {}), memories=MappingProxyType({}))
     merged = rest.pop(0)
     for other in rest:
-        # What gave way here was put aside when the bases were really merged, if they were.
+        # Losing versions were already stored when the bases were merged, if they ever were.
         merged = _merged(
             _Merge(ancestor or empty, merged, other, _UNKNOWN, _UNKNOWN), aside=False
         ).state
@@ -140,7 +140,7 @@ def _digest(state: State) -> str:
 
 
 class _Merge:
-    """One merge at work: mutable here, never outside this module."""
+    """A mutable merge in progress, used only in this module."""
 
     def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
         self.states = (base, ours, theirs)
@@ -152,7 +152,7 @@ class _Merge:
         self.problems: list[Problem] = []
 
     def draft(self) -> State:
-        """Return the state before sweep and repairs."""
+        """Return the merged state before rejected memories are removed and references repaired."""
         base, ours, _ = self.states
         for folded in self.found.folded:
             self._note(folded)
@@ -160,7 +160,7 @@ class _Merge:
         for id_, versions in self.found.units.items():
             home = base.memories[id_].path if id_ in base.memories else ""
             results.append((id_, home, self._join(id_, versions)))
-        # Who stays where it was comes before who moves in.
+        # Memories that remain at their path come before those that move to it.
         results.sort(key=lambda r: (r[0] != "", r[2] is None or r[2].path != r[1], r[0], r[1]))
         memories = {i: m for i, m in ours.memories.items() if i not in self.found.units}
         taken: set[str] = set()
@@ -208,7 +208,7 @@ class _Merge:
             self.kept.append(LosingVersion(path=path, key="", data=joined.lost))
 
     def _join_cases(self) -> None:
-        """Join the files of one case: each side names its own by the day on which it came up."""
+        """Merge the files of the same case, which may differ in the date in their names."""
         if not corrections.correction_paths(self.edits, self.layout):
             return
         _, ours, theirs = self.states
@@ -219,7 +219,7 @@ class _Merge:
             if found := corrections.ID.search(path):
                 cases.setdefault(found[0], []).append(path)
         for first, *others in cases.values():
-            # What a side brought along is not the merge's to join: merge(o, a, o) must be a.
+            # Files that one side already has are not merged: merge(o, a, o) must equal a.
             if any(all(p in side.files for p in (first, *others)) for side in (ours, theirs)):
                 continue
             self.edits[first] = files[first]
@@ -230,7 +230,7 @@ class _Merge:
                 self.edits[path] = None
 
     def _free(self, path: str, taken: set[str]) -> str:
-        """Return the path, or one next to it where another memory stands already."""
+        """Return the path, or a numbered variant if another memory has that path."""
         tail = re.search(r"(-[0-9a-f]{6})?\.md\Z", path)
         cut = tail.start() if tail is not None else len(path)
         name, turn = path, 2
@@ -240,7 +240,7 @@ class _Merge:
 
 
 def _wordings(state: State, kept: Sequence[LosingVersion]) -> Iterator[Write]:
-    """Put aside the texts that gave way to another wording of the same memory."""
+    """Yield correction files for texts that lost to another wording of the same memory."""
     for lost in kept:
         memory = state.memories.get(lost.id)
         if lost.key != "body" or memory is None or memory.status == "forgotten":
@@ -264,7 +264,7 @@ def _wordings(state: State, kept: Sequence[LosingVersion]) -> Iterator[Write]:
 
 
 def sweep(state: State) -> Iterator[Update]:
-    """Yield what takes out of recall whatever matches a tombstone of the state."""
+    """Yield updates that forget or shorten each memory that matches a tombstone of the state."""
     stones = tombstones_in(state)
     for memory in stones.suspected(state.every):
         if memory.status == "forgotten":
@@ -276,16 +276,16 @@ def sweep(state: State) -> Iterator[Update]:
 
 
 _Versions: TypeAlias = list[FileVersion | None]
-"""A memory as base, ours and theirs have it."""
+"""A memory in base, ours and theirs."""
 
 
 class _Touched:
-    """The files that differ between three states, sorted into memories and the rest.
+    """The files that differ between three states, grouped into memories and other files.
 
-    `touched` are the paths that either side changed and memrepo owns; `units` the versions of
-    the memories that stand at one of them in any state; `loose` those of memory files that cannot
-    be read and are nobody's, by path; `ours` the memory files of our side among all these;
-    `folded` the merges of two files with one id within one side.
+    `touched` are the paths that a side changed and memrepo owns. `units` are the versions of
+    memories at these paths in any state. `loose` are the versions, by path, of undecodable memory
+    files that belong to no memory. `ours` are our side's memory files among them. `folded` are the
+    merges of two files with the same id on one side.
     """
 
     def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
@@ -311,7 +311,7 @@ class _Touched:
                     self._place(side, path, sorted(claims))
 
     def stamps(self, name: str) -> Stamps:
-        """Return the origins of what the sides did to a memory or file."""
+        """Return the origins of both sides' changes of a memory or file."""
         our, their = self._facts
         return Stamps(ours=our.origin(name), theirs=their.origin(name))
 
@@ -329,7 +329,7 @@ class _Touched:
             self.units[id_][side] = self._version(side, id_, paths)
 
     def _version(self, side: int, id_: str, paths: Sequence[str]) -> FileVersion | None:
-        """Return a memory as one state has it; two files with one id are one memory."""
+        """Return the version of a memory in one state. Two files with the same id are merged."""
         version = self._read(side, id_, paths[0])
         for path in paths[1:]:
             origin = self._facts[side - 1].origin(id_) if side else Origin()
@@ -347,20 +347,20 @@ class _Touched:
         return FileVersion(path, data, memory)
 
     def _place(self, side: int, path: str, claims: Sequence[str]) -> None:
-        """Give a file that cannot be read to the memory that stands there in another state."""
+        """Assign an undecodable file to the memory that has this path in another state."""
         free = [id_ for id_ in claims if self.units[id_][side] is None]
         versions = self.units[free[0]] if free else self.loose.setdefault(path, [None] * 3)
         versions[side] = FileVersion(path, self._data(side, path), None)
 
     def _data(self, side: int, path: str) -> bytes:
-        """Read a file, from the base where the side has the same."""
+        """Read a file, from the base if the side did not change it."""
         if side == 1:
             self.ours.append(path)
         return self._states[side if path in self._changed[side] else 0].files[path]
 
 
 def owners(state: State) -> dict[str, str]:
-    """Return the memory id by path, for second files of an id too."""
+    """Return the memory id of each path, including duplicate files of an id."""
     found = {memory.path: id_ for id_, memory in state.memories.items()}
     for problem in state.problems:
         if problem.rule == "memory-same-id" and problem.path in state.files:

@@ -1,10 +1,10 @@
-"""Taking an operation back: per field, per element of a list, per line of a text.
+"""Revert an operation by field, by list element and by line of text.
 
-Not a merge in reverse: a merge asks what differs between ends, this asks who wrote last. What
-nothing wrote since returns to its old value; what a later commit wrote stays, also where it wrote
-an equal value. An equal value is not an untouched one, so what was written later is read from each
-later commit (`Later`) and never guessed from the two ends. Only three things clash (`Clash`);
-everything else has one answer.
+This is not a reverse merge. A merge compares end states, but a revert must know who wrote last.
+Values not written since the operation return to their old value. Values written by a later commit
+remain, even if that commit wrote an equal value. Later writes are therefore read from each later
+commit (`Later`), and never derived from the end states. Only three cases are conflicts (`Clash`).
+All others have one result.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from memrepo.merge.versions import FileVersion, join_bytes, keyed
 ClashKind = Literal["edited-later", "text-overlaps", "depended-on"]
 Side = Literal["", "ours", "theirs"]
 PATH = "@path"
-"""Stands among the fields where a commit moved the file."""
+"""Used as a field name if a commit moved the file."""
 _STATUS = frozenset({"status", "status_epoch"})
 _AGEING = frozenset({"tier", "tier_since", "tier_written", "gist"})
-"""What moves between tiers write: growing older is nobody's edit."""
+"""Fields written by tier moves. Ageing does not count as an edit."""
 _DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")
-"""What ties memories together in one decision."""
+"""Fields that link memories changed in one decision."""
 
 
 class Later(msgspec.Struct, frozen=True, kw_only=True):
-    """What later commits wrote of one memory.
+    """The changes of one memory by later commits.
 
-    `whole` tells that it left or came, so that all of it is later work; `any` that anything but
-    moves between tiers was written, a person's own keys and comments in the file too. `elements`
-    holds, for fields that are merged as sets, the keys that came, went or changed; `bodies` each
-    change of the text in order.
+    `whole` is true if the memory was removed or added, so that all of it is later work. `any` is
+    true if anything except tier fields was written, including foreign keys and comments. `elements`
+    contains, for fields merged as sets, the keys added, removed or changed. `bodies` contains each
+    (before, after) of the text in order.
     """
 
     any: bool = False
@@ -56,7 +56,7 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
     bodies: tuple[tuple[str, str], ...] = ()
 
     def then(self, other: Later) -> Later:
-        """Return this, followed by what a later commit wrote."""
+        """Return these changes followed by those of a later commit."""
         names = {*self.elements, *other.elements}
         none: frozenset[Hashable] = frozenset()
         return Later(
@@ -69,9 +69,9 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def written(before: Memory | None, after: Memory | None, *, own: bool = False) -> Later:
-    """Return what one commit wrote of a memory; None where it was not there.
+    """Return the changes of a memory by one commit. None means that the memory was absent.
 
-    `own` tells that it wrote what no memory holds: keys and comments of a person's own.
+    `own` is true if the commit changed foreign keys or comments, which a Memory does not contain.
     """
     if before is None or after is None:
         return Later(any=before is not after, whole=before is not after)
@@ -88,7 +88,7 @@ def written(before: Memory | None, after: Memory | None, *, own: bool = False) -
                 k for k in {*one, *other} if one.get(k) != other.get(k)
             )
     if fields & _STATUS:
-        fields |= _STATUS  # they travel together
+        fields |= _STATUS  # both always change together
     bodies = ((before.body, after.body),) if before.body != after.body else ()
     if before.path != after.path:
         fields.add(PATH)
@@ -104,10 +104,10 @@ _UNTOUCHED = Later()
 
 
 def together(only: Collection[str], before: State, after: State) -> frozenset[str]:
-    """Return some memories with those that an operation decided together with them.
+    """Return memory ids, extended by those that an operation changed in the same decision.
 
-    A supersession has no halves: what replaced a memory goes when that memory comes back. Nor has
-    a summary, which is in the place of others.
+    A supersession is reverted as a whole: if the replaced memory returns, its replacement is
+    removed. The same applies to a summary that replaced other memories.
     """
     pairs: dict[str, set[str]] = {}
     for id_ in {*before.memories, *after.memories}:
@@ -133,11 +133,11 @@ def _named(memory: Memory | None, key: str) -> set[str]:
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Why something cannot simply be reverted.
+    """A reason why a change cannot simply be reverted.
 
-    `edited-later`: the operation made it and somebody edited it since, or it removed what was made
-    again; `text-overlaps`: later edits touch the same lines; `depended-on`: something later refers
-    to `on`, a memory that would vanish.
+    `edited-later`: the memory was edited after the operation created it, or was added again after
+    the operation removed it. `text-overlaps`: later edits changed the same lines. `depended-on`: a
+    later change refers to `on`, a memory that would be removed.
     """
 
     kind: ClashKind
@@ -147,12 +147,12 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
-    """One operation to revert: the states around it, and what of it is meant.
+    """An operation to revert: the states before and after it, and the selected parts.
 
-    `only` limits it to some memories; `kept` names files that stay (a manifest whose input
-    stays consumed); `later` is what commits after it wrote, by memory id, and `later_paths` the
-    files that they touched. `paths` are the files that differ around it (None: they are compared,
-    which reads them all).
+    `only` limits the revert to some memories. `kept` are files that are not reverted, such as a
+    manifest whose input stays processed. `later` has the changes of later commits by memory id, and
+    `later_paths` the files they changed. `paths` are the files that the operation changed. If None,
+    all files are read and compared.
     """
 
     before: State
@@ -165,7 +165,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
-    """The state without the operation, how to get there from HEAD's, and what is in the way."""
+    """The state without the operation, the file changes relative to HEAD, and the conflicts."""
 
     state: State
     effect: Effect
@@ -173,10 +173,10 @@ class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
-    """Take an operation back on top of a state.
+    """Revert an operation on top of a state.
 
-    `ours` keeps the later work where the two clash: the memory that was edited, the lines, the
-    memory that others refer to. `theirs` takes it back too.
+    On a conflict, `ours` keeps the later work: the edited memory, the changed lines, or the memory
+    that others refer to. `theirs` reverts it as well.
     """
     spared: frozenset[str] = frozenset()
     while True:
@@ -194,7 +194,7 @@ def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
 
 
 class _Work:
-    """One operation being reverted: mutable here, never outside this module."""
+    """A mutable revert in progress, used only in this module."""
 
     def __init__(
         self, operation: Operation, head: State, side: Side, spared: frozenset[str]
@@ -210,7 +210,7 @@ class _Work:
         self.coming: list[tuple[str, str, bytes]] = []
 
     def memories(self) -> None:
-        """Decide memory by memory; those that go make room for those that come."""
+        """Revert each memory. Removed memories free their paths for restored ones."""
         pre, post = self.op.before.memories, self.op.after.memories
         meant = self.op.only or {*pre, *post}
         removed: list[str] = []
@@ -240,7 +240,7 @@ class _Work:
         self.clashes.append(Clash(kind=kind, memory=id_, path=self.held[id_].path))
 
     def _made(self, id_: str) -> None:
-        """Decide on what the operation made: it goes, unless somebody wrote it since."""
+        """Remove a memory that the operation created, unless it was edited since."""
         if id_ not in self.held:
             return
         if self.op.later.get(id_, _UNTOUCHED).any:
@@ -251,9 +251,9 @@ class _Work:
         self.edits[self.held.pop(id_).path] = None
 
     def _removed(self, id_: str) -> None:
-        """Decide on what the operation removed: it comes back, unless it was made again.
+        """Restore a memory that the operation removed, unless it was added again.
 
-        What was made again and is gone by now was taken away once more, by later work.
+        If it was added again and is absent now, later work removed it, and it is not restored.
         """
         old = self.op.before.memories[id_]
         if id_ not in self.held and self.op.later.get(id_, _UNTOUCHED).whole:
@@ -267,7 +267,7 @@ class _Work:
         self.coming.append((id_, old.path, self.op.before.files[old.path]))
 
     def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
-        """Decide on what the operation changed, each field on its own."""
+        """Revert each field of a memory that the operation changed."""
         head, later = self.held[id_], self.op.later.get(id_, _UNTOUCHED)
         if later.whole:
             return
@@ -313,12 +313,12 @@ class _Work:
         return self.head.files[path] if found is None else found
 
     def _free(self, path: str) -> str:
-        """Return a path, or the next one next to it where another memory stands by now."""
+        """Return the path, or a numbered variant if another memory has that path now."""
         files = self.head.files.edited(self.edits)
         return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
 
     def dependents(self) -> list[Clash]:
-        """Return what began to refer, after the operation, to a memory that would vanish."""
+        """Return conflicts for later references to memories that would be removed."""
         gone = self.head.memories.keys() - self.held.keys()
         found = []
         for id_ in sorted(self.held if gone else ()):
@@ -332,9 +332,9 @@ class _Work:
         return found
 
     def files(self) -> None:
-        """Bring back the other files; one that a later commit wrote stays as it is.
+        """Revert files that are not memories. Files changed by a later commit are not reverted.
 
-        Of a part only corrections go along, those that are about no other memory.
+        If only some memories are reverted, so are the corrections about no other memories.
         """
         before, after = self.op.before, self.op.after
         owned = {m.path for s in (before, after) for m in s.memories.values()}
@@ -351,7 +351,7 @@ class _Work:
                 self.edits[path] = old
 
     def _goes_along(self, path: str) -> bool:
-        """Return whether a file is a correction about none but the memories that are meant."""
+        """Return whether a file is a correction that concerns only the selected memories."""
         data = self.op.before.files.get(path) or self.op.after.files.get(path)
         if data is None or not correction_paths([path], self.head.layout):
             return False
@@ -359,7 +359,7 @@ class _Work:
         return isinstance(case, Correction) and self.op.only.issuperset(case.memories)
 
     def finish(self) -> State:
-        """Return the state: supersessions whole, references that hold, nothing rejected in it."""
+        """Return the final state, with rejections applied and references repaired."""
         draft = State(
             layout=self.head.layout,
             files=self.head.files.edited(self.edits),
@@ -372,7 +372,7 @@ class _Work:
         return apply(draft, updates)
 
     def _contested(self, draft: State) -> list[Update]:
-        """Split what replaced a memory from what is back: neither may claim to stand alone."""
+        """Mark a replacement and the restored memories as contested. Remove the supersession."""
         changes: list[Update] = []
         for id_ in sorted(self.kept & draft.memories.keys()):
             heir = draft.memories[id_]
@@ -389,7 +389,7 @@ class _Work:
         return changes
 
     def effect(self, done: State) -> Effect:
-        """Return what differs from HEAD."""
+        """Return the file changes relative to HEAD."""
         paths = {
             *self.edits,
             *(m.path for i, m in done.memories.items() if self.head.memories.get(i) is not m),
@@ -402,7 +402,7 @@ _DOUBT: Mapping[str, object] = {"standing": "contested"}
 
 
 def _whole(fields: dict[str, object], head: Memory) -> None:
-    """Leave a memory superseded while something else replaced it as well."""
+    """Leave a memory superseded if another memory also replaced it."""
     if fields["superseded_by"] and head.status == "superseded" != fields["status"]:
         for key in ("status", "status_epoch", "superseded_at"):
             default = {"status": "active", "status_epoch": 0}.get(key)
@@ -410,13 +410,16 @@ def _whole(fields: dict[str, object], head: Memory) -> None:
 
 
 def _bytes(post: FileVersion, pre: FileVersion, head: FileVersion, memory: Memory) -> bytes:
-    """Write the memory into HEAD's file; foreign keys and comments are joined as in a merge."""
+    """Write a memory into HEAD's file. Foreign keys and comments are merged as in a merge."""
     joined = join_bytes(post, pre, head, memory)
     return joined.data if joined is not None else codec.edit(head.data, memory)
 
 
 def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> Any:
-    """Return a field's value without what turned `pre` into `post`; what came later stays."""
+    """Return a field's value with the change from `pre` to `post` reverted.
+
+    Retain later changes.
+    """
     if column.name not in later.fields or pre == post:
         return head if pre == post else pre
     if column.merge != "set3":
@@ -435,7 +438,7 @@ def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> 
 
 
 def _text_back(pre: str, post: str, head: str, later: Later) -> Joined:
-    """Return the text without what turned `pre` into `post`, later changes played on it again."""
+    """Return a text with the change from `pre` to `post` reverted and later changes reapplied."""
     if pre == post:
         return Joined(text=head)
     text = pre
@@ -445,5 +448,5 @@ def _text_back(pre: str, post: str, head: str, later: Later) -> Joined:
             return Joined(text=head, overlap=True)
         text = joined.text
     if later.bodies and later.bodies[-1][1] != head:
-        return merge_text(post, pre, head)  # sides that were joined since: their ends must do
+        return merge_text(post, pre, head)  # a merge followed: compare only end states
     return Joined(text=text)

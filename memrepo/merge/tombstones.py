@@ -1,15 +1,16 @@
-"""Rejected values: `tombstones/<key>.md`, and what a memory has in common with them.
+"""Tombstones of rejected statements (`tombstones/<key>.md`), and how memories match them.
 
-A tombstone has hashes instead of the text: of the whole text and the triple for the exact match,
-and for similarity a short hash of every word that many words share. That keeps a value out of sight
-and out of a search; it hides nothing from somebody who can guess the text. A tombstone never
-expires: it is lifted, and stays.
+A tombstone contains hashes instead of the text. Hashes of the text and the triple find exact
+matches. Short word hashes, each shared by many words, find similar texts. This hides the text from
+readers and searches, but not from somebody who can guess it. A tombstone never expires: it can be
+lifted, but its file remains.
 
-Only memrepo writes one: its seal is a hash of all the rest. A file without a fitting seal lifts
-nothing. It counts as active, and bars by its name, which is a hash of what was rejected too.
+Only memrepo writes tombstones. The seal is a hash of all other fields. A file without a valid seal
+cannot lift a rejection. It counts as active, and also bars by its name, which is a hash of the
+rejected statement.
 
-A rejection binds statements, wherever a text is cut (`merge.statements`): a memory that contains a
-rejected statement as a line, item, row or sentence is shortened by it.
+A rejection applies to statements, however a text is split (`merge.statements`). A rejected line,
+item, row or sentence is removed from any memory that contains it.
 """
 
 from __future__ import annotations
@@ -54,11 +55,12 @@ if TYPE_CHECKING:
 
 KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
-"""From which share of common words (twice those in both over all) a text is held for review."""
+"""The similarity (Dice coefficient of the words) from which a text waits for review."""
 STANDS_ALONE_WORDS = 5
-"""From how many words a statement means the same under any heading."""
+"""The number of words from which a statement has the same meaning under any heading."""
 MIN_WORDS, MIN_PART_WORDS = 2, 4
-"""Fewer words are no statement within a larger text ("None", "vim"), nor a part of a rejected."""
+"""The minimum words of a statement within a larger text, and of a part of a rejected statement.
+Shorter texts such as "None" or "vim" are too general."""
 MAX_PARTS = 500
 SEAL = "seal"
 _SEALED = regex(rb"^seal:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
@@ -70,10 +72,10 @@ Stand = Literal["active", "lifted"]
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
-    """One rejected statement.
+    """A rejected statement.
 
-    `memory` is the one it was rejected as, `forgotten` those that the rejection took out of recall,
-    `units` the hashes of source texts and former wordings that it rested on.
+    `memory` is the id of the rejected memory. `forgotten` are the ids that the rejection removed
+    from recall. `units` are the hashes of its source texts and former wordings.
     """
 
     key: str
@@ -95,14 +97,17 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """Return who rejected it and when, as which tombstone."""
+        """Return who rejected the statement, when, and the key of the tombstone."""
         if self.by:
             return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
         return f"a person rejected ({self.key})"
 
     @property
     def rank(self) -> tuple[int, bool, str]:
-        """Return what decides between two versions: the epoch, then that it stands."""
+        """Return the sort key of versions: epoch, active, then other values.
+
+        The higher one wins.
+        """
         return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 
@@ -173,12 +178,12 @@ _REQUIRED = ("key", "state", "text", "by", "at")
 def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
-    """Return the tombstone of what a memory says, in its scope."""
+    """Return the tombstone for the text of a memory, in its scope."""
     scope, text = memory.text("scope"), text_key(memory.said)
     triple = _triple_key([memory.text(key) for key in _TRIPLE])
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
     if memory.said != memory.body:
-        units.add(text_hash(memory.body))  # with the words that context added it comes back neither
+        units.add(text_hash(memory.body))  # also bar the text that includes the lead
     return Tombstone(
         key=_name(look(scope), text, triple),
         text=text,
@@ -201,13 +206,13 @@ _TRIPLE = ("subject", "predicate", "object")
 
 
 def _about(memory: Memory) -> str:
-    """Return the hash of the innermost name over a `key: value`, with both; else nothing."""
+    """Return the hash of the innermost heading over `key: value` with both, or an empty string."""
     names, pair = _names(memory), Statement(start=0, end=0, text=memory.said).pair
     return _triple_key((names[-1], *pair)) if names and pair[0] else ""
 
 
 def _names(memory: Memory) -> list[str]:
-    """Return what a memory is about by its own fields, outermost first."""
+    """Return the names of a memory's subject from its fields, outermost first."""
     shown = (memory.text("title"), memory.text("lead"), *memory.text("context").split("›"))
     return [name for name in (*shown, memory.text("subject")) if _NAME.search(name)]
 
@@ -217,18 +222,18 @@ def _name(place: str, text: str, triple: str) -> str:
 
 
 def _triple_key(triple: Iterable[str]) -> str:
-    """Return the hash of a triple, or an empty string where a part of it is missing."""
+    """Return the hash of a triple, or an empty string if a part of it is missing."""
     parts = [look(part) for part in triple]
     return f"tk-{digest(parts)[:32]}" if all(parts) else ""
 
 
 def tombstone_keys(memory: Memory) -> frozenset[str]:
-    """Return every key under which a tombstone may name a memory exactly.
+    """Return all keys by which a tombstone can match a memory exactly.
 
-    A text counts for itself unless both sides have a whole triple: then the triple decides, since
-    `green` under two headings is two statements. A title or subject that is a statement counts as
-    one. A rejection holds in its own scope, in the whole repository's, and, where it has none,
-    everywhere.
+    The text matches by itself unless both sides have a complete triple. In that case the triples
+    are compared, because `green` under two headings is two statements. A title or subject with
+    enough words counts as a statement. A rejection with a scope applies in that scope and to
+    memories without one. A rejection without a scope applies everywhere.
     """
     triple = tuple(memory.text(key) for key in _TRIPLE)
     shown = (memory.text("title"), triple[0])
@@ -237,12 +242,12 @@ def tombstone_keys(memory: Memory) -> frozenset[str]:
 
 
 _NAME = regex(r"[^\W\d_]{2}")
-"""What a heading has that names something: a date alone does not."""
+"""Matches a heading that names something. A date does not."""
 _WORDY = 3
-"""From how many words a title may be a statement."""
+"""The number of words from which a title can be a statement."""
 
 
-# A merge asks for all memories, and an accepted run is a merge a decision.
+# A merge calls this for all memories, and accepting a run performs a merge per decision.
 @lru_cache(maxsize=1 << 16)
 def _keys(
     id_: str, body: str, named: tuple[str, ...], triple: tuple[str, ...], scope: str
@@ -274,13 +279,14 @@ def _short(key: str) -> str:
 
 
 class Tombstones:
-    """The tombstones of one state, and what of them stands; false where nothing is barred.
+    """The tombstones of one state. The object is false if nothing is barred.
 
-    `problems` names files that a hand changed, `names` what those bar whatever else they say.
+    `problems` lists files edited by hand. `names` are the keys in their file names, which are
+    barred in any case.
     """
 
     matches_without_context = True
-    """Whether `key: value` is the rejected one where nothing says what it is about."""
+    """Whether `key: value` without any heading matches a rejected statement."""
 
     def __init__(
         self,
@@ -306,15 +312,15 @@ class Tombstones:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return the keys of everything barred, for `merge_states`."""
+        """Return the keys of everything barred."""
         return frozenset(self._exact)
 
     def bar(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone that a memory matches, as a whole or by one of its statements."""
+        """Return the tombstone that matches a memory or one of its statements, or None."""
         return self.bar_whole(memory) or next((stone for _, stone in self.stated_in(memory)), None)
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone that a memory matches as a whole."""
+        """Return the tombstone that matches a memory as a whole, or None."""
         if not self._exact:
             return None
         return next(
@@ -322,7 +328,7 @@ class Tombstones:
         )
 
     def stated_in(self, memory: Memory) -> list[tuple[Statement, Tombstone]]:
-        """Return the statements within what a memory says that a person rejected."""
+        """Return the rejected statements within a memory's text, with their tombstones."""
         if not self._stated:
             return []
         scope = memory.text("scope")
@@ -331,10 +337,10 @@ class Tombstones:
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
     ) -> list[tuple[Statement, Tombstone]]:
-        """Return the rejected statements within a text, which is not one itself.
+        """Return the rejected statements within a text, with their tombstones.
 
-        `names` are what it is about: `status: green` below two headings is two statements. In a
-        log no heading is trusted to say so.
+        The whole text is not compared. `names` is what the text is about: `status: green` under two
+        headings is two statements. In a log, headings are ignored.
         """
         found: list[tuple[Statement, Tombstone]] = []
         for stone, key_of in self._matches(text, scope):
@@ -348,7 +354,7 @@ class Tombstones:
     def _matches(
         self, text: str, scope: str, *, whole: bool = False
     ) -> list[tuple[Tombstone, list[tuple[Statement, str]]]]:
-        """Return the statements within a text that equal a rejected one, or a part of it."""
+        """Return the statements of a text that equal a rejected statement or a part of one."""
         found: dict[str, tuple[Tombstone, list[tuple[Statement, str]]]] = {}
         bare = text.strip()
         for one in statements(text) if self._stated else ():
@@ -361,7 +367,7 @@ class Tombstones:
         return [found[key] for key in sorted(found)]
 
     def _is_same(self, stone: Tombstone, one: Statement, names: Iterable[str]) -> bool:
-        """Return whether a statement that looks like a rejected one is about the same."""
+        """Return whether a statement that looks like a rejected one has the same subject."""
         if len(stone.tokens) >= STANDS_ALONE_WORDS:
             return True
         if not one.pair[0]:
@@ -372,9 +378,9 @@ class Tombstones:
         return stone.triple in named or stone.about in named
 
     def shortening(self, memory: Memory) -> Update | None:
-        """Return what takes the rejected statements out of a memory, or None where it has none.
+        """Return an update that removes the rejected statements from a memory, or None.
 
-        Where nothing else would be left, the memory is forgotten.
+        If nothing else remains, the update forgets the memory.
         """
         found = [one for one, _ in self.stated_in(memory)]
         if not found:
@@ -384,19 +390,19 @@ class Tombstones:
         if not rest:
             return Update(id=memory.id, fields={"status": "forgotten"})
         fields: dict[str, object] = {"gist": None} if memory.has("gist") else {}
-        if memory.sources:  # whose lines still say what they said
+        if memory.sources:  # because the source lines are unchanged
             fields["sources"] = memory.sources
         return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(said) + rest)
 
     def bars_all(self, memory: Memory) -> bool:
-        """Return whether nothing is left of a memory without what a person rejected."""
+        """Return whether nothing remains of a memory without the rejected statements."""
         if self.bar_whole(memory) is not None:
             return True
         update = self.shortening(memory)
         return update is not None and update.body is None
 
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
-        """Return those that may match: of most a short print of each of their keys tells not."""
+        """Return the memories that may match. Short hashes of their keys exclude most others."""
         if not self._exact:
             return memories[:0]
         wanted = {_short(key) for key in (*self._exact, *self._stated)}
@@ -406,10 +412,10 @@ class Tombstones:
         ]
 
     def near(self, memory: Memory) -> Tombstone | None:
-        """Return a tombstone for which a person should look at a memory first.
+        """Return a tombstone that requires review of a memory, or None.
 
-        It rests only on source units of what was rejected, is a former wording of it, or has at
-        least `SIMILAR` of its words; a claim also by one of its statements.
+        The memory has only sources of a rejected statement, equals a former wording of it, or
+        shares at least `SIMILAR` of its words. For claims, each statement is also compared.
         """
         units = {s.text_hash for s in memory.sources if s.text_hash}
         if units and units <= self._units.keys():
@@ -433,9 +439,9 @@ class Tombstones:
         return stone if score >= SIMILAR else None
 
     def _partly(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone of which a claim states the text, or enough of its parts.
+        """Return the tombstone whose text, or enough of its parts, a claim states.
 
-        Enough is one that is the whole claim, one of several words, or two.
+        Enough is a part that is the whole claim, a part of several words, or two parts.
         """
         scope, said = memory.text("scope"), memory.said
         for stone, key_of in self._matches(said, scope, whole=True):
@@ -448,16 +454,16 @@ class Tombstones:
 
 
 class Corrected(Tombstones):
-    """Texts that were superseded or decided against: no other file brings them back.
+    """Texts that were superseded or decided against, and must not return from other files.
 
-    They bind what is not dated later. The files that stated the correction may take it back.
+    They do not bar evidence with a later date. The files that stated the correction may revert it.
     """
 
     matches_without_context = False
 
     def __init__(self, state: State) -> None:
         self.correcting_sources: dict[str, frozenset[str]] = {}
-        """By key: the resources whose word the correction is."""
+        """The source paths that stated each correction, by key."""
         found = dict([*self._superseded(state), *self._decided_against(state)])
         super().__init__(found)
         self._former = dict(self._reworded(state))
@@ -467,7 +473,7 @@ class Corrected(Tombstones):
 
     @property
     def spelled(self) -> str:
-        """Format all that is corrected, the same for states that correct the same."""
+        """Return a string of all corrections. Equal corrections have equal strings."""
         sources = [(key, sorted(names)) for key, names in sorted(self.correcting_sources.items())]
         former = sorted((hash_, stone.key) for hash_, stone in self._former.items())
         return repr((sorted(self.found.items()), sources, former))
@@ -475,7 +481,7 @@ class Corrected(Tombstones):
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
     ) -> list[tuple[Statement, Tombstone]]:
-        """Return the corrected statements within a text, former wordings included."""
+        """Return the corrected statements within a text, including former wordings."""
         found = super().stated(text, names, scope, is_log=is_log)
         for one in statements(text) if self._former else ():
             stone = self._former.get(text_hash(one.text))
@@ -484,7 +490,7 @@ class Corrected(Tombstones):
         return found
 
     def _reworded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        """Yield what a person worded otherwise since, by the hash of the former text."""
+        """Yield (hash of the former text, tombstone) for each memory reworded by a person."""
         for memory in having(state.every, ("aliases",)):
             stamp = memory.fields.get("generated")
             if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
@@ -520,7 +526,7 @@ class Corrected(Tombstones):
         return key, replace(made, key=key, units=(), memory="")
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
-        """Return the correction that a memory matches, a short text only about the same thing."""
+        """Return the correction that matches a memory. A short text must have the same subject."""
         stone = super().bar_whole(memory)
         if stone is None:
             return None
@@ -528,16 +534,17 @@ class Corrected(Tombstones):
         return stone if self._is_same(stone, one, _names(memory)) else None
 
     def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
-        """Return whether a correction binds what a resource states, dated by itself or not at all.
+        """Return whether a correction bars a statement of a source.
 
-        With `whole` all of a source is read again, also what it held before it was corrected.
+        `captured` is the date of the statement, or empty. If `whole`, the complete source is read
+        again, including content from before the correction.
         """
         later = captured[:10] > stone.at.date().isoformat()
         return not later and (whole or resource not in self.correcting_sources[stone.key])
 
 
 def describe_bar(key: str) -> tuple[str, str]:
-    """Return what bars a statement, such as `rejected as ts-…`, and the way to have it back."""
+    """Return what bars a statement, such as `rejected as ts-…`, and how to undo it."""
     by, _, memory = key.partition(":")
     if memory == by:
         return f"corrected by {by}", f"`memrepo edit {memory}`, if it holds after all"
@@ -552,11 +559,11 @@ def corrected_in(state: State) -> Corrected:
 
 
 REJECTED = "rejected-value"
-"""The rule of a file that says what a person rejected."""
+"""The rule for a file that contains a rejected statement."""
 
 
 def brought_back(memory: Memory, stone: Tombstone) -> Problem:
-    """Name a file in recall's folders that says what a person rejected, and the way out."""
+    """Return the problem for a memory file that contains a rejected statement."""
     return Problem(
         path=memory.path,
         rule=REJECTED,
@@ -568,7 +575,7 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
 
 
 def held_against(state: State) -> State:
-    """Return a state in which all that a tombstone bars is forgotten; no file is changed."""
+    """Return a state in which all barred memories are forgotten. Files are not changed."""
     stones = tombstones_in(state)
     if not stones:
         return state
@@ -586,17 +593,17 @@ def held_against(state: State) -> State:
 
 
 def path_of(layout: Layout, key: str) -> str:
-    """Return where the tombstone of a key lies."""
+    """Return the path of the tombstone with a key."""
     return f"{layout.area('tombstones')}{key}.md"
 
 
 def is_tombstone(layout: Layout, path: str) -> bool:
-    """Return whether a path is a tombstone's."""
+    """Return whether a path is a tombstone file."""
     return path.startswith(layout.area("tombstones")) and path.endswith(".md")
 
 
 def tombstones_in(state: State) -> Tombstones:
-    """Return what a person rejected in a state; without a file of it nothing is read."""
+    """Return the tombstones of a state. The result is cached."""
     return state.once(_in_state)
 
 
@@ -605,7 +612,7 @@ def _in_state(state: State) -> Tombstones:
 
 
 def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
-    """Read every tombstone among some files; one that a hand changed goes on to bar."""
+    """Read all tombstones. A file edited by hand remains active."""
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
     names = set[str]()
@@ -626,7 +633,7 @@ def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
 
 
 def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
-    """Read one file as memrepo wrote it; keys that memrepo does not know are passed over."""
+    """Decode a tombstone and check its seal. Unknown keys are ignored."""
     stone = parsed_tombstone(path, data)
     if isinstance(stone, Problem) or is_sealed(stone, data):
         return stone
@@ -634,7 +641,7 @@ def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
 
 
 def changed_by_hand(path: str) -> Problem:
-    """Name a tombstone that is not as memrepo wrote it, and the way out."""
+    """Return the problem for a tombstone edited by hand."""
     return Problem(
         path=path,
         rule="tombstone-edited",
@@ -649,7 +656,7 @@ def _stem(path: str) -> str:
 
 
 def parsed_tombstone(path: str, data: bytes) -> Tombstone | Problem:
-    """Read one file as it lies there, whoever wrote it."""
+    """Decode a tombstone without checking its seal."""
     head = header.split(data, path)
     nodes = {entry.key: entry.value for entry in head.entries}
     errors = [p for p in head.problems if p.severity == "error"]
@@ -677,22 +684,23 @@ def _unreadable(path: str, why: str) -> Problem:
 
 
 def is_sealed(stone: Tombstone, data: bytes) -> bool:
-    """Return whether the file of a tombstone has the seal of what it says.
+    """Return whether the seal of a tombstone file is valid.
 
-    One without a seal is an older memrepo's; since a hand can take a seal off, it lifts nothing.
+    Files of older versions have no seal. As a user could also remove it, a file without a seal
+    cannot lift a rejection.
     """
     head = _header(data)
     if (seal := _SEALED.search(head)) is None:
         return stone.state == "active"
-    # By its lines, so that fields count which a later memrepo adds; by its fields where a program
-    # or a checkout spelled the same in another way.
+    # The hash of the lines includes fields of later versions. The hash of the fields accepts a file
+    # that another program or a checkout formatted differently.
     lines = _SEALED.sub(b"", head).decode("utf-8", "replace").splitlines()[1:]
     found = {digest([line for line in lines if line])[:16], _seal(stone)}
     return seal[1].decode("utf-8", "replace") in found
 
 
 def has_seal(data: bytes) -> bool:
-    """Return whether the file of a tombstone has a seal, fitting or not."""
+    """Return whether a tombstone file has a seal, valid or not."""
     return _SEALED.search(_header(data)) is not None
 
 
@@ -701,7 +709,7 @@ def _header(data: bytes) -> bytes:
 
 
 def resealed(data: bytes) -> bytes:
-    """Return a tombstone's file with the seal of what it says now."""
+    """Return a tombstone file with its seal recomputed."""
     stone = parsed_tombstone("", data)
     if isinstance(stone, Problem):
         return data
@@ -722,13 +730,16 @@ def _seal(stone: Tombstone) -> str:
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:
-    """Format a tombstone as its file, under its seal."""
+    """Format a tombstone file with its seal."""
     head = ["---", *_lines(stone), f"{SEAL}: {_seal(stone)}", "---", ""]
     return "\n".join([*head, BODY.format(key=stone.key)]).encode("utf-8")
 
 
 def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:
-    """Return a tombstone lifted or set again: its epoch rises, so that the change wins a merge."""
+    """Return a tombstone lifted or activated.
+
+    Its epoch is increased so that the change wins a merge.
+    """
     if stone.state == state:
         return stone
     return replace(
@@ -737,7 +748,7 @@ def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str
 
 
 def join_tombstones(ours: Tombstone, theirs: Tombstone) -> Tombstone:
-    """Join two versions of one tombstone: the higher rank stands, evidence is united."""
+    """Merge two versions of a tombstone: the higher rank wins, and evidence is combined."""
     winner = max(ours, theirs, key=lambda s: s.rank)
     return replace(
         winner,

@@ -1,9 +1,9 @@
-"""Merging one memory: its fields by the schema's `merge` column, and the files that hold it.
+"""Merge one memory: its fields by the `merge` rule of the schema, and its file.
 
-What only one side changed is taken whatever the rule; the rule decides when both changed it
-(docs/git-model.md). A side's file that cannot be read gives way to one that can. The merged file is
-one side's, edited: foreign top-level entries are merged by key as raw lines, comments of both sides
-survive, and line ends, key order and spelling are those of the file that is edited.
+A change on only one side is always used. The rule applies if both sides changed a field
+(docs/git-model.md). A file that cannot be decoded loses to one that can. The merged file is an edit
+of one side's file. Foreign top-level entries are merged by key as raw lines, and comments of both
+sides are preserved. Line ends, key order and spelling are those of the edited file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from memrepo.merge.diff3 import merge_text
 
 
 class FileVersion(msgspec.Struct, frozen=True):
-    """A memory file as one state has it; without a memory its bytes cannot be read."""
+    """A memory file in one state. `memory` is None if the file cannot be decoded."""
 
     path: str
     data: bytes
@@ -43,15 +43,15 @@ class FileVersion(msgspec.Struct, frozen=True):
 
 
 CLOCK_SLACK = timedelta(minutes=10)
-"""How far a stamp may lie past its commit date before that date stands for it."""
+"""How far a stamp may be after its commit date. Beyond this, the commit date is used instead."""
 
 _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)}
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """Who last wrote (or removed) one side's version, as history tells; all of it may be unknown.
+    """The author of one side's last change (or removal), from history. All may be unknown.
 
-    `committed` is the date of that commit, `person` whether its author is a person.
+    `committed` is the date of that commit, and `person` is whether its author is a person.
     """
 
     committed: datetime | None = None
@@ -66,10 +66,10 @@ class Stamps(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, datetime, str]:
-    """Return what decides between two changed versions: person first, then newer, then values.
+    """Return the sort key of a changed version: by a person, time, then values.
 
-    A stamp that is the base's own says nothing about this change: the commit speaks for it. One
-    rank serves all fields, so that a triple or a tier and its dates never come from two sides.
+    A stamp equal to the base's is not about this change, so the commit date is used. All fields
+    have the same rank, so that a triple, or a tier and its dates, come from one side.
     """
     stamp: Stamp | None = memory.fields.get("generated")
     if stamp is None or (base is not None and stamp == base.fields.get("generated")):
@@ -84,9 +84,9 @@ def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, dat
 def _merge_fields(
     base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Merge two sides' fields over their base; `newer` wins where a rule must choose a side.
+    """Merge the fields of two sides. If a rule must choose a side, `newer` wins.
 
-    Returned with the losing values of fields that a person may set.
+    Return the merged fields, and the losing values of fields that a person may set.
     """
     fields: dict[str, object] = {}
     lost: dict[str, object] = {}
@@ -112,7 +112,7 @@ def _merge_fields(
 
 
 def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]:
-    """Join two changed values by the field's rule; returns the result and what had to give way."""
+    """Merge two changed values by the rule of the field. Return the result and the losing value."""
     match column.merge:
         case "min":
             return min((v for v in (older, newer) if v is not None), default=None), None
@@ -129,7 +129,7 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
 def _status(
     base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
 ) -> dict[str, object]:
-    """Merge status and epoch, which travel together: the higher epoch, then the higher rank."""
+    """Merge status and epoch together: the higher epoch wins, then the higher status."""
     o, a, b = (
         (side.get("status_epoch", 0), _RANK[side.get("status", "active")])
         for side in (base, older, newer)
@@ -144,8 +144,8 @@ def _merge_list(
 ) -> tuple[object, ...]:
     """Merge lists by stable key: (A∪B) − (O−A) − (O−B).
 
-    A key that is there on both sides takes the value of the side that changed it, `newer`'s where
-    both did. The base's items keep their order; added ones follow, ordered by their spelling.
+    If both sides have a key, use the value of the side that changed it, or `newer` if both did.
+    Items of the base keep their order. Added items follow, ordered by their formatted text.
     """
     o, a, b = (keyed(column.name, items) for items in (base, older, newer))
     kept = {k: a[k] if o.get(k) == b[k] else b[k] for k in (*o, *a) if k in a and k in b}
@@ -157,7 +157,7 @@ def _merge_list(
 
 
 def keyed(name: str, items: Sequence[object]) -> dict[object, object]:
-    """Return a list's items by stable key; the n-th one of a key has a key of its own."""
+    """Return a list's items by stable key and occurrence, starting at 0."""
     key = _KEYS.get(name, lambda item: item)
     found: dict[object, object] = {}
     for item in items:
@@ -168,10 +168,10 @@ def keyed(name: str, items: Sequence[object]) -> dict[object, object]:
 
 _KEYS: Mapping[str, Callable[[Any], Any]] = {
     "links": lambda link: (link.target, link.type),
-    # Without a text hash nothing but the whole distinguishes two spans of one file.
+    # Without a text hash, only the complete source distinguishes two ranges of one file.
     "sources": lambda source: (source.resource, source.text_hash) if source.text_hash else source,
 }
-"""What identifies an item of a list; texts, stamps and retirements are their own keys."""
+"""The identity of list items. Texts, stamps and retirements are compared as a whole."""
 
 
 ConflictKind = Literal[
@@ -180,12 +180,12 @@ ConflictKind = Literal[
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person should look at; the merge has a safe result all the same.
+    """A conflict that a person should review. The merge has a safe result in any case.
 
-    `removed-and-edited`: a person removed what the other side changed; it stays.
-    `unreadable`: one side's file cannot be read; the readable one stands.
-    `unwritable`: no file can hold both sides' changes; one side's file is used as it is.
-    `both-changed`, `manifest-differs`: a file that is no memory; one side's version is used.
+    `removed-and-edited`: a person removed what the other side changed, and it remains.
+    `unreadable`: one side's file cannot be decoded, and the other one is used. `unwritable`: no
+    file can contain both sides' changes, and one side's file is used. `both-changed`,
+    `manifest-differs`: not a memory file, and one side's version is used.
     """
 
     kind: ConflictKind
@@ -194,10 +194,10 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LosingVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """What gave way to the other side, as bytes: nothing that a side wrote is lost.
+    """A losing version as bytes, stored so that nothing a side wrote is lost.
 
-    `key` is `body`, a field, a foreign key, or empty for a whole file; `by` and `at` are the
-    actor and the time of the version that it comes from, where known.
+    `key` is `body`, a field, a foreign key, or empty for a whole file. `by` and `at` are the actor
+    and time of the losing version, if known.
     """
 
     path: str
@@ -209,7 +209,7 @@ class LosingVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged memory file; None where it goes."""
+    """A merged memory file. `version` is None if the file is removed."""
 
     version: FileVersion | None
     conflicts: tuple[Conflict, ...] = ()
@@ -217,7 +217,10 @@ class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """On which sides the memory was retrieved since the base: a machine's removal heeds it."""
+    """The sides on which the memory was retrieved since the base.
+
+    Such a memory is not removed unless a person removed it.
+    """
 
     ours: bool = False
     theirs: bool = False
@@ -233,10 +236,10 @@ def merge_memory(
     theirs: Memory,
     stamps: Stamps = _UNKNOWN,
 ) -> tuple[Memory, tuple[LosingVersion, ...]]:
-    """Merge one memory per field by the schema's rules; symmetric in its sides.
+    """Merge one memory by the rules of the schema. The result does not depend on side order.
 
-    The path is that of the side that moved it, the smaller one where both did. Returned with what
-    gave way.
+    The path is that of the side that moved the memory, or the smaller one if both did. Return the
+    merged memory and the losing versions.
     """
     sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
     (older, _), (newer, _) = sorted(sides, key=lambda side: rank(side[0], base, side[1]))
@@ -258,7 +261,7 @@ def merge_memory(
 def _with_places(
     memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
 ) -> Memory:
-    """Return a merged memory with as many places as a run lists, where both sides list others."""
+    """Limit the listed sources of a merged memory if both sides changed them."""
     told = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
     if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > MAX_LISTED):
         return memory
@@ -274,9 +277,9 @@ def join_versions(
     *,
     recalled: Recalled = _NOT_RECALLED,
 ) -> MergedFile:
-    """Merge one memory's file; symmetric in its sides.
+    """Merge the file of one memory. The result does not depend on side order.
 
-    What only one side changed is taken byte for byte; a move and an edit are two changes.
+    If only one side changed the file, its bytes are used. A move and an edit are separate changes.
     """
     if ours is None or theirs is None:
         return _one_gone(base, ours, theirs, stamps, recalled)
@@ -305,7 +308,7 @@ def _one_gone(
     stamps: Stamps,
     recalled: Recalled,
 ) -> MergedFile:
-    """Decide between a side without the memory and one that has it, or has not either."""
+    """Merge a memory that is absent on at least one side."""
     if ours is None:
         present, remover, used = theirs, stamps.ours, recalled.theirs
     else:
@@ -326,14 +329,14 @@ def _memory(version: FileVersion | None) -> Memory | None:
 def _weight(
     base: FileVersion | None, side: FileVersion, origin: Origin
 ) -> tuple[bool, object, bytes]:
-    """Order two versions of a file: a readable one wins, then the records' rank, then bytes."""
+    """Return the sort key of a file version: decodable, rank of the memory, then bytes."""
     if side.memory is None:
         return False, (origin.person,), side.data
     return True, rank(side.memory, _memory(base), origin), side.data
 
 
 def _one_whole(path: str, older: FileVersion, newer: FileVersion, kind: ConflictKind) -> MergedFile:
-    """Let one side's file stand as it is, and keep the other's."""
+    """Use the newer side's file unchanged, and report a conflict with the losing version."""
     known = newer.memory or older.memory
     kept = _kept(older.memory or Memory(path=older.path), "", older.data)
     return MergedFile(
@@ -371,21 +374,21 @@ def _spelling(key: str, value: object) -> bytes:
 
 
 class Foreign(msgspec.Struct, frozen=True):
-    """A top-level entry that is not ours: its value and its raw lines at the left margin."""
+    """A foreign top-level entry: its value and its raw lines without indentation."""
 
     value: Node
     lines: tuple[str, ...]
 
 
 class Comment(msgspec.Struct, frozen=True):
-    """A comment and the key that it stands above or next to; empty at the header's end."""
+    """A comment and the key it precedes or follows. The key is empty at the end of the header."""
 
     key: str
     text: str
 
 
 class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file, the memory in it, and the raw lines of foreign entries that gave way."""
+    """A merged file, its memory, and the raw lines of losing foreign entries."""
 
     data: bytes
     memory: Memory
@@ -395,14 +398,14 @@ class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
 def join_bytes(
     base: FileVersion | None, older: FileVersion, newer: FileVersion, memory: Memory
 ) -> JoinedBytes | None:
-    """Write a merged memory into the newer side's file, or into that of a side that only restyled.
+    """Write a merged memory into the newer side's file, or into one with only formatting changes.
 
-    None where no file can hold the result: a limit exceeded, or lines that read differently once
-    they stand together.
+    Return None if no file can contain the result: a limit is exceeded, or the merged lines decode
+    differently.
     """
     o, a, b = (_Skeleton.of(version) for version in (base, older, newer))
     entries, lost = _merged_entries(o.entries, a.entries, b.entries)
-    # Who changed no value changed the look of the file, and the look is all that would be lost.
+    # If a side changed no values, use its file, or its formatting changes would be lost.
     restyled = _has_same_values(base, older, o, a) and not _has_same_values(base, newer, o, b)
     host, guest, file = (a, b, older) if restyled else (b, a, newer)
     known = {c.text for c in (*o.comments, *host.comments)}
@@ -421,7 +424,7 @@ def join_bytes(
 
 
 def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:
-    """Return whether a file still holds the memory that was edited into it, and these entries."""
+    """Return whether a file still contains the edited memory and the given entries."""
     before, _ = codec.decode(edited.path, edited.data)
     after, _ = codec.decode(edited.path, data)
     found = _Skeleton.of(FileVersion(edited.path, data, after)).entries
@@ -430,7 +433,7 @@ def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> 
 
 
 def own_words(version: FileVersion) -> tuple[dict[str, Node], frozenset[Comment]]:
-    """Return what a header holds that is not ours: foreign keys and comments."""
+    """Return the foreign keys and comments of a header."""
     skeleton = _Skeleton.of(version)
     values = {key: foreign.value for key, foreign in skeleton.entries.items()}
     return values, frozenset(skeleton.comments)
@@ -448,7 +451,7 @@ def _has_same_values(
 def _merged_entries(
     base: Mapping[str, Foreign], older: Mapping[str, Foreign], newer: Mapping[str, Foreign]
 ) -> tuple[dict[str, Foreign], dict[str, bytes]]:
-    """Merge foreign entries by key; an entry changed on both sides is the newer side's."""
+    """Merge foreign entries by key. If both sides changed an entry, the newer side's is used."""
     merged: dict[str, Foreign] = {}
     lost: dict[str, bytes] = {}
     for key in dict.fromkeys([*newer, *sorted(older)]):
@@ -467,7 +470,7 @@ def _merged_entries(
 
 
 class _Skeleton:
-    """A file's lines, with what in its header is not ours."""
+    """The lines of a file and the foreign parts of its header."""
 
     def __init__(self, text: str, head: Header) -> None:
         self.lines = split_lines(text)
@@ -488,7 +491,7 @@ class _Skeleton:
         return Foreign(entry.value, tuple(text.removeprefix(margin) for text, _ in span))
 
     def _loose(self) -> dict[int, str]:
-        """Return the comments that stand alone between entries, by line."""
+        """Return the comments on separate lines between entries, by line number."""
         covered = {n for e in self.head.entries for n in range(e.first, e.last + 1)}
         return {
             n: self.lines[n - 1][0].strip()
@@ -511,12 +514,15 @@ class _Skeleton:
     def with_header(
         self, entries: Mapping[str, Foreign], above: Sequence[Comment], left: set[str]
     ) -> bytes:
-        """Return the file with these foreign entries, further comments, and without those left."""
+        """Return the file with the given foreign entries.
+
+        Add comments `above` and remove those in `left`.
+        """
         end = dominant_end(self.lines[: self.head.body_line - 1])
         margin = " " * self.head.indent
         own = {e.key: e for e in self.head.entries}
         drop = {n for n, text in self._loose().items() if text in left}
-        slots: dict[int, list[str]] = {}  # the line that new lines go above
+        slots: dict[int, list[str]] = {}  # the line before which new lines are inserted
         last = self.head.body_line - 1
         for comment in above:
             line = own[comment.key].first if comment.key in own else last

@@ -308,7 +308,6 @@ def link_step(
     has: Counter[str] = Counter(id_ for pair in tied for id_ in pair)
     found = ties(claims, catalogue(memories, aliases))
     new: dict[str, list[Link]] = defaultdict(list)
-    count = 0
     for pair, tie in sorted(found.items(), key=lambda item: (-item[1].strength, item[0])):
         if tie.strength < LEAST:
             break
@@ -321,12 +320,11 @@ def link_step(
             follows = tie.days is not None and 0 < tie.days <= _NEAR
             kind = "follows" if follows else "related"
             new[source.id].append(Link(target=target.id, type=kind, strength=tie.strength))
-            count += 1
     if not new:
         return None
     return Step(
         op="link",
-        reason=f"{counted(count, 'pair mentions', 'pairs mention')} names that few others do",
+        reason="they mention the same rare names",
         changes=tuple(
             Update(id=id_, fields={"links": (*claims[id_].fields.get("links", ()), *links)})
             for id_, links in sorted(new.items())

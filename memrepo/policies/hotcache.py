@@ -280,7 +280,7 @@ def _difference(
             changes=changes,
         )
     if added:
-        why = "chosen for the first page, which each run composes again"
+        why = "selected for the first page, which every run rebuilds"
         yield Step(op="promote", reason=why, changes=tuple(added))
 
 

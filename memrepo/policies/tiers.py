@@ -117,7 +117,7 @@ def _aged(
         # The tier forgotten starts after its age is exceeded, the others when it is reached.
         if now < due or (goal == "forgotten" and now == due):
             break
-        why = f"{basis} {format_time(place.touched)}, {age} old at {format_time(due)}"
+        why = f"{basis} {format_time(place.touched)}, {age} old when checked at {format_time(due)}"
         made.append(Move(source=place.tier, tier=goal, since=due, why=why))
         place = Place(tier=goal, since=due, touched=place.touched)
     return place, tuple(made)

@@ -98,7 +98,7 @@ def owed(of: Memory, access: Access, now: datetime) -> tuple[Step, ...]:
 
 def test_a_move_is_told_by_what_it_counts_from() -> None:
     (aged,) = owed(note(), Access(), T0 + 2 * D)
-    assert aged.reason.startswith("created 2026-03-01T09:00:00Z, 2d old at 2026-03-03")
+    assert aged.reason.startswith("created 2026-03-01T09:00:00Z, 2d old when checked at 2026-03-03")
     (later,) = owed(note(), read(T0 + D), T0 + 3 * D)
     assert later.reason.startswith("last retrieved 2026-03-02T09:00:00Z, 2d old")
     assert dict(later.changes[0].fields) == {

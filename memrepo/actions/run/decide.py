@@ -90,7 +90,7 @@ def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
         ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
         ("create", tuple(Create(memory=m) for m in noted.creates), "written in a daily log"),
         ("reword", noted.rewords, "its section of the daily log was continued"),
-        ("reword", made.rewords, "its line was edited in the source"),
+        ("reword", made.rewords, "line edited in the source"),
         ("confirm", made.updates, "the sources state it in another place too"),
     )
     steps = (Step(op=op, reason=why, changes=tuple(some)) for op, some, why in bulk if some)

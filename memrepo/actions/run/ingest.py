@@ -176,7 +176,7 @@ def take_in(
         if signed:
             refuse_unsigned(at.store.repo)
         where = found.mirrored or at.tree.layout.area("sources")
-        return _commit(at, found.done, found.fresh, reason or f"mirror of {where}")
+        return _commit(at, found.done, found.fresh, reason or f"mirrored from workspace {where}")
 
     return retried(work.store, attempt)
 

@@ -12,7 +12,8 @@ from memrepo.core.fields import Node
 from memrepo.core.header import not_utf8
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.documents import read_head, read_lines
+from memrepo.read.documents import read_lines
+from memrepo.read.headers import read_head
 from memrepo.text.dates import date_of_path
 
 _WIKI = regex(r"\[\[([^\[\]|#^\n]{1,300})(?:[#^][^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?\]\]")

@@ -295,6 +295,6 @@ def _any(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 _DENIALS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(AUTHORITY, "is an authority or view file, never evidence (memory-purifier)")
+    dict.fromkeys(AUTHORITY, "holds instructions, or is a generated page: no evidence")
     | dict.fromkeys(OWN, "has the name of a folder of memrepo's own or git's")
 )

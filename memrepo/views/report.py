@@ -37,7 +37,7 @@ MAX_ISSUES = 20
 COUNTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "sources": ("", "sources with news"),
-        "units": ("", "units read"),
+        "units": ("", "statements read"),
         "candidates": ("", "distinct statements"),
         "came_back": ("", "of them deferred before"),
         "rejected_before": ("", "rejected before, not asked again"),

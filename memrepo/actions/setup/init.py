@@ -172,7 +172,8 @@ def do(work: Work, request: Request) -> Result:
         at = Work(work.call, store=store)
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
-        unread = _unread(at, workspace or (where if adopted else None))
+        root = workspace or settings.workspace(store.repo) or (where if adopted else None)
+        unread = _unread(at, root)
         alone = tuple(sorted(unread.files, key=lambda one: (-one.size, one.name)))
         if not unread.is_whole:
             warnings.append(

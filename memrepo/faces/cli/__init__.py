@@ -11,7 +11,8 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from io import TextIOWrapper
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from memrepo.actions.result import Result
     from memrepo.actions.work import Call, Work
+    from memrepo.core.problems import Problem
     from memrepo.faces.cli.screen import Screen
 
 SCHEMA_VERSION = 1
@@ -305,7 +307,7 @@ def _print(call: Call, name: str, request: object, answer: Result, screen: Scree
         from memrepo.faces.text import text_of
 
         text = text_of(name, request, answer, colour=call.colour)
-    told = [str(p) for p in answer.notices if p.severity == "error" or not call.quiet]
+    told = _warnings(p for p in answer.notices if p.severity == "error" or not call.quiet)
     if not (call.json or text or told):
         return
     from memrepo.core.secrets import concealed, harmless, harmless_data
@@ -324,6 +326,25 @@ def _print(call: Call, name: str, request: object, answer: Result, screen: Scree
             print(text)
     for problem in told:
         _warn(problem)
+
+
+MAX_OF_A_RULE = 3
+"""Warnings of one rule that are printed; `--json` has all."""
+
+
+def _warnings(problems: Iterable[Problem]) -> list[str]:
+    """Return the problems as text: all errors, and the first warnings of each rule."""
+    lines: list[str] = []
+    more: Counter[str] = Counter()
+    for problem in problems:
+        more[problem.rule] += problem.severity != "error"
+        if more[problem.rule] <= MAX_OF_A_RULE or problem.severity == "error":
+            lines.append(str(problem))
+    return lines + [
+        f"{count - MAX_OF_A_RULE} more warnings of {rule} (`--json` lists all)"
+        for rule, count in more.items()
+        if count > MAX_OF_A_RULE
+    ]
 
 
 def _warn(text: str) -> None:

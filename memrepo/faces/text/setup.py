@@ -126,6 +126,8 @@ def _alone(result: init_.Result) -> Iterator[str]:
     if not (files := result.left_alone):
         return
     what = counted(len(files), "text", "texts")
+    if denied := sum(one.denied for one in files):
+        what = f"{what} ({denied} of them denied)"
     yield f"not read: {what}, {result.left_alone_pct:g} % of what is written there"
     for one in files[:_NAMED]:
         yield f"  {visible(one.name)} ({max(1, round(one.size / 1024))} KiB) {one.why}"
@@ -378,15 +380,15 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
 
 def sources(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
     """Return the files by kind, with the reason for each kind and the numbers of statements."""
-    lines = [f"{'kind':<12}{'thoughts':>9}{'memories':>9}  file"]
+    lines = [f"{'kind':<12}{'statements':>11}{'memories':>9}  file"]
     for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):
-        row = f"{file.kind:<12}{file.thoughts:>9}{file.claims:>9}  {visible(file.path)}"
+        row = f"{file.kind:<12}{file.thoughts:>11}{file.claims:>9}  {visible(file.path)}"
         lines.append(f"{row}  ({file.reason})")
     shelf = f"; runs make about {result.shelf} of all sources (`run.shelf`)" if result.shelf else ""
-    lines += ["", f"{result.thoughts} thoughts, {result.claims} memories{shelf}"]
+    lines += ["", f"{result.thoughts} statements, {result.claims} memories{shelf}"]
     silent = sum(f.thoughts for f in result.files if not f.share)
     if silent and result.thoughts:
         share = round(100 * silent / result.thoughts)
-        lines.append(f"{silent} thoughts ({share} %) are in files of kinds that make no memories")
+        lines.append(f"{silent} statements ({share} %) are in files of kinds that make no memories")
     lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml')
     return "\n".join(lines)

@@ -1,0 +1,101 @@
+"""Headers of files that other programs wrote: python-frontmatter splits them, nothing writes them.
+
+Values are read within the bounds of `core.header`: no type is guessed, no tag, anchor or alias is
+followed, nothing nests deep. Of a header that YAML refuses each key is read by itself.
+"""
+
+from __future__ import annotations
+
+import frontmatter
+from frontmatter.default_handlers import BaseHandler
+
+from memrepo.core.fields import Node
+from memrepo.core.header import FIRST_LINE, Entry, read, read_lines
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
+
+MAX_CHARACTERS = 256 * 1024
+"""The longest header whose keys are read; a longer one has none."""
+_KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
+
+
+class ForeignHeader(BaseHandler):
+    """The YAML header of one text, read by python-frontmatter and never written: no `export`.
+
+    `values` are its values by key, `at` the line of each key. `last` is the number of the line that
+    closes it: 0 without one. `body` is the text after it, `body_line` the number of the first line
+    of that which is not blank.
+    """
+
+    FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
+
+    def __init__(self, text: str, path: str) -> None:
+        super().__init__()
+        self.path = path
+        self.values: dict[str, Node] = {}
+        self.at: dict[str, int] = {}
+        self.problem: Problem | None = None
+        self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Split header and body; raises ValueError where the text between two rules is body."""
+        before, header, *rest = self.FM_BOUNDARY.split(text, 2)
+        lines = header.split("\n")[1:-1]
+        if before or not rest:
+            if not before and lines and _KEY_LINE.match(lines[0]):
+                self.problem = next(iter(read(text, self.path).problems), None)  # it never closes
+            raise ValueError(self.path)
+        long = len(header) > MAX_CHARACTERS
+        reading = read_lines([] if long else lines, self.path)
+        broken = next((p for p in reading.problems if p.severity == "error"), None)
+        entries = reading.entries if broken is None else _by_key(lines, self.path)
+        bare = _is_mapping(lines) if long else not any(map(str.strip, lines))
+        if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
+            raise ValueError(self.path)
+        self.values = {entry.key: entry.value for entry in entries}
+        self.at = {entry.key: entry.first for entry in entries}
+        self.problem, self.body = broken, rest[0]
+        self.last = FIRST_LINE + len(lines)
+        self.body_line = self.last + _blank_lines(rest[0])
+        return header, rest[0]
+
+    def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
+        """Return the values by key."""
+        return self.values
+
+
+def read_head(text: str, path: str) -> ForeignHeader:
+    """Read the header of a text without a byte order mark; without one all of it is body."""
+    header = ForeignHeader(text, path)
+    if text.startswith("---"):
+        frontmatter.parse(text, handler=header)
+    return header
+
+
+def _blank_lines(text: str) -> int:
+    return text.count("\n", 0, len(text) - len(text.lstrip()))
+
+
+def _is_mapping(lines: list[str]) -> bool:
+    """Tell whether lines at the margin are keys, list items or closing brackets."""
+    margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
+    return bool(margin) and all(
+        _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))
+        for n, line in enumerate(margin)
+    )
+
+
+def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
+    """Read each key by itself: as YAML, or as the words that follow it."""
+    starts = [n for n, line in enumerate(lines) if _KEY_LINE.match(line)]
+    found: dict[str, Entry] = {}
+    for first, after in zip(starts, [*starts[1:], len(lines)], strict=True):
+        reading = read_lines(lines[first:after], path)
+        key, _, words = lines[first].partition(":")
+        value: Node = words.strip().strip("'\"")
+        if reading.entries and not reading.problems:
+            value = reading.entries[0].value
+        elif isinstance(value, str) and value.startswith("[") and not value.startswith("[["):
+            value = value.strip("[] ")  # a list that is never closed
+        found.setdefault(key, Entry(key, value, first + FIRST_LINE, after + 1))
+    return tuple(found.values())

@@ -180,8 +180,8 @@ def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
     assert answer["ingest"]["unmatched"]["pct"] == 39.1  # without those that are denied
     assert answer["proposed"] == ["plans/**/*.md"]
     text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
-    named = "not read: 5 texts (2 of them denied), 84.5 % of what is written there\n  AGENTS.md (2 KiB) "
-    assert named in text
+    assert "not read: 5 texts (2 of them denied), 84.5 % of what is written there" in text
+    assert "\n  AGENTS.md (2 KiB) holds instructions" in text
     assert "`sources.claims` takes a file in" in text
 
 

@@ -153,7 +153,7 @@ class IndexCorpus:
         return {term: known[term] for term in found if known[term]}
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
-        """Return the indexed terms spelled similarly to one, with their similarity up to 1."""
+        """Return {indexed term: similarity up to 1} of terms spelled similarly to `term`."""
         found = self._alike.get(term)
         if found is None:
             found = self._alike[term] = alike(self._base, term, inflects=inflects)
@@ -271,10 +271,7 @@ class IndexCorpus:
         return Row([number for number, _ in said], _is_talk(said))
 
     def _in_order(self, where: str, order: str) -> str:
-        """Return the SQL query for a thread in its order.
-
-        A shared text lets SQLite reuse statements.
-        """
+        """Return the SQL query for the documents of a thread in the given order."""
         return f"""SELECT m.number, m.subject FROM memory AS m
             WHERE {where} AND {self._limits.condition}
             ORDER BY m.place {order}, m.path {order}, m.part {order} LIMIT ?"""  # noqa: S608 - as above

@@ -21,7 +21,7 @@ from memrepo.store.git import SETTINGS, GitFailed, NoGit, isolate, verb_of
 class Door(git.Git):
     """Git in one folder: `door.rev_list(...)` returns the output of `git rev-list ...`.
 
-    Raises GitFailed if git fails. If a signal ended git, raises even without `with_exceptions`.
+    Raises GitFailed if git fails. After a signal, GitFailed is raised in any case.
     """
 
     def __init__(self, working_dir: Path | str | None = None) -> None:

@@ -86,7 +86,7 @@ def isolate(*, keep_index: bool = False) -> None:
 
 
 def in_english(index: Path | None = None) -> dict[str, str]:
-    """Return an environment for git with English messages, using `index` as a writable index."""
+    """Return an environment in which git prints English. `index` is a writable index, if given."""
     ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
     said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
     return {**os.environ, **said, **ours}
@@ -494,7 +494,7 @@ class Objects:
             raise Missing(name)
         return dict(_entries(found.data, len(found.id) // 2))
 
-    # -- the child ---------------------------------------------------------------------------
+    # -- the child process -------------------------------------------------------------------
 
     def _part(self, names: Sequence[str], most: int | None) -> list[Found | None]:
         """Return the objects of some names. Restart the process once for each name if it ends."""
@@ -510,7 +510,7 @@ class Objects:
                 elif self.is_partial():
                     found.append(None)  # the remote with the object cannot be reached
                 else:
-                    self._git.ask("rev-parse", "--git-dir")  # fails with a clearer message
+                    self._git.ask("rev-parse", "--git-dir")  # fails with a clear message
                     raise GitFailed("cat-file", "it ended before it answered") from None
         return found
 

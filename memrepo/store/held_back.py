@@ -52,7 +52,7 @@ def hold_back(
 def _memories(
     wanted: Indexed, blobs: Mapping[str, str], recorded: Mapping[str, Memory]
 ) -> Iterator[Memory]:
-    """Yield the indexed memories, with their indexed blobs."""
+    """Yield the memories of the indexed files. Use `recorded` instead of a file if possible."""
     left = []
     for path, blob in blobs.items():
         memory = recorded.get(blob)

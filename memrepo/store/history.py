@@ -113,9 +113,9 @@ def touching(
     """Return the commits that change matching files, with the changed paths, newest first.
 
     Patterns are pathspecs with magic. The parents of an entry are the nearest commits that also
-    change matching files, so the list is a complete graph (history simplified, both sides of a
-    merge included). The paths of a merge are those that differ from its first parent. `options` are
-    further options of `git log`.
+    change matching files. The result is therefore a complete graph of the simplified history, with
+    both sides of each merge. The paths of a merge are those that differ from its first parent.
+    `options` are further options of `git log`.
     """
     raw: str = repo.git.log(
         *"-z --name-only --no-renames --topo-order --full-history --simplify-merges".split(),
@@ -300,7 +300,7 @@ def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
 
 
 def chain_of(repo: Repo, commit: str) -> list[Entry]:
-    """Return the commits of a run's merge, or a single commit itself, oldest first."""
+    """Return the commits that a run's merge brought in, oldest first, or the commit itself."""
     (tip,) = list(entries(repo, "-1", commit))
     if len(tip.parents) < 2:
         return [tip]

@@ -63,16 +63,13 @@ _OUT_OF_REACH = frozenset(
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A search result: its memory, its score (higher is better) and the share of each signal."""
+    """A search result: its memory, its score (higher is better) and each signal's part of it."""
 
     id: str
     path: str
     blob: str
     status: str = "active"
-    """The status that recall uses.
-
-    A memory rejected by a person is `forgotten`, whatever its file.
-    """
+    """Status for recall: `forgotten` if a person rejected the memory, else as in its file."""
     part: int = 0
     """Number of the text chunk that matches best."""
     score: float
@@ -241,7 +238,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(only, bound=self.scope) if self.scope else only
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
-        """Return the ids of memories that contain any of the words, most similar first."""
+        """Return the ids of memories that contain any of the words, best match first."""
         found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
@@ -314,7 +311,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _count(base: sqlite3.Connection, found: Sequence[str], only: Filter) -> int:
-    """Count the memories with any of the terms. Skip the query if the archive is empty."""
+    """Count the memories with any of the terms. Skip the query for an empty archive."""
     if only.statuses == (ARCHIVED,) and not int(meta(base, ARCHIVED)):
         return 0
     return IndexCorpus(base, only.limits).count(found)

@@ -1,4 +1,4 @@
-"""The access ledger: a record of which memories recall returned, on a separate ref.
+"""The access ledger: a record of memory retrievals and sessions, on a separate ref.
 
 `refs/memrepo/access` contains immutable segments `<clone>/<seq>-<hash>.jsonl`. A segment contains
 lines of events, or it is a compaction: the names of covered segments, the newest sessions and one

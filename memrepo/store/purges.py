@@ -76,7 +76,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     values: tuple[Keyed, ...]
     words: tuple[str, ...] = ()
-    """HMACs of words that occurred only in the value, and only page listings contained."""
+    """HMACs of words that occurred only in the value and that pages listed separately."""
     reason: str = ""
     searched: tuple[str, ...] = ()
     before: Count = Count()
@@ -195,7 +195,7 @@ def seed_of(values: Iterable[Keyed], key: bytes) -> str:
     return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
 
 
-# -- what this clone alone knows -------------------------------------------------------------
+# -- data of this clone only -----------------------------------------------------------------
 
 
 def _map(repo: Repo, purge: str) -> Path:
@@ -225,7 +225,7 @@ def keep_values(repo: Repo) -> None:
 
 
 def watching(folder: Path) -> Watch | None:
-    """Return a search function for the purged values of a clone.
+    """Return a Watch that finds the purged values of a clone.
 
     Return None if nothing was purged or the keys are not on this machine.
     """

@@ -275,7 +275,7 @@ class Rewriter:
         )
         self.tags[old.id] = self._told()
 
-    # -- the child ---------------------------------------------------------------------------
+    # -- the child process -------------------------------------------------------------------
 
     def _say(self, *parts: bytes) -> None:
         self._process.stdin.write(b"".join(parts))
@@ -384,7 +384,7 @@ def refuse_unfit(repo: Repo) -> None:
         )
 
 
-# -- what there is ---------------------------------------------------------------------------
+# -- objects to rewrite ----------------------------------------------------------------------
 
 
 def tips_of(repo: Repo) -> list[Tip]:
@@ -432,7 +432,7 @@ def _logged(text: str) -> Iterator[str]:
                 yield id_
 
 
-# -- the copy --------------------------------------------------------------------------------
+# -- the rewritten copy ----------------------------------------------------------------------
 
 
 def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
@@ -522,7 +522,7 @@ def waiting(repo: Repo) -> Plan | None:
     return msgspec.json.decode(data, type=Plan)
 
 
-# -- taking its place ------------------------------------------------------------------------
+# -- replacing the old repository ------------------------------------------------------------
 
 
 def take_place(store: Repository, plan: Plan) -> None:

@@ -397,7 +397,7 @@ def merge_foreign(
     """Merge the foreign files of two commits. `taken` is the side that wins clashes.
 
     "theirs" means `first`. A path that memrepo owns counts as foreign if a side has a link or
-    submodule there, or if its name is not UTF-8, because memrepo reads neither.
+    submodule there, or if its name is not UTF-8. memrepo cannot read such a path.
     """
     firsts = [_changes(repo, base, first) for base in bases]
     seconds = [_changes(repo, base, second) for base in bases]

@@ -417,7 +417,8 @@ class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
     def _state(self) -> State:
         state = self.of.state()
         mine = {m.id: m for m in state.every if m.text("scope") in ("", self.scope)}
-        return replace(state, memories=mine, problems=())  # other memories' problems
+        # The paths of problems would reveal other memories.
+        return replace(state, memories=mine, problems=())
 
 
 _DECODED: dict[tuple[str, str], Decoded] = {}
@@ -486,7 +487,7 @@ def _listing(
 
 
 def is_text(path: str) -> bool:
-    """Return whether a name is UTF-8. Git's names are bytes; invalid bytes are surrogates here."""
+    """Return whether a name is UTF-8. Invalid bytes of git's names are surrogates."""
     return path.isascii() or not any("\ud800" <= ch <= "\udfff" for ch in path)
 
 

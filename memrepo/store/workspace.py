@@ -123,7 +123,8 @@ def read_workspace(
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # `**/` patterns may match: retain the snapshots below it
             continue
-        name = name_without_purged(name)  # as in history
+        # History contains names without purged values.
+        name = name_without_purged(name)
         data, problem = _read(name, entry)
         found = [problem] if problem is not None else []
         if data is not None and standing_of(data) != "foreign":

@@ -29,7 +29,8 @@ _POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 def read(files: Files) -> Read:
     """Read one record per memory file, and the items of the index and of files without a header.
 
-    Index lines that point to a file are not records. They are added to its description.
+    Index lines that link to a memory file are not records. Their text is added to the description
+    of the linked memory.
     """
     pages, problems = read_pages(files)
     records: list[Record] = []

@@ -47,7 +47,7 @@ def _there(page: Page, problem: Problem) -> Problem:
 
 
 def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
-    """Return the record of one unit. Its subject is its lead or its nearest heading."""
+    """Return the record of one unit. The subject is the unit's lead or its nearest heading."""
     given = Given(page.path, unit.lines[0])
     about = unit.lead or (unit.headings[-1] if unit.headings else "")
     given.put("subject", " ".join(about.split())[:2000])

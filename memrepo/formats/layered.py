@@ -104,9 +104,10 @@ def _heat(page: Page, records: list[Record]) -> list[Problem]:
 
 
 def _meant(text: str, file: str, records: list[Record]) -> int | None:
-    """Return the index of the record that a bullet condenses, or None.
+    """Return the index of the record that a bullet condenses.
 
-    It is the record of the file that has the most words of the bullet.
+    This is the record of the file that has the most words of the bullet. Return None if too few
+    words match.
     """
     words = content_words(text)
     shares = [

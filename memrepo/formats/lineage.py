@@ -51,8 +51,8 @@ _AXES: Mapping[str, tuple[str, str]] = MappingProxyType(
 def status_of(memory: Memory) -> str:
     """Return the memory-purifier status for a memory's `status` and `standing`.
 
-    A superseded memory is "superseded". An archived one is "stale", unless it waits for retirement.
-    Otherwise it is the standing.
+    Return "superseded" for a superseded memory. Return "stale" for an archived memory, unless it
+    waits for retirement. Return the standing otherwise.
     """
     if memory.status == "superseded":
         return "superseded"

@@ -62,7 +62,10 @@ def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
 
 
 def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str, int, object]]:
-    """Yield (key, line, memory) for each memory. The line is that of its id, or 0 without an id."""
+    """Yield (key, line, memory) for each memory.
+
+    The line number is that of the memory's id, or 0 if there is no id.
+    """
     at, line = 0, 1
     for number, value in enumerate(found):
         id_ = value.get("id") if isinstance(value, dict) else None

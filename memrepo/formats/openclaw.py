@@ -154,7 +154,7 @@ def _count(entry: Any) -> int:
 
 
 def _tagged(record: Record, recalled: Iterable[Any]) -> Record:
-    """Add the concept tags of recalled entries whose snippet is in the record.
+    """Return a record with the tags of recalled entries whose snippet it contains.
 
     Line numbers are not compared, because they are unreliable.
     """

@@ -66,7 +66,8 @@ def memory_file(path: str, data: bytes) -> Whole | None:
 def path_here(layout: Layout, memory: Memory) -> str:
     """Return the path of a whole memory in this repository.
 
-    It is the memory's own path below this repository's prefix if valid, or else a new path.
+    Use the memory's own path below this repository's prefix if that path is valid. Otherwise use
+    the path of a new memory.
     """
     name = memory.path.rpartition(_AREA)[2] if _AREA in memory.path else memory.path
     path = layout.area("memories") + name

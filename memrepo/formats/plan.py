@@ -1,9 +1,9 @@
 """Plan the changes of an import from the records of a reader. Importing again changes nothing.
 
-A record that is already a memory, by its foreign id, its id or its text, is not created again. If
-the other program reworded it and nobody edited the memory here, the memory gets the new text.
-Rejected statements are left out. So are memories that an earlier import created and that were
-removed since.
+A record that is already a memory is not created again. It is recognised by its id in the other
+program, its memory id or its text. If the other program reworded it and nobody edited the memory
+here, the memory gets the new text. Rejected statements are left out. So are memories that an
+earlier import created and that were removed since.
 """
 
 from __future__ import annotations
@@ -70,10 +70,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take(state: State, read: Read, terms: Terms) -> Imported:
-    """Return the changes that import the records.
-
-    The judgements list the new memories, unjudged.
-    """
+    """Return the changes that import the records, and the judgements of the new memories."""
     work = _Work(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:
@@ -195,7 +192,10 @@ class _Work(msgspec.Struct):
         return True
 
     def _held(self, memory: Memory, record: Record) -> str:
-        """Return the id of the existing memory of a record: by foreign id, by id, or by text."""
+        """Return the id of a record's existing memory, or "".
+
+        Compare the id in the other program, then the memory id, then the text.
+        """
         resource = memory.sources[0].resource if record.key else ""
         where = (memory.is_note, memory.text("scope"), text_hash(memory.body))
         long = len(memory.body) >= SHORT
@@ -283,7 +283,10 @@ class _Work(msgspec.Struct):
             self._follow(held, memory)
 
     def pair(self) -> None:
-        """Pair new records without an id with similar missing ones of a file, as rewordings."""
+        """Pair new records with the memories that they reword.
+
+        A new record without an id is a rewording if a similar memory is missing from the same file.
+        """
         gone: dict[str, list[Memory]] = defaultdict(list)
         for held in sorted(
             self.state.memories.values(), key=lambda m: m.sources[0].lines if m.sources else (0, 0)
@@ -338,7 +341,7 @@ class _Work(msgspec.Struct):
         return rest
 
     def _clean(self, memory: Memory, place: _Place) -> Memory:
-        """Replace secrets by placeholders, as in a snapshot."""
+        """Return a memory with its secrets replaced by placeholders, as in a snapshot."""
         kinds: set[str] = set()
 
         def clean(text: str) -> str:

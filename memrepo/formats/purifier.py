@@ -1,8 +1,8 @@
 """The claims published by memory-purifier: `purified-claims.jsonl`, in a workspace's `runtime/`.
 
-A claim refers to lines of the workspace. The next run recognises it if its text is a unit there. It
-also does if its lines contain a single unit that shares its words, in a file unchanged since the
-purifier read it. Docs: docs/migrating.md.
+A claim refers to lines of a source in the workspace. The next run recognises a claim whose text is
+a unit of the source. The same is true if the lines contain a single unit with enough of the claim's
+words, and the source is unchanged since the purifier read it. Docs: docs/migrating.md.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _sources(claim: Mapping[str, Any], given: Given) -> Iterator[Source]:
 
 
 def _day(value: object) -> str:
-    """Return the date of a capture. Its time of day is that of a file, so it is dropped."""
+    """Return the date of a capture. Drop the time of day, which is only that of a file."""
     try:
         parse_time(str(value))
     except ValueError:
@@ -158,7 +158,7 @@ def _day(value: object) -> str:
 
 
 def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
-    """Yield one entry per removed source. The purifier lists them under one reason."""
+    """Yield one entry per removed source. The purifier lists all removed sources in one entry."""
     for entry in mappings(claim.get("retirementReasons")):
         run, word = (str(entry.get(key) or "unknown")[:200] for key in ("runId", "reason"))
         word = "source_removed" if word == "all_sources_removed" else word

@@ -87,7 +87,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Given:
-    """Collects the fields of one foreign record. Invalid values become problems."""
+    """The fields of one foreign record. Invalid values become problems."""
 
     def __init__(self, path: str, line: int = 0) -> None:
         self.path, self.line = path, line

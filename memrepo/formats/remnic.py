@@ -143,7 +143,10 @@ def _links(page: Page) -> tuple[tuple[str, str], ...]:
 
 
 def _replaced(records: list[Record], successors: Mapping[str, str]) -> list[Record]:
-    """Set what each successor replaces, and archive superseded records without a successor."""
+    """Return the records with `replaces` set in successors.
+
+    A superseded record without a successor is archived.
+    """
     keys = {record.key for record in records}
     made = []
     for record in records:

@@ -1,9 +1,9 @@
 """`memrepo check A..B`: check a range of commits, as a forge does before a merge.
 
 The changes from the merge base to the tip are checked as one change against all rules about the
-content of files. The `derived` rules about files that only memrepo writes are checked for each
-commit by hand, because a run on the branch may change these files. Secrets are searched in every
-commit and message, because a forge also stores those that a later commit removed.
+content of files. The `derived` rules protect files that only memrepo writes. They are checked only
+for commits by hand, because a run on the branch may change these files. Secrets are searched in
+every commit and message, because a forge also stores those that a later commit removed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _told(git: Git, *revisions: str) -> Iterator[Problem]:
-    """Yield each secret added by commits. Its path includes the commit."""
+    """Yield each secret added by commits. The path of the problem includes the commit."""
     for commit, problem in brought(git, *revisions):
         where = f"{commit[:10]}:{problem.path}" if problem.path else f"{commit[:10]} (message)"
         yield replace(problem, path=where)

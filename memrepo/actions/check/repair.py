@@ -55,7 +55,7 @@ def mended(
 def _relinked(
     scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
 ) -> dict[str, tuple[str, bytes]]:
-    """Update the links between repaired files if some of them get another name."""
+    """Return the repaired files whose links change because a linked file gets another name."""
     moved = {memory.id: path for path, memory in known.items() if memory.path != path}
     if not moved:
         return {}
@@ -86,7 +86,10 @@ def _relinked(
 
 
 def _headed(data: bytes, path: str) -> bytes:
-    """Add a missing header. The type follows from the folder, or is "fact"."""
+    """Return the content of a note, with a header if it has none.
+
+    The type in the new header follows from the folder, or is "fact".
+    """
     _, problems = codec.decode(path, data)
     if [p.rule for p in problems] != ["frontmatter-missing"] or not data.strip():
         return data
@@ -106,7 +109,10 @@ def _formatted(data: bytes, path: str) -> bytes:
 
 
 def _restored(scene: Scene, memory: Memory) -> Memory:
-    """Restore the fields that only memrepo writes, if an earlier version of the memory is known."""
+    """Return a memory with the fields restored that only memrepo writes.
+
+    The fields are copied from the earlier version of the memory, if there is one.
+    """
     if scene.merging:
         return memory
     old = scene.earlier.get(memory.id) or next(

@@ -100,7 +100,7 @@ class Supersession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Duplicates(msgspec.Struct, frozen=True, kw_only=True):
-    """The id of the memory that this one probably duplicates, and the probable duplicates of it."""
+    """The id of the memory that this one probably duplicates, and its probable duplicates."""
 
     of: str
     by: tuple[Other, ...]

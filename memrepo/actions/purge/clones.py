@@ -83,7 +83,7 @@ def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 
 def _repeated(work: Work, receipt: Receipt) -> Problem:
-    """Repeat in this clone what another clone purged."""
+    """Repeat in this clone what another clone purged. Return a notice."""
     repo, now = work.store.repo, work.call.now
     key = purges.key_of(receipt.key)
     if key is None:
@@ -111,7 +111,10 @@ def _repeated(work: Work, receipt: Receipt) -> Problem:
 
 
 def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Replace the old history on the hub, ref by ref, unless the ref has changed."""
+    """Replace the old history on the hub, ref by ref, unless the ref has changed.
+
+    Return notices.
+    """
     repo = work.store.repo
     moved = replaced_commits(repo)
     changed, left = 0, list[str]()

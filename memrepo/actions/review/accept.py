@@ -470,7 +470,8 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
 def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     """Return the subject of the merge commit.
 
-    If all of the run is in effect, it is the subject of the run. Otherwise it has the new counts.
+    Return the subject of the run if all of the run is in effect. Otherwise return a subject with
+    new counts.
     """
     if not (replay.offered or replay.left or replay.conflicts):
         return waits.entry.subject.removeprefix(ASKS)

@@ -63,7 +63,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 def span_of(work: Work, words: Sequence[str]) -> Comparison:
     """Return the comparison that the words name: a run, a commit, `A..B` or `A B`.
 
-    Without words it is the pending run, or else the last landed run.
+    Without words, return the comparison of the pending run, or else of the last landed run.
     """
     if len(words) > 2:
         raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")

@@ -116,8 +116,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Party(msgspec.Struct, frozen=True, kw_only=True):
     """One of two contradicting memories, with its evidence.
 
-    Only the text recorded in the correction is known if one of the memories is gone, or if the side
-    is a wording that a merge replaced.
+    If a memory is gone, only the text recorded in the correction is known. The same applies to a
+    wording that a merge replaced.
     """
 
     id: str

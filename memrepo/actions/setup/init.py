@@ -152,8 +152,7 @@ def do(work: Work, request: Request) -> Result:
         adopted = workspace is None and _holds_markdown(where, found)
         apart = adopted and (found.is_code or _taken(where))
         store.layout = known or Layout(ADOPTED_PREFIX if apart else "")
-        # Write settings outside the work tree first: after the first commit, init counts as
-        # complete.
+        # Write settings outside the work tree first: init counts as done after the first commit.
         if workspace is not None or (adopted and known is None):
             settings.set_workspace(store.repo, workspace or Path())
         warnings = _local_side(store, adopted=adopted)
@@ -273,9 +272,9 @@ _CODE = {
 
 
 def recognise(folder: Path) -> Recognised:
-    """Recognise the kind of a folder by the names in it.
+    """Return the kind of a folder, recognised by the names in it.
 
-    Notes are recognised by the files below it.
+    A folder of notes is recognised by the files below it.
     """
     names = {entry.name for entry in os.scandir(folder)} if folder.is_dir() else set()
     code = bool(names & _CODE)

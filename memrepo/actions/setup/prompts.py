@@ -41,7 +41,7 @@ def agent_snippet(work: Work) -> Prompt:
 
 
 def agent_tools() -> Prompt:
-    """Return the same section for an agent that uses the tools. It mentions no commands."""
+    """Return the section on memory for an agent that uses the tools, without any commands."""
     raw = asset("prompts", "agent-tools.md").read_text(encoding="utf-8")
     return _prompt(raw, raw)
 

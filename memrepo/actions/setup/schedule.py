@@ -311,7 +311,8 @@ def _due(work: Work, request: Request) -> Due:
 def install(work: Work, now: datetime, zone: str = "", *, dry_run: bool = False) -> bool:
     """Write the entries of a repository to the crontab. Return whether the crontab changed.
 
-    `zone` is the time zone of cron, if it differs from the machine's. It is stored in the settings.
+    `zone` is the time zone of cron, if it differs from the machine's. A given zone is stored in the
+    settings.
     """
     zone = zone or settings.get(work.store.repo, CRON_ZONE)
     lines, table = crontab_lines(work, zone, now), crontab.read()
@@ -338,9 +339,9 @@ def _install(work: Work, request: Request) -> Entries:
 
 
 def _record(work: Work, now: datetime, by: str) -> None:
-    """Store what starts the runs.
+    """Store what starts the runs, and since when.
 
-    If it is the same as before, do not reset the time since when missed runs count.
+    The time is not changed if `by` is already stored, so runs missed since then still count.
     """
     if settings.get(work.store.repo, BY) != by:
         settings.put(work.store.repo, BY, by)

@@ -80,7 +80,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     waiting: tuple[str, ...]
     """Branches of pending runs."""
     asked: Mapping[str, str]
-    """Descriptions of the pending runs that an agent requested, by run or branch."""
+    """Descriptions of the pending runs that an agent requested, by branch."""
     held: tuple[Removal, ...]
     """The memories that pending runs would remove, as listed in their manifests."""
     broken_off: tuple[str, ...]
@@ -107,7 +107,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     trust: str
     """The reason that programs named by the repository are not trusted, or an empty string."""
     needs: tuple[Need, ...] = ()
-    """What needs a person: pending, failed or missed runs, contradictions, and nearly spent
+    """The needs for a person: pending, failed or missed runs, contradictions, nearly spent
     budgets."""
     notified: bool = False
     """Whether a notification of these needs was sent by this call."""

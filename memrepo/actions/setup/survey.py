@@ -44,7 +44,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def survey(work: Work) -> Survey:
-    """Return the survey of the current commit. It is cached by commit and scope."""
+    """Return the survey of the current commit, cached by commit and scope."""
     surveys = work.store.trees.catalogue.surveys
     key = digest([work.tree.commit, work.call.scope])
     if key not in surveys:

@@ -1,7 +1,8 @@
 """Set one key in a TOML text that a person wrote, preserving all comments and other bytes.
 
-`tomlkit` changes existing keys. A new key is inserted after the comment that shows it (`# max_usd =
-0.50`), else after the last key of its section, else in a new section.
+`tomlkit` changes existing keys. A new key is inserted after the comment that shows it, such as `#
+max_usd = 0.50`. Without such a comment, the key is added at the end of its section, or in a new
+section.
 """
 
 from __future__ import annotations

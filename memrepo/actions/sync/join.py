@@ -77,9 +77,9 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sides(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits to merge, their base (virtual if there are several), and facts of history.
+    """Two commits to merge, their states, their base, and facts from their history.
 
-    For a sync, the first commit is the hub's.
+    The base is virtual if there are several merge bases. For a sync, the first commit is the hub's.
     """
 
     bases: Sequence[str]

@@ -3,7 +3,7 @@
 Git starts the driver once for each file that both sides changed (gitattributes(5), "Defining a
 custom merge driver"). The driver has only the three versions: no repository, history or
 configuration. Git handles deletions, renames and files of one side without the driver. The next
-command of memrepo settles these.
+memrepo command settles those files.
 """
 
 from __future__ import annotations

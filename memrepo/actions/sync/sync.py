@@ -150,7 +150,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Repeat purges of other clones before anything is fetched. Usually there are none."""
+    """Repeat purges of other clones before fetching. Return notices, usually none."""
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
     from memrepo.actions.purge.clones import heed
@@ -178,8 +178,7 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
                     _land(first, hub, outcome)
                     return replace(outcome, pushed=sent)
         except BranchMoved:
-            # If the hub already has this merge, the next attempt merges the new local commits into
-            # it.
+            # If the hub already has this merge, the next attempt adds the new local commits.
             continue
         pause(first.store.head(), turn)
     raise MemrepoError(
@@ -220,7 +219,7 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
 
 
 def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
-    """Return the outcome with the new commit. It is empty if a person must decide first."""
+    """Return the outcome. Its commit is empty if a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
         return Outcome(commit=head, head=head, pushed=count(repo, head, tip))

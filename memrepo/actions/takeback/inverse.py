@@ -320,7 +320,10 @@ def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str,
 
 
 def _raised(done: TakenBack, head: State) -> TakenBack:
-    """Raise the epoch of memories that return with a lifted tombstone, like `unreject` does."""
+    """Return a revert with a raised epoch for memories that return with a lifted tombstone.
+
+    `unreject` raises the epoch in the same way.
+    """
     updates = [
         Update(id=memory.id, fields={"status_epoch": old.fields.get("status_epoch", 0) + 1})
         for memory in done.state.memories.values()

@@ -1,4 +1,4 @@
-"""Rules about memory files: header, id, file name, layer, home page, tags."""
+"""Rules about memory files: header, id, file name, layer, primary page, tags."""
 
 from __future__ import annotations
 

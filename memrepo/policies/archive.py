@@ -8,9 +8,12 @@ Removal leaves no dangling references. The predecessors of a removed memory and 
 removed with it, because a predecessor would otherwise have no successor. Links from other memories
 are deleted in the same change.
 
-Lineage of summaries: openclaw-engram, compression. There are four deliberate differences. Scores
-can fall below the importance limit. A source names the summary that replaces it. A summary has the
-layer and scope of its sources. A memory that a person restored is never compressed again.
+Lineage of summaries: openclaw-engram, compression. Deliberate differences:
+
+- Scores can fall below the importance limit.
+- A source names the summary that replaces it.
+- A summary has the layer and scope of its sources.
+- A memory that a person restored is never compressed again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 """Decide whether a newer statement replaces or contradicts an older one.
 
-Four structures are recognised: one key with two values, one sentence with two values in the same
-position, a statement that names what has ended, and a statement that names the value it replaces.
+Four structures are recognised:
+
+- one key with two values;
+- one sentence with two values in the same position;
+- a statement that names what has ended;
+- a statement that names the value it replaces.
+
 Both statements must name the same subject and be valid for the same time. Statements with different
 names are about different subjects. Any less certain case changes nothing.
 
@@ -681,11 +686,11 @@ MIN_SHARED = 0.4
 def newer_first(
     hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
 ) -> list[tuple[_T, tuple[Memory, ...]]]:
-    """Reorder hits so that, of two about one subject, the newer comes first.
+    """Reorder hits so that, of two with the same subject, the newer comes first.
 
     The two hits swap positions. Each hit is returned with the older memories about its subject. An
-    older memory stays first if only it contains some of the query words. This does not apply if the
-    two contradict each other.
+    older memory stays first if it has a query word that the newer one lacks, unless the two
+    contradict each other.
     """
     order = list(range(len(hits)))
     older: dict[int, list[Memory]] = {}

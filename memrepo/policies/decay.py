@@ -3,10 +3,13 @@
 A memory's class is the one that it states. Otherwise it is the first class of `decay.toml` with a
 matching word.
 
-Lineage: openclaw-hybrid-memory, decay and pruning. There are three deliberate differences.
-Confidence depends on time, not on the number of runs. The result is the same for the same time, and
-a refresh restores it. The class is not the only protection from pruning. If evidence counts
-(`DecayRules.evidence`), memories with evidence become stale but are not removed by age.
+Lineage: openclaw-hybrid-memory, decay and pruning. Deliberate differences:
+
+- Confidence depends on time, not on the number of runs. It is equal for equal times, and a refresh
+  restores it.
+- This module, not only the class, decides which memories are never pruned.
+- If evidence counts (`DecayRules.evidence`), age makes lasting memories and those with evidence
+  stale, but does not remove them from recall.
 """
 
 from __future__ import annotations
@@ -165,12 +168,15 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> datetime:
-        """Return when the memory became due for pruning. Meaningful only if `gone` is true."""
+        """Return when the memory became due for pruning.
+
+        Only meaningful if it has left recall (`gone`).
+        """
         at = self.leaves
         return at if at is not None and at <= self.now else self.confirmed or self.now
 
     def told(self) -> str:
-        """Return why the memory is gone, as text for the commit."""
+        """Describe why the memory left recall, as text for the commit."""
         when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
         if self.ended and self.until:
             return f"it was true until {format_time(self.until)}"

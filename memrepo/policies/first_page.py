@@ -141,7 +141,7 @@ def compose(
     found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
     found.sort(key=lambda one: one.order)
     chosen: list[_Candidate] = []
-    for part in ("agent", *PARTS):  # the agent's name is taken first
+    for part in ("agent", *PARTS):  # choose the agent's name before the person's
         if part != "fact" or len(claims) >= FILLED_FROM:
             least = LEAST if part == "fact" else POOR
             mine = [one for one in found if one.line.part == part and one.score >= least]
@@ -186,7 +186,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
 
 
 def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
-    """Return whether a line has the same words as one of the texts, up to a few."""
+    """Return whether one of the texts repeats most of a line, or the line most of a text."""
     for other in texts:
         shared = len(own & other)
         if own and (shared >= SAID * len(own) and (shared >= 3 or shared == len(own))):

@@ -91,7 +91,7 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
     sessions = Counter(id_ for _, id_ in times)
     if len(sessions) >= rules.sessions:
         return f"{len(sessions)} sessions"
-    # Two retrievals in one session are enough. No other reason is stored for promotion by use.
+    # Two retrievals in one session are enough. The tag of a bullet only has reasons in this form.
     return "1 sessions" if sessions and max(sessions.values()) > 1 else ""
 
 

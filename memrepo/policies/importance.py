@@ -1,9 +1,12 @@
 """Score the importance of memories by rules with named reasons. Scores are computed, not stored.
 
 Lineage: openclaw-engram, importance. The score affects ranking and compression. No memory is
-rejected or hidden for a low score. There are four deliberate differences. Reasons are stable codes.
-Words are loaded from a file per language. Keywords may have letters of any script. A short text in
-a script without blanks is not trivial, because two such characters form a word.
+rejected or hidden for a low score. Deliberate differences:
+
+- Reasons are stable codes.
+- Words are loaded from a file per language.
+- Keywords may have letters of any script.
+- A short text in a script without blanks is not trivial, because two such characters form a word.
 
 With the rule `levels` (planned in that lineage), the strongest reason decides the level, and the
 sum of points decides the score within the level.
@@ -294,8 +297,8 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
         """Return the content words of a text, in order and with repeats.
 
         Content words have three or more letters. In scripts without blanks they are pairs of
-        characters. Only the stop words of the most likely language are removed, because a stop word
-        of one language may be a content word in another (war, die, man).
+        characters. Only the stop words of the most likely language are removed. A stop word of one
+        language may be a content word in another (war, die, man).
         """
         found: list[str] = []
         for run in _RUN.findall(normalise(text)):

@@ -43,7 +43,7 @@ _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The compared parts of a claim: its triple, text and home page."""
+    """The compared parts of a claim: its triple, text and primary page."""
 
     subject: str
     predicate: str
@@ -102,7 +102,7 @@ class PriorIndex:
                 self.add(prior)
 
     def add(self, prior: PriorClaim) -> None:
-        """Add a prior claim. It is ignored if stale, retired, or without subject or home page."""
+        """Add a prior claim, unless stale, retired, or without subject or primary page."""
         if (same := self._waiting.get(prior.subject)) is None:
             same = self._waiting[prior.subject] = []
             self._spelled.append(prior.subject)
@@ -146,7 +146,7 @@ class PriorIndex:
     def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the prior claims that may have a score of at least 0.80.
 
-        These have the same subject and home page, and also the same predicate, set of tokens or
+        These have the same subject and primary page, and also the same predicate, set of tokens or
         object. A different subject limits the score to 0.70. Three look-ups therefore find the same
         claims as a comparison with all.
         """
@@ -162,7 +162,7 @@ class PriorIndex:
     def _with_tokens(
         self, subject: str, home: str
     ) -> Mapping[frozenset[str], Sequence[PriorClaim]]:
-        """Return the prior claims of a subject and home page by their set of tokens.
+        """Return the prior claims of a subject and primary page by their set of tokens.
 
         Only the texts of this subject are split into tokens.
         """
@@ -221,10 +221,16 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
 def duplicate_score(one: Statement, other: Statement) -> float:
     """Return the composite score of two statements, rounded to four decimals.
 
-    It is 0.4 for the subject, 0.2 for the predicate, 0.2 for the home page, 0.2 times the Jaccard
-    index of the texts, and 0.1 for the object. It is 0 for different home pages. It is also 0 for
-    different objects if the Jaccard index is below 0.5, or below 0.7 if the objects have no word in
-    common.
+    The score is the sum of these weights:
+
+    - 0.4 for equal subjects
+    - 0.2 for equal predicates
+    - 0.2 for equal primary pages
+    - 0.2 times the Jaccard index of the texts
+    - 0.1 for equal objects
+
+    It is 0 for different primary pages. It is also 0 for different objects if the Jaccard index is
+    below 0.5, or below 0.7 if the objects have no word in common.
     """
     if one.home.strip() != other.home.strip():
         return 0.0
@@ -250,7 +256,7 @@ def newest_capture(prior: PriorClaim) -> str:
 def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
     """Return the prior claim with the best score of at least 0.80, or None.
 
-    Ties go to the first id.
+    Of equal scores, the smallest id is returned.
     """
     near = index.near(statement)
     scored = [(-duplicate_score(statement, statement_of(p)), p.memory_id) for p in near]

@@ -105,7 +105,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     days: frozenset[int] = frozenset()
     spans: tuple[Span, ...] = ()
     written: tuple[Span, ...] = ()
-    """Full dates in the question. Hits from near them score higher, but need other matches."""
+    """Full dates in the question. Texts with a similar date score higher, but need other matches
+    too.
+    """
     timed: frozenset[str] = frozenset()
     """The terms that only name a time span, such as `week` in `last week`."""
     latest: str = ""

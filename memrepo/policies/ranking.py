@@ -241,7 +241,7 @@ class _Turn:
     def by_speech(self, document: Document) -> float:
         """Return the share that a text loses because it is a question.
 
-        It is halved if the speaker says something about himself. Questions of a user to an
+        It is halved if the text also says something about its speaker. Questions of a user to an
         assistant lose nothing.
         """
         cues = document.cues

@@ -1,9 +1,11 @@
 """Select the prior claims for a judge: those that new text may repeat, replace or contradict.
 
-Lineage: memory-purifier, prior retrieval, with its weights. There are three deliberate differences.
-A prior claim must share a subject or a word with the cluster, because otherwise all claims of one
-home page would match. Only active claims are shown. An inverted index finds them, and no text is
-split into words twice.
+Lineage: memory-purifier, prior retrieval, with its weights. Deliberate differences:
+
+- A prior claim must share a subject or a word with the cluster. Otherwise all claims of one primary
+  page would match.
+- Only active claims are shown.
+- An inverted index finds them, and no text is split into words twice.
 """
 
 from __future__ import annotations

@@ -183,7 +183,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
     question: float = 0.5
     """The share that an assistant's answer lends to the turn before it."""
     asks: float = 0.2
-    """The share that a question loses. It is halved if the speaker says something about himself."""
+    """The share that a question loses. It is halved if the text also describes its speaker."""
     assistant: float = 0.4
     """The share that an assistant's answer loses, unless the question asks for it."""
 

@@ -1,9 +1,10 @@
 """Group notes into conversations by session and time. Threads are computed on reading.
 
-Lineage: openclaw-engram, conversation threading. There are three deliberate differences. A turn
-without a session key has the previous key, so that the next change of key is detected. Titles
-weight words by TF-IDF. A thread is computed from its notes and not a file, so references to it
-cannot dangle.
+Lineage: openclaw-engram, conversation threading. Deliberate differences:
+
+- A turn without a session key has the previous key, so that the next change of key is detected.
+- Titles weight words by TF-IDF.
+- A thread is computed from its notes and is not a file, so references to it cannot dangle.
 """
 
 from __future__ import annotations

@@ -2,11 +2,14 @@
 
 A retrieval moves a note back to an earlier tier.
 
-Lineage: context-clear, organize.py. There are four deliberate differences. Ages count from the last
-retrieval or creation, not from a file's mtime. A note with several due moves makes each of them in
-order. The stamp of a move is its due time, so that two clones write the same. A note must have the
-tier forgotten in the work tree for the full period before it is removed. A note with the tier
-forgotten has `status: active`.
+Lineage: context-clear, organize.py. Deliberate differences:
+
+- Ages count from the last retrieval or creation, not from a file's mtime.
+- A note with several due moves makes each of them in order.
+- The stamp of a move is its due time, so that two clones write the same.
+- A note is only removed after it had the tier forgotten in the work tree for the full period.
+
+A note with the tier forgotten has `status: active`.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def _pruned(
 ) -> Iterator[tuple[datetime, Memory, str, bool]]:
     """Yield the memories to prune, oldest first.
 
-    Each comes with its due time, the reason, and whether its stated validity has ended.
+    Each is yielded with its due time, the reason, and whether its stated validity has ended.
     """
     notes = of_types(state.active, ("note",))
     found = [

@@ -1,9 +1,12 @@
 """Split a long text at the ends of sentences into chunks, the units of search.
 
-Lineage: openclaw-engram, chunking. There are five deliberate differences. A chunk is a slice of the
-text, so nothing is lost and line breaks are retained. A full stop ends a sentence only before a
-blank. Paragraphs, list items, headings and table rows also end a sentence. Chinese and Japanese
-full stops need no blank. A character of a script without blanks counts as a token.
+Lineage: openclaw-engram, chunking. Deliberate differences:
+
+- A chunk is a slice of the text, so nothing is lost and line breaks are retained.
+- A full stop ends a sentence only before a blank.
+- Paragraphs, list items, headings and table rows also end a sentence.
+- Chinese and Japanese full stops need no blank.
+- A character of a script without blanks counts as a token.
 """
 
 from __future__ import annotations

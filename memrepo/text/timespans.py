@@ -1,9 +1,10 @@
 """Find the days that a text names: full dates, relative dates and feasts.
 
-Examples are `last week`, `since Tuesday`, `on Monday this week`, `the last two weeks of August`,
-`between 3 May and 9 May`, and `on Christmas Eve`. A day without a year is the latest such day.
-Phrases of other languages (sections `dates` and `feasts` of their tables) are first translated into
-English.
+Examples: `last week`, `since Tuesday`, `on Monday this week`, `the last two weeks of August`,
+`between 3 May and 9 May`, `on Christmas Eve`.
+
+A day without a year is the latest such day. Phrases of other languages (sections `dates` and
+`feasts` of their tables) are first translated into English.
 """
 
 from __future__ import annotations

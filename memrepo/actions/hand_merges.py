@@ -1,4 +1,4 @@
-"""Repair what people did with plain git, before memrepo writes anything else.
+"""Repair the effects of manual git commands before memrepo writes anything else.
 
 Merges made by git are settled, broken rules are reported, and tombstones that were removed or
 changed are put back. `<git common dir>/memrepo/validated` names the last commit that this clone
@@ -65,7 +65,7 @@ class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge made by git without memrepo: its commit, and what settling it will change."""
+    """A merge made by git without memrepo: its commit, and the changes that settling it will make."""
 
     merge: str
     memories: tuple[str, ...]

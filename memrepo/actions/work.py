@@ -240,7 +240,7 @@ class Work:
         return Work(self.call, store=self.store, tree=tree, config=config)
 
     def refresh(self) -> None:
-        """Reload HEAD, so that later reads see what was written meanwhile."""
+        """Reload HEAD, so that later reads see new commits."""
         if self._store is not None:
             fresh = self.refreshed()
             self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind

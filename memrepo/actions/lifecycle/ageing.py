@@ -126,7 +126,7 @@ def _stats(work: Work) -> Stats:
 def _backfill(state: State) -> Sequence[Step]:
     """Return steps that reclassify memories.
 
-    Manual memories and manually set classes are skipped.
+    Manual memories and manually chosen classes are skipped.
     """
     changed = [
         (memory, name)

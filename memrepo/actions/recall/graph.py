@@ -57,7 +57,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     html: str = ""
     """Path of the HTML page; empty if none was written."""
     page: str = ""
-    """The HTML text, if it is to be printed (`--html -`)."""
+    """The HTML text, if requested for printing (`--html -`)."""
 
 
 def do(work: Work, request: Request) -> Result:

@@ -1,4 +1,4 @@
-"""Find a memory by what a person types: an id, a unique prefix of an id, or a slug."""
+"""Find a memory from user input: an id, a unique prefix of an id, a path or a slug."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NoSuchMemory(MemrepoError):
 
 
 class Ambiguous(MemrepoError):
-    """Raised when several memories match what was typed."""
+    """Raised when several memories match the input."""
 
     exit_code = Exit.DECIDE
 

@@ -210,7 +210,7 @@ def index_of(
     passages: bool = False,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the search index of a work, including uncommitted edits unless it is in the past.
+    """Return the search index of a commit. It includes uncommitted edits unless `past` is true.
 
     With `passages`, the index also covers source texts that support no memory.
     """

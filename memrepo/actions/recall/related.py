@@ -49,7 +49,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The previous memory on the path."""
     label: str
     why: str = ""
-    """What the two ends have in common, if requested and known from shared names."""
+    """The names that both ends have in common, if requested."""
 
 
 class Result(result.Result, frozen=True, kw_only=True):
@@ -95,7 +95,7 @@ def _row(graph: Graph, reached: Reached) -> Row:
 
 
 def _explained(work: Work, state: State, rows: list[Row]) -> list[Row]:
-    """Add to each row what its two ends have in common, according to shared names."""
+    """Add to each row the names that its two ends have in common."""
     wanted = {id_ for row in rows for id_ in (row.id, row.via)}
     known = catalogue(state.active, work.config.get("entities.aliases"))
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)

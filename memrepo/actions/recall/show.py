@@ -64,7 +64,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Validity(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a memory was true at a moment, its period, and what was true instead."""
+    """Whether a memory was true at a moment, its period, and the memories true instead."""
 
     at: str
     holds: bool
@@ -158,7 +158,7 @@ def _importance(work: Work, memory: Memory) -> Importance:
 
 
 def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
-    """Return whether a memory was true at a date, its period, and what was true instead."""
+    """Return whether a memory was true at a date, its period, and the memories true instead."""
     zone = work.config.zone
     moment = moment_of(work, word)
     span = span_of(memory, state.memories, zone)

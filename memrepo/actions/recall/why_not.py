@@ -317,7 +317,7 @@ def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
 
 
 def _of_hot(case: Case) -> list[str]:
-    """Return whether a memory is on the hot cache, and what is missing if not."""
+    """Return whether a memory is on the hot cache, and the reason if it is not."""
     memory, rules = case.memory, case.rules
     hot = hot_of(memory)
     if hot is not None and hot.since is not None:

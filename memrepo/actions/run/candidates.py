@@ -1,4 +1,4 @@
-"""Select what a run asks a judge about: new units, returning candidates, nominated notes.
+"""Select the candidates of a run: new units, returning candidates and nominated notes.
 
 A nominated note is its own evidence: its file at the commit being read, so that it can always be
 quoted. The judge also receives the note's retrieval counts.

@@ -36,7 +36,7 @@ def decide(plan: RunPlan) -> None:
     if plan.receipt.partial:
         _withhold(plan)
     noted = capture(state, intake.notes, intake.standing, now)
-    # While some sources are unjudged, it is unknown what replaced a removed line.
+    # While some sources are unjudged, the replacement of a removed line is unknown.
     is_whole = intake.whole and not plan.receipt.partial
     gone = None if is_whole else intake.gone
     retired = tuple(retire(state, gone, reader, made.touched, PENDING, now, marks=marks))

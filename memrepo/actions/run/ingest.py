@@ -196,7 +196,7 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True):
 def ahead(
     work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True
 ) -> Ahead:
-    """Return what an ingest would do. Raise SourcesGone under the same conditions."""
+    """Return a preview of an ingest. Raise SourcesGone under the same conditions."""
     work.require_writable()
     found, mirrored = _desired(work, dry_run=dry_run)
     layout = work.tree.layout

@@ -1,4 +1,4 @@
-"""The record of one run, from its request to what is written.
+"""The record of one run, from its request to its result.
 
 `gather.py`, `judge.py`, `decide.py`, `guard.py`, `upkeep.py` and `land.py` each fill in their
 fields and read the earlier ones. They share no other data.

@@ -38,8 +38,8 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     """The schedule of this clone and its problems, worst first.
 
-    `by` is what starts runs: crontab, launcher or nothing. `missed` counts the runs due since the
-    last successful one. A single one counts as 0, because it may still be starting.
+    `by` names the program that starts runs: crontab, launcher or nothing. `missed` counts the runs
+    due since the last successful one. A single one counts as 0, because it may still be starting.
     """
 
     by: str

@@ -149,7 +149,7 @@ def _with_gists(step: Step, worded: Mapping[str, Gist]) -> Step:
 
 
 def gist_fault(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
-    """Return what is wrong with a gist, as feedback for the judge; empty if it is valid."""
+    """Return the fault of a gist, as feedback for the judge. Empty if the gist is valid."""
     if gist == gist_of(note):
         return ""
     if len(gist.tags) > gists.TAGS or len(set(gist.tags)) < len(gist.tags):
@@ -174,7 +174,7 @@ def worded_summary(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
 
 
 def _summary_fault(given: Summary, group: Group, judge: Judge, now: datetime) -> str:
-    """Return what is wrong with a summary, as feedback for the judge; empty if it is valid."""
+    """Return the fault of a summary, as feedback for the judge. Empty if the summary is valid."""
     if given == summary_of(group.topic, group.memories):
         return ""
     facts, entities = len(given.facts), len(given.entities)
@@ -201,7 +201,7 @@ def _unsound(
     judge: Judge,
     now: datetime,
 ) -> str:
-    """Return what is wrong with a wording, as feedback for the judge; empty if it is valid.
+    """Return the fault of a wording, as feedback for the judge. Empty if the wording is valid.
 
     Exact checks are done in code. Then the judge verifies that the memories support the wording.
     """

@@ -111,11 +111,12 @@ def rewording(memory: Memory, text: str) -> dict[str, object]:
 
 
 def triple_after(memory: Memory, text: str) -> dict[str, object]:
-    """Return the fields of the triple that a new text changes; None removes a field.
+    """Return the fields of the triple that a new text changes. None removes a field.
 
-    If the new text is a field with a value, both are stored. Otherwise a value that the text no
-    longer contains is removed with its predicate. A value that the old text did not contain was set
-    by a person or a model, and remains. No triple is created for a memory without one.
+    If the new text has the form of a field with a value, both are stored. Otherwise a value that
+    the text no longer contains is removed with its predicate. A value that the old text did not
+    contain was set by a person or a model, and remains. No triple is created for a memory without
+    one.
     """
     if memory.type not in CLAIM_TYPES:
         return {}

@@ -65,7 +65,7 @@ class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge made by git without memrepo: its commit, and the changes that settling it will make."""
+    """A merge made by git without memrepo: its commit, and the changes that settle it."""
 
     merge: str
     memories: tuple[str, ...]

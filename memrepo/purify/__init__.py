@@ -1,1 +1,1 @@
-"""From source text to claims in two judged passes; pure, handed a Judge."""
+"""Turn source text into claims in two judged passes. Pure functions that receive a Judge."""

@@ -1,28 +1,21 @@
-"""Join candidates into clusters, part those that state several facts, and say who words them.
+"""Group candidates into clusters, and split clusters that state several facts.
 
-Where two sources tell of one thing: who words it, what stays apart, what is only supported.
+Each cluster becomes one claim. A compressed candidate joins the cluster of its target, so its text
+remains as evidence. memory-purifier (clustering, union-find over merge links) differs in this.
 
-Four pairs of sources collide (memory-purifier, routing rules, collision zones):
+Four pairs of sources may state the same (memory-purifier, routing rules, collision zones):
 
 | zone | sources | rule |
 |---|---|---|
 | A | MEMORY, RTMEMORY | one fact; the reflection supports it (`inferred`) |
 | B | CHRONICLES, episodes | a milestone and a digest are two memories |
 | C | DREAMS | a wish needs persistence 0.6 and a second entry, or CHRONICLES; else it is deferred |
-| D | PROCEDURES, narratives | one method in PLAYBOOKS; what tells of it supports it (`inferred`) |
+| D | PROCEDURES, narratives | one method in PLAYBOOKS; the narratives support it (`inferred`) |
 
-The lineage had them in prose only. Here no judge decides them.
+memory-purifier describes the zones in prose only. Here they are fixed rules without a judge.
 
-A cluster that states several facts becomes several claims, each with evidence of its own.
-
-Where a judge answers a cluster more than once, each answer quotes the words it rests on. From then
-on each part is a cluster: its lines are those of the quote, its members those that say it.
-
-Join surviving candidates into clusters, each of which becomes one claim.
-
-Lineage: memory-purifier, clustering (union-find over merge links). Deliberate difference: a
-compressed candidate is folded into its target's cluster, so that its text is kept as evidence;
-what has a role of its own (`apart`) is never joined.
+A judge may give several answers about one cluster, each with a quote of its evidence. Each answer
+then gets its own cluster, with the lines of the quote and the members that state it.
 """
 
 from __future__ import annotations
@@ -56,8 +49,8 @@ _OWN_ROLE = frozenset(
 
 
 def hint_of(hints: Iterable[str]) -> str:
-    """Return the kind of source that says what a group is: by zone, else the most frequent one."""
-    count = Counter(hints)  # most_common keeps the order of first appearance on ties
+    """Return the type that determines a group: by zone, else the most frequent one."""
+    count = Counter(hints)  # on ties, most_common retains the order of first appearance
     ranked = [hint for hint, _ in count.most_common()]
     for hint in ranked:
         if not any(other in count for other in _WORDED_BY.get(hint, ())):
@@ -66,17 +59,17 @@ def hint_of(hints: Iterable[str]) -> str:
 
 
 def apart(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates have separate memories by their roles."""
+    """Return whether the types of two candidates require separate memories."""
     return two_roles(one.type_hint, other.type_hint)
 
 
 def two_roles(one: str, other: str) -> bool:
-    """Return whether two types are never one memory, though the same is told."""
+    """Return whether two types are never one memory, even if they state the same."""
     return frozenset((one, other)) in _OWN_ROLE
 
 
 def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
-    """Return the files among some sources that only reflect on what another one states."""
+    """Return the files among some sources that only reflect on a statement of another source."""
     kinds = {resource: default_type(resource) for resource in {s.resource for s in sources}}
     stated = frozenset(kinds.values())
     return frozenset(
@@ -85,7 +78,7 @@ def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
 
 
 def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:
-    """Return the homes of what tells of a cluster next to its own, sorted: they become tags."""
+    """Return the other homes of a cluster's members and linked candidates, sorted, for its tags."""
     hints = {c.type_hint for c in (*cluster.candidates, *linked)}
     homes = {HOME_OF_TYPE[hint] for hint in hints if hint in HOME_OF_TYPE}
     return tuple(sorted(homes - {cluster.home_hint}))
@@ -94,7 +87,10 @@ def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ..
 def defer_dreams(
     groups: Sequence[Cluster], verdicts: Sequence[Verdict]
 ) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
-    """Defer the wishes that rest on one dream, or that will not last; return what is left."""
+    """Defer wishes based on a single dream, or without persistence.
+
+    Return the remaining clusters and all verdicts.
+    """
     by_id = {v.candidate_id: v for v in verdicts}
     kept: list[Cluster] = []
     why: dict[str, str] = {}
@@ -124,29 +120,32 @@ def _deferred(verdict: Verdict, why: str) -> Verdict:
 
 
 ENOUGH = 0.5
-"""A member that holds this share of a quote's words says the same without the quote's wording."""
+"""Share of a quote's words from which a member states the same."""
 
 
 def spans_of(quote: str) -> list[str]:
-    """Return the spans of a quote, which ` ... ` separates; one without a word is none."""
+    """Return the spans of a quote, separated by ` ... `. Spans without a word are omitted."""
     return [span for part in quote.split("...") for span in part.split("…") if _WORD.search(span)]
 
 
 def find_span(text: str, span: str) -> tuple[int, int] | None:
-    """Return where a span is in a text, or None; blanks, marks and capitals do not count."""
+    """Return the start and end of a span in a text, or None.
+
+    Blanks, punctuation and case are ignored.
+    """
     words = map(re.escape, _WORD.findall(span))
     match = re.search(r"[\W_]+".join(words), text, re.IGNORECASE)
     return match.span() if match else None
 
 
 def _find_quote(text: str, quote: str) -> tuple[int, int] | None:
-    """Return from where to where a text has the spans of a quote, or None."""
+    """Return the start and end of a quote's spans in a text, or None."""
     found = [at for span in spans_of(quote) if (at := find_span(text, span))]
     return (min(found)[0], max(end for _, end in found)) if found else None
 
 
 def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
-    """Return why several claims of one cluster cannot stand side by side, or an empty string."""
+    """Return why the several claims of one cluster are invalid, or an empty string."""
     texts = [c.text for c in cluster.candidates]
     for claim in claims:
         if not (spans := spans_of(claim.quote)):
@@ -161,7 +160,10 @@ def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
 def divide(
     groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]
 ) -> tuple[tuple[Cluster, ...], tuple[CanonicalClaim, ...]]:
-    """Make a cluster of each claim that shares one with others; ids get `.1`, `.2`, and so on."""
+    """Split clusters with several claims into one cluster per claim.
+
+    Their ids end in `.1`, `.2`, and so on.
+    """
     answers: dict[str, list[CanonicalClaim]] = {}
     for claim in claims:
         answers.setdefault(claim.cluster_id, []).append(claim)
@@ -184,7 +186,10 @@ def divide(
 def _evidence(
     group: Cluster, claim: CanonicalClaim, own: Sequence[CanonicalClaim]
 ) -> tuple[Candidate, ...]:
-    """Return the members that say a part: those that hold its quote first, with its lines alone."""
+    """Return the members that state a part of a cluster.
+
+    Members with the quote come first, reduced to its lines.
+    """
     quoted, others = [], []
     for candidate in group.candidates:
         span = _find_quote(candidate.text, claim.quote)
@@ -204,9 +209,9 @@ def _says(candidate: Candidate, claim: CanonicalClaim) -> float:
 
 
 def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
-    """Return a candidate whose sources name the lines of a part of its text, where they are known.
+    """Return a candidate whose sources have only the lines of a part of its text, if known.
 
-    A text has the lines of its source unless some were left out of it.
+    The lines are known if no line of the source was left out of the text.
     """
     before, through = (candidate.text.count("\n", 0, at) for at in span)
     rows = candidate.text.count("\n") + 1
@@ -229,8 +234,9 @@ _TOKEN = regex(r"[^\W\d_][\w./-]*")
 def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tuple[Cluster, ...]:
     """Return the clusters of promoted, merged and compressed candidates.
 
-    Members are sorted by id; clusters by the place (resource, line) of their first evidence, then
-    by id. Links to candidates that do not survive are ignored; a one-way link suffices.
+    Members are sorted by id. Clusters are sorted by the place (resource, line) of their first
+    evidence, then by id. Links to candidates that do not survive are ignored. A one-way link is
+    sufficient.
     """
     alive = {v.candidate_id: v for v in verdicts if v.verdict not in ("reject", "defer")}
     by_id = {c.candidate_id: c for c in candidates if c.candidate_id in alive}
@@ -254,7 +260,7 @@ def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tu
 
 def _root(parent: dict[str, str], key: str) -> str:
     while parent[key] != key:
-        parent[key] = parent[parent[key]]  # halve the path, so that long chains stay cheap
+        parent[key] = parent[parent[key]]  # halve the path to limit the cost of long chains
         key = parent[key]
     return key
 
@@ -289,7 +295,7 @@ def _small() -> frozenset[str]:
 
 
 def shared_entities(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the capitalised tokens (three characters up) that every text holds, sorted."""
+    """Return the capitalised tokens (three or more characters) common to all texts, sorted."""
     shared: set[str] | None = None
     for text in texts:
         found = {token.rstrip("./-") for token in _TOKEN.findall(text) if token[0].isupper()}

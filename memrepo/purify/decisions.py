@@ -1,10 +1,10 @@
-"""Decisions that are a commit of their own: what a statement changes, and what contradicts.
+"""Decide by separate commits what a statement replaces, and which statements contradict.
 
-`policies.change` says what a statement does to another; which one is newer is a matter of evidence:
-a day in a text, heading or file name is certain, and so is the order in which git saw two lines of
-one file. The order of two lines, or of two files, is not.
+`policies.change` determines how a statement affects another. Evidence determines which one is
+newer. A date in a text, heading or file name is certain, and so is the order in which git saw two
+lines of one file. The order of two lines in a file, or of two files, is not.
 
-Each contradiction writes its file under `corrections/` in the commit of the decision.
+The commit of each decision also writes the contradiction's file under `corrections/`.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from memrepo.text.tokens import content_words
 
 SURE_CHANGE, UNSURE = 0.95, 0.5
 MAX_COMPARED = 12
-"""A statement is compared with so many others: those that share its rarest words."""
+"""Maximum number of statements to compare a statement with, chosen by its rarest words."""
 MIN_SIMILARITY = 0.35
-"""A model is asked about no pair whose words have a smaller cosine: a common name is not enough."""
+"""Minimum cosine of words for a pair that a model compares. One common name is not enough."""
 MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
-"""Neighbours share one of so many rarest words; after so many holders of these no other is read."""
+"""Maximum rare words that select neighbours, and maximum statements read for these words."""
 
 
 class Noticed(msgspec.Struct, frozen=True, kw_only=True):
-    """What one of two statements does to the other, and which one is newer for certain."""
+    """How one of two statements changes the other, and which one is certainly newer."""
 
     change: Change
     newer: Newer
@@ -55,7 +55,10 @@ class Noticed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def finding(self) -> Finding:
-        """Return it as the answer to a question: sure where nobody has to look."""
+        """Return the change as an answer to a comparison.
+
+        The confidence is high if no person needs to check.
+        """
         return Finding(
             is_contradiction=True,
             confidence=SURE_CHANGE if self.is_certain else UNSURE,
@@ -65,10 +68,10 @@ class Noticed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
-    """Return what one of two statements changes about the other; None where both may hold.
+    """Return what one of two statements changes about the other, or None if both may be true.
 
-    A statement that says itself what is over is certain where a date or git proves that it is
-    newer; one that only gives another value where a date does.
+    A statement that declares the other over is certain if a date or git shows that it is newer. A
+    statement that only gives another value is certain if a date shows it.
     """
     if same_place(first.sources, second.sources):
         return None
@@ -82,7 +85,7 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
     together = _are_together(first.sources, second.sources)
     for old, new, side in pairs:
         is_order_known = newer in (side, "unknown")
-        # What is undated may have been there long before it was seen.
+        # An undated statement may have existed long before it was first seen.
         if not is_order_known and (
             basis == "dated" or is_dated(old.sources) or not is_dated(new.sources)
         ):
@@ -91,7 +94,7 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
         if change is None:
             continue
         if change.is_event and _is_of_a_day(old.sources) and _is_of_a_day(new.sources):
-            continue  # each says what was so on its day
+            continue  # each describes its own day
         certain = newer == side and (
             basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
         )
@@ -100,12 +103,12 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
 
 def _is_of_a_day(sources: Sequence[Source]) -> bool:
-    """Return whether a statement is in the log of a day, or below the heading of one."""
+    """Return whether a statement is in a daily log, or below the heading of a day."""
     return any(s.captured_from in ("heading", "file") for s in sources)
 
 
 def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
-    """Return whether both are lines of one file since one day, and neither replaced the other."""
+    """Return whether both are different lines of one file since the same day."""
     return any(
         (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
         and one.lines != other.lines
@@ -116,13 +119,13 @@ def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
 
 
 def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
-    """Return whether git saw the newer statement appear later in a file that held the older one."""
+    """Return whether git saw the newer statement appear later in a file with the older one."""
     seen = {s.resource: s.captured[:10] for s in old if s.captured}
     return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
 
 
 def is_compared(memory: Memory) -> bool:
-    """Return whether a memory is a statement that others are compared with."""
+    """Return whether other statements are compared with a memory."""
     return (
         memory.status == "active"
         and memory.type in CLAIM_TYPES
@@ -131,7 +134,7 @@ def is_compared(memory: Memory) -> bool:
 
 
 def compared_in(state: State) -> Mapping[str, Memory]:
-    """Return by id the memories of a state that others are compared with, found once."""
+    """Return the memories of a state that others are compared with, by id. Cached in the state."""
     return state.once(_compared_in)
 
 
@@ -140,7 +143,7 @@ def _compared_in(state: State) -> Mapping[str, Memory]:
 
 
 class Statements:
-    """The statements that new ones are compared with, found by their words and keys."""
+    """An index of the statements that new ones are compared with, by words."""
 
     def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
         self._held: dict[str, Memory] = {}
@@ -148,7 +151,7 @@ class Statements:
         self.follow(memories)
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
-        """Hold these statements and no others: of those known, only what differs is read."""
+        """Replace the indexed statements with these. Only the differences are processed."""
         old = self._held
         gone = [id_ for id_ in old if id_ not in memories]
         new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
@@ -165,10 +168,11 @@ class Statements:
         return prior_of(self._held[id_])
 
     def changed(self, claim: PriorClaim) -> dict[str, Noticed]:
-        """Return by id what a statement and its neighbours change about each other.
+        """Return what a statement and its neighbours change about each other, by neighbour id.
 
-        Several values of one key are a list, and one more changes nothing. Of several statements
-        that one may end it is the one whose words it repeats best, or none.
+        Several values of one key form a list, so one more value changes nothing. If a statement may
+        end several others, only the one whose words it repeats best counts. If that is a tie, none
+        counts.
         """
         if read(claim.text).is_open or not self._held:
             return {}
@@ -183,7 +187,7 @@ class Statements:
         return _covered_best(found)
 
     def follows(self, claim: PriorClaim) -> list[str]:
-        """Return the statements of other days to which a line of a day gives another value."""
+        """Return the statements of other days for which a statement of a day has another value."""
         if read(claim.text).is_open or not self._held or not _is_of_a_day(claim.sources):
             return []
         found = {id_: self.prior(id_) for id_ in self.neighbours(claim)}
@@ -197,9 +201,9 @@ class Statements:
         ]
 
     def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
-        """Return the neighbours whose words are the most like a statement's, best first.
+        """Return the neighbours most similar to a statement, best first, at most `most`.
 
-        The cosine of their words with the claim's is larger than `above`, and than a minimum.
+        The cosine of their words with the claim's must exceed `above` and MIN_SIMILARITY.
         """
         words, numbered, found = content_words(claim.text), read(claim.text).numbered, []
         for id_ in self.neighbours(claim):
@@ -212,7 +216,7 @@ class Statements:
         return [id_ for _, id_ in sorted(found)][:most]
 
     def neighbours(self, claim: PriorClaim) -> list[str]:
-        """Return the statements that share the rarest words with one, best first."""
+        """Return the ids of statements that share the rarest words with a claim, best first."""
         held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
         rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
@@ -230,7 +234,10 @@ class Statements:
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
-    """Choose the best covered of several that a statement may end; of equals none is certain."""
+    """Remove all but the best covered of the statements a new one may end.
+
+    If several are covered equally well, all of them are removed.
+    """
     ended = {id_: one for id_, one in found.items() if one.change.stated}
     if len(ended) < 2:
         return dict(found)
@@ -244,15 +251,16 @@ def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
 
 
 PENDING = "pending"
-"""Stands for the id of a run until its plan is made."""
+"""A placeholder for the run's id until the run is planned."""
 
 
 def case_of(
     known: Known, new: str, old: str, *, kept: str, reason: str, sure: float | None
 ) -> tuple[Write, ...]:
-    """Return the file about two memories: `kept` replaced the other, or empty: it is flagged.
+    """Return the write of the correction about two memories.
 
-    A case that came up before keeps its file and its day.
+    `kept` is the memory that replaced the other, or empty if the pair is only flagged. An earlier
+    correction about the pair is overwritten, and its date remains.
     """
     id_, before = contradiction_id(new, old), corrections_of(known.state).between(new, old)
     case = Correction(
@@ -273,10 +281,10 @@ def case_of(
 
 
 def is_resolved(known: Known, new: str, old: str) -> bool:
-    """Return whether two memories, as they are worded now, are not to be compared again.
+    """Return whether two memories with their current texts need no further comparison.
 
-    What a person decided stands until one of the texts changes; what a run decided stands until
-    the memory that lost is stated again somewhere: that is news.
+    A person's decision is valid until one of the texts changes. A run's decision is valid until the
+    superseded memory is stated again.
     """
     case = corrections_of(known.state).between(new, old)
     texts = {id_: known.text(id_) for id_ in (new, old)}
@@ -286,13 +294,13 @@ def is_resolved(known: Known, new: str, old: str) -> bool:
 
 
 UNNAMED = "contradiction"
-"""The reason where nobody gave one."""
+"""The reason if none was given."""
 Findings = Mapping[tuple[str, str], Finding]
-"""What verifying found, by cluster and the id of the memory that its claim was compared with."""
+"""Findings of the comparison, by cluster id and the id of the compared memory."""
 
 
 class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories of which a person must say which holds, and why a run does not."""
+    """Two memories of which a person must choose one, and why a run does not."""
 
     new: str
     old: str
@@ -306,7 +314,10 @@ def single_decisions(
     became: Mapping[str, str],
     findings: Findings,
 ) -> Iterable[Step]:
-    """Yield the decisions that are a commit of their own: supersessions, then contradictions."""
+    """Yield the decisions that need separate commits.
+
+    For each claim, supersessions come first, then contradictions, and doubts follow at the end.
+    """
     stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
     doubts: list[_Doubt] = []
     for new, claim in stated:
@@ -319,9 +330,9 @@ def single_decisions(
 
 
 def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
-    """Replace what a newer statement contradicts where no line says the older one any more.
+    """Return the step that replaces a contradicted memory whose source no longer states it.
 
-    A person's own word is never replaced so, and neither is one that a person had worded.
+    Return None if a person worded or confirmed the older memory, or if the rules do not permit it.
     """
     new, old = known.current(doubt.new), known.current(doubt.old)
     if not (new.status == old.status == "active" and doubt.sure is not None) or by_person(old):
@@ -337,7 +348,10 @@ def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
 def _replacing(
     known: Known, new: str, claim: CanonicalClaim, doubts: list[_Doubt]
 ) -> Iterator[Step]:
-    """Yield what a claim replaces, by its source's edit or by its judge's word."""
+    """Yield the steps for what a claim replaces, by an edit of its source or the judge's answer.
+
+    Doubtful replacements are added to `doubts`.
+    """
     if disputed := known.disputed.get(claim.cluster_id):
         why = "its source was edited, and a person had worded it"
         doubts.append(_Doubt(new=new, old=disputed, why=why))
@@ -356,19 +370,19 @@ def _replacing(
 
 
 def _dated(known: Known, new: str, old: str) -> str:
-    """Return when two statements were made, where the new one is of a later day."""
+    """Return the dates of two statements as a reason if the new one is of a later day, else ""."""
     later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
     return f"stated on {later}, newer than {earlier}" if later > earlier > "" else ""
 
 
 def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
-    """Yield what waits for a person where a statement that lost is made again later."""
+    """Yield a doubt for each memory that replaced a superseded statement which is stated again."""
     memory = known.current(id_)
     if memory.status != "superseded" or not known.has_news(id_):
         return
     again = prior_of(memory.with_fields({"sources": known.grown.get(id_, memory.sources)}))
     for other in filter(known.is_active, memory.texts("superseded_by")):
-        # What says itself that the other is wrong is not undone by the other's being said.
+        # A statement that declares the other wrong remains valid if the other is repeated.
         seen = noticed(again, prior_of(known.current(other)))
         if seen is not None and not seen.change.stated and seen.newer != "second":
             yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
@@ -377,8 +391,8 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
 def _contradicting(
     known: Known, new: str, claim: CanonicalClaim, findings: Findings, doubts: list[_Doubt]
 ) -> Iterator[Step]:
-    """Yield what verifying a contradiction resolved; what it did not is doubted."""
-    # That an older value is older than today's is no news once it has been replaced.
+    """Yield the steps for contradictions resolved by comparison. Others are added to `doubts`."""
+    # If the new memory was replaced already, a stale older value is no news.
     over = known.current(new).status != "active"
     named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
     for cluster, other in findings:
@@ -401,7 +415,7 @@ def _contradicting(
 
 
 def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:
-    """Return what a finding about two memories that stand leads to; None where nothing changes."""
+    """Return the step for a finding about two active memories, or None if nothing changes."""
     if is_resolved(known, first, second) or not (
         known.is_active(first) and known.is_active(second)
     ):
@@ -411,14 +425,14 @@ def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step 
 
 
 def replaced_pair(known: Known, new: str, old: str, reason: str) -> Step | None:
-    """Return the step by which a memory replaces another, as decided; None where one may not."""
+    """Return the step by which a memory replaces another, or None if it must not."""
     if is_resolved(known, new, old) or not (known.is_active(new) and known.is_active(old)):
         return None
     return _supersede(known, new, old, reason)
 
 
 def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
-    """Replace the older of two memories that contradict each other where that is sure."""
+    """Return the step that replaces the older of two memories, or a doubt if that is uncertain."""
     sure, why = found.confidence, found.reasoning or UNNAMED
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if found.newer != "unknown" and _is_held(known, newer, older):
@@ -433,10 +447,10 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
 
 
 def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
-    """Return why a model's word does not take a memory out of recall, or an empty string.
+    """Return why a model's finding needs a person's decision, or an empty string.
 
-    A person's statement, one that holds in part, and one that no date says is over wait for a
-    person.
+    A person decides about statements by a person, about statements that are still partly true, and
+    about statements that no date shows to be over.
     """
     one, two = known.current(newer), known.current(older)
     if by_person(two) and not by_person(one):
@@ -452,7 +466,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
-    """Return whether a person said or confirmed the older one and no date says that it is over."""
+    """Return whether a person stated or confirmed the older memory and no date shows it is over."""
     if not by_person(known.current(older)) or by_person(known.current(newer)):
         return False
     sides = known.current(newer).sources, known.current(older).sources
@@ -462,8 +476,8 @@ def _is_held(known: Known, newer: str, older: str) -> bool:
 def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
     """Return why a supersession is only flagged, or an empty string.
 
-    A value that was superseded before and is stated again never comes back by itself: that would
-    be a resurrection nobody decided on.
+    A superseded memory that is stated again is never restored automatically, since nobody decided
+    so.
     """
     if known.current(new).status != "active":
         return f"a {known.current(new).status} statement was made again"
@@ -479,7 +493,7 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 
 
 def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
-    """Replace a memory by another."""
+    """Return the step that replaces a memory by another."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
     doubted = new in known.fresh or contradicts(after, before)
@@ -490,7 +504,7 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
     ):
         gains["standing"] = None
     if after.text("duplicate_of") == old:
-        gains["duplicate_of"] = None  # what replaces a memory is no duplicate of it
+        gains["duplicate_of"] = None  # a replacement is not a duplicate
         if after.standing == "probable_duplicate":
             gains["standing"] = None
     return Step(
@@ -512,7 +526,7 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
 
 
 def _flag(known: Known, doubt: _Doubt) -> Step | None:
-    """Mark two memories as contradicting each other; None where both say so already."""
+    """Return the step that marks two memories as contradicting, or None if both are marked."""
     new, old = doubt.new, doubt.old
     if new == old or not known.is_active(old) or is_resolved(known, new, old):
         return None

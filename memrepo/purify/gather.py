@@ -1,7 +1,7 @@
-"""From thoughts in scope to candidates: exact duplicates collapsed, each with every place.
+"""Convert statements into candidates. Exact duplicates become one candidate with every place.
 
-14.6 % of the longer bullets in real workspaces repeat exactly; a judge should see each once, with
-every place it stands as evidence.
+In real workspaces, 14.6 % of the longer bullets are exact repetitions. A judge should see each
+once, with every place as evidence.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ from memrepo.read.thoughts import Unit
 from memrepo.text.dates import is_date_heading
 
 SHORT = 25
-"""Below this many characters a text means something else under another heading."""
+"""Length below which a text's meaning depends on its heading."""
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A unit in scope and where it is in the repository."""
+    """A unit in scope and its place in the repository."""
 
     unit: Unit
     resource: str
     blob: str
     committed: str
-    """ISO date of the commit that brought it: the last resort for its capture date."""
+    """ISO date of the commit that added the unit. Used if nothing else gives a capture date."""
     former: str = ""
-    """Text hash of the unit that stood here before an edit, or empty."""
+    """Text hash of the unit at this place before an edit, or empty."""
     retrieved: str = ""
-    """How often recall handed it over, for a note that earned promotion by that."""
+    """How often recall returned the note, for a note promoted because of that."""
     ranked: Ranked | None = None
-    """What the shelf makes of it; None for what is judged in any case."""
+    """Its rank, or None for a unit that is judged in any case."""
     hint: str = ""
-    """Its type, where nothing else says it."""
+    """Its type, if nothing else determines one."""
     changes: tuple[str, ...] = ()
-    """The memories that it changes, by its words."""
+    """The memories that the unit's words change."""
     about: str = ""
-    """Whom its file is about, where another file tells."""
+    """The subject of its file, if another file names it."""
 
     def source(self) -> Source:
         """Return the unit's provenance."""
         captured = self.unit.captured
         basis: str = self.unit.captured_from
-        # Nothing is captured before it is written: a later day is one that the text is about.
+        # A text cannot be captured before it is written. A later date is part of its content.
         if not captured or (self.committed and captured[:10] > self.committed):
             captured, basis = self.committed, "commit"
         return Source(
@@ -63,17 +63,17 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):
-    """Candidates in order of first mention, and the unit hashes behind each."""
+    """Candidates in order of first mention, and the unit hashes of each."""
 
     candidates: tuple[Candidate, ...]
     units: Mapping[str, tuple[tuple[str, str], ...]]
-    """From candidate id to (resource, unit hash) pairs."""
+    """Maps candidate ids to (resource, unit hash) pairs."""
     former: Mapping[str, frozenset[tuple[str, str]]]
-    """From candidate id to (resource, former text hash) of the units that were edited into it."""
+    """Maps candidate ids to (resource, former text hash) pairs of their edited units."""
 
 
 def gather(placed: Iterable[Placed]) -> Gathered:
-    """Collapse units of the same meaning into candidates."""
+    """Combine units of equal meaning into candidates."""
     groups: dict[str, list[Placed]] = defaultdict(list)
     for one in placed:
         groups[_sameness(one.unit)].append(one)
@@ -89,15 +89,15 @@ def gather(placed: Iterable[Placed]) -> Gathered:
 
 
 def candidate_id(unit: Unit) -> str:
-    """Return the id of the candidate that a unit becomes, wherever it stands."""
+    """Return the id of a unit's candidate, which does not depend on its place."""
     return f"cand-{_sameness(unit)[:16]}"
 
 
 def _sameness(unit: Unit) -> str:
-    """Return what two units share when one stands for both.
+    """Return a hash that is equal for units of equal meaning.
 
-    A bold lead `**Status:** ...` and a short text depend on what they stand under; an episode is
-    never the same as a line about its day.
+    For a field such as `**Status:** ...` and for a short text, the hash includes the heading. An
+    episode never equals a line about the same day.
     """
     text = normal_claim(unit.text)
     if unit.kind in ("document", "memory"):
@@ -140,4 +140,4 @@ def _candidate(key: str, members: list[Placed]) -> Candidate:
 
 
 ALWAYS = 9.0
-"""The rank of what is judged in any case."""
+"""The rank of candidates that are judged in any case."""

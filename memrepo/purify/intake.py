@@ -1,8 +1,8 @@
-"""What a run takes in: units that no accepted run consumed, and what became of earlier ones.
+"""Select the input of a run: units that no accepted run consumed, and changes to earlier units.
 
-Which units are open is the fold of the manifests in the tree: each consumed the difference between
-two blobs of a source. When one is reverted its difference is open again, whatever later runs
-consumed. A unit that was edited shows as one rewording, not as a deletion and an addition.
+The manifests in the tree determine which units are open. Each manifest consumed the difference
+between two blobs of a source. If a run is reverted, its difference is open again, whatever later
+runs consumed. An edited unit counts as one rewording, not as a deletion and an addition.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.tokens import content_words
 
 UnitHashes = Callable[[str], frozenset[str]]
-"""From a blob id to the unit hashes of that version of the source; empty for an empty id."""
+"""Return the unit hashes of a source's version by blob id. Empty for an empty id."""
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True):
-    """What manifests say of one source: unbroken spans from blob to blob, oldest first."""
+    """The consumed versions of one source: contiguous spans from blob to blob, oldest first."""
 
     spans: tuple[Consumed, ...] = ()
 
@@ -46,7 +46,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         return self.spans[-1].to if self.spans else ""
 
     def is_at(self, blob: str) -> bool:
-        """Return whether exactly this blob is consumed, whole: nothing needs to be read."""
+        """Return whether exactly this blob is consumed completely, so nothing needs to be read."""
         if len(self.spans) != 1:
             return False
         span = self.spans[0]
@@ -63,7 +63,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
-    """Fold manifests, oldest first, into one cursor a source."""
+    """Combine manifests, oldest first, into one cursor per source."""
     found: dict[str, Cursor] = {}
     for manifest in manifests:
         for entry in manifest.consumed:
@@ -74,10 +74,10 @@ def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
 def advance(
     cursor: Cursor, resource: str, blob: str, new: frozenset[str], hashes: UnitHashes
 ) -> tuple[frozenset[str], Consumed] | None:
-    """Return the open units of a source's version and the entry that consumes them all.
+    """Return the open units of a source's version, and the manifest entry that consumes them.
 
-    None when there is nothing to take in and nothing to note. Units that were left open before
-    are named in `also`: they are in no difference between two versions, or only by returning.
+    Return None if there is neither an open unit nor a new version. Units left open by earlier runs
+    are listed in `also`, since the difference between the two versions does not contain them.
     """
     open_ = new - cursor.taken(hashes)
     if not open_ and cursor.last == blob:
@@ -90,7 +90,7 @@ def advance(
 
 
 def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
-    """Append a span, joined to the last where it goes on from it and nothing was left out."""
+    """Append a span. Merge it with the last span if both are contiguous and complete."""
     last = cursor.spans[-1] if cursor.spans else None
     left_open = last is not None and (last.except_ or last.also or entry.except_ or entry.also)
     if last is None or last.to != entry.from_ or left_open:
@@ -100,17 +100,17 @@ def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
 
 
 MIN_SHARED_WORDS = 0.5
-"""Texts at one place that share this part of their words are one unit before and after an edit."""
+"""Minimum share of common words for two texts at one place to be versions of one unit."""
 MAX_UNITS_MOVED = 50
-"""An edit does not move a unit past more than this many others."""
+"""Maximum number of units that an edit can move a unit past."""
 
 
 class Revision(msgspec.Struct, frozen=True, kw_only=True):
-    """One source between two versions.
+    """The changes of one source between two versions.
 
-    `edited` maps the hash of a new unit to the text hash it had; `gone` holds the text hashes that
-    stand nowhere in the source any more; `before` counts the units there were; `boxes` holds the
-    hashes of units whose box was ticked, or opened again.
+    `edited` maps the hash of a new unit to its former text hash. `gone` contains the text hashes
+    that are no longer in the source. `before` is the former number of units. `boxes` contains the
+    hashes of units whose checkbox was ticked or unticked.
     """
 
     edited: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -133,7 +133,7 @@ def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
 
 
 def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:
-    """Pair what is at one place, best similarity first; ties go to the earlier units."""
+    """Pair old and new units at one place, most similar first. For ties, earlier units win."""
     before = [(i, content_words(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
     after = [content_words(u.text) for u in new]
     scored = [
@@ -152,26 +152,26 @@ def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return which part of the words of two texts both have."""
+    """Return the share of common words in two texts, from 0 to 1."""
     return 2 * len(one & other) / (len(one) + len(other) or 1)
 
 
 Read = Callable[[str], bytes]
-"""From a blob id to its bytes."""
+"""Return the bytes of a blob by its id."""
 UnitT = TypeVar("UnitT", Unit, NoteUnit)
 
 MAX_LOST_PCT = 30
 NAMED = 3
 FREE_LOSSES = 5
-"""A source may always lose this many units: short files are edited too."""
+"""Losses a source may always have without an alarm, since short files are edited too."""
 
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     """One source file at the base commit.
 
-    `name` is its path in the workspace, `resource` in the repository, `committed` the ISO date
-    of the commit that brought this version. An empty `blob` means that the file is gone. `as_kind`
-    is the kind that the configuration gives the file.
+    `name` is its path in the workspace, `resource` its path in the repository, and `committed` the
+    ISO date of the commit that added this version. An empty `blob` means the file was deleted.
+    `as_kind` is the kind set in the configuration.
     """
 
     name: str
@@ -183,7 +183,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Intake(msgspec.Struct):
-    """Units still to be taken in over all sources, and what became of earlier ones."""
+    """The open units of all sources, and the changes to earlier units."""
 
     whole: bool = False
     placed: list[Placed] = msgspec.field(default_factory=list)
@@ -196,14 +196,14 @@ class Intake(msgspec.Struct):
 
     @property
     def gone(self) -> dict[str, frozenset[str]]:
-        """Return, by source, the text hashes that left it."""
+        """Return the text hashes that were removed from each source."""
         return {resource: revision.gone for resource, revision in self.revisions.items()}
 
 
 class Reader:
-    """Scans versions of sources, each once.
+    """Reads versions of sources, each once.
 
-    What `state` knows as rejected or corrected is left out of their units.
+    Statements that `state` has as rejected or corrected are removed from the units.
     """
 
     def __init__(
@@ -216,16 +216,16 @@ class Reader:
         size: Size = "normal",
         learn: bool = False,
     ) -> None:
-        """Prepare to read; with `learn` decisions on the memories of `state` move the ranks."""
+        """Prepare to read. With `learn`, decisions on the memories of `state` adjust the ranks."""
         self._read = read
         self._size = size
         self._learn = learn
         self._state = state
         self._whole = whole
         self.left_out: dict[tuple[str, str], str] = {}
-        """By source and text hash of a unit: the tombstone or correction that shortened it."""
+        """Maps source and text hash of a shortened unit to the tombstone or correction."""
         self.missing: set[str] = set()
-        """Blobs that were asked for and are not in the repository: they read as empty."""
+        """Requested blobs that are not in the repository. They are read as empty."""
         self._current = {text.resource: text for text in texts}
         self._owners: Owners | None = None
         self._claims: dict[tuple[str, str], Scan] = {}
@@ -256,9 +256,10 @@ class Reader:
         return tuple(self._shortened(state, unit) for unit in units)
 
     def _shortened(self, state: State, unit: UnitT) -> UnitT:
-        """Return a unit without the statements in it that were rejected, or corrected elsewhere.
+        """Return a unit without its rejected statements, or those corrected elsewhere.
 
-        It keeps its hashes, by which it is known, and stays as it is where nothing would be left.
+        The unit retains its hashes, which identify it. If nothing would remain, the unit is
+        returned unchanged.
         """
         names = (*unit.headings, *filter(None, (getattr(unit, "lead", ""),)))
         is_log = isinstance(unit, NoteUnit)
@@ -288,7 +289,7 @@ class Reader:
 
     @property
     def owners(self) -> Owners:
-        """Return whom the profile files among the sources are about."""
+        """Return the subjects of the profile files among the sources."""
         if self._owners is None:
             files = (
                 (t.name, self._bytes(t.blob)) for t in self._current.values() if is_profile(t.name)
@@ -297,13 +298,13 @@ class Reader:
         return self._owners
 
     def file_kind(self, text: SourceText) -> FileKind:
-        """Return what a source is."""
+        """Return the kind of a source."""
         units = self.claims(text.name, text.blob).units
         shown = self._bytes(text.blob).decode("utf-8", "replace")
         return file_kind(text.name, shown, units, text.as_kind)
 
     def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, Ranked]:
-        """Return the ranks of a source's thoughts by hash, those that are new sharing its share."""
+        """Return the ranks of a source's statements by hash. Only new ones use up its share."""
         units = self.claims(text.name, text.blob).units
         return rank_file(
             self.file_kind(text),
@@ -322,7 +323,7 @@ class Reader:
 
     @cached_property
     def taste(self) -> Taste | None:
-        """Return what the owner's decisions say, or None where nothing is learned from them."""
+        """Return the preferences learned from the owner's decisions, or None if learning is off."""
         return (
             taste_of(self._state, self._kind_of)
             if self._learn and self._state is not None
@@ -334,7 +335,7 @@ class Reader:
         return self.file_kind(text).kind.name if text is not None and text.blob else ""
 
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the units that a source holds now, lines of daily logs too."""
+        """Return the text hashes of the units in the current version of a source."""
         text = self._current.get(resource)
         if text is None or not text.blob:
             return frozenset()
@@ -344,16 +345,16 @@ class Reader:
         return self._standing[resource]
 
     def held(self, resource: str, blob: str) -> frozenset[str]:
-        """Return the text hashes of the units that one version of a source held."""
+        """Return the text hashes of the units in one version of a source."""
         text = self._current.get(resource)
         if text is None or not blob or blob == text.blob:
             return self.standing(resource) if blob else frozenset()
         return frozenset(unit.text_hash for unit in self.claims(text.name, blob).units)
 
     def holding(self, hashes: frozenset[str]) -> tuple[Source, ...]:
-        """Return the places that hold one of some texts now, by path: all sources are looked into.
+        """Return the places that currently contain one of some texts, by path.
 
-        It is the only such look, and for a line whose listed places are gone.
+        All sources are searched, so only search for a line whose listed places are gone.
         """
         if hashes not in self._holding:
             found: dict[tuple[str, str], Source] = {}
@@ -368,7 +369,7 @@ class Reader:
         return self._holding[hashes]
 
     def forget(self) -> None:
-        """Hold no units any more: what is asked of one source yet is read once more."""
+        """Discard the cached units. Sources that are needed later are read again."""
         self._claims.clear()
 
     def _bytes(self, blob: str) -> bytes:
@@ -382,7 +383,7 @@ class Reader:
 
 
 def lines_of(data: bytes) -> frozenset[str]:
-    """Return the lines of a source that hold words, headings aside."""
+    """Return the lines of a source that contain words, without headings."""
     rows = map(str.strip, data.decode("utf-8", "replace").splitlines())
     return frozenset(r for r in rows if not r.startswith("#") and any(map(str.isalnum, r)))
 
@@ -395,10 +396,10 @@ def is_mostly_in(lines: frozenset[str], others: Collection[str]) -> bool:
 def find_moves(
     texts: Iterable[SourceText], cursor: Mapping[str, Cursor], read: Read
 ) -> dict[str, str]:
-    """Return the former path of each source that was moved or renamed since it was taken in.
+    """Map the path of each moved or renamed source to its former path.
 
-    It is a new source with the bytes of one that is gone, or with most of its lines. A daily log
-    that was edited too keeps its name: the logs of two days often share a template.
+    A moved source is a new source with the same bytes as a deleted one, or with most of its lines.
+    An edited daily log must have its old file name, since logs of two days often share a template.
     """
     gone, new = list[SourceText](), list[SourceText]()
     for text in texts:
@@ -435,9 +436,10 @@ def _is_like(old: SourceText, now: SourceText, read: Read) -> bool:
 
 
 def follow(moves: Mapping[str, str], cursor: Mapping[str, Cursor]) -> dict[str, Cursor]:
-    """Return the cursors with one for the new path of each moved source that was taken in whole.
+    """Return the cursors, with one for the new path of each moved source that was fully consumed.
 
-    What was left open of one is read again, whole: what memories rest on is recognised.
+    Other moved sources are read again completely. Statements that memories already have as sources
+    are recognised.
     """
     found = dict(cursor)
     for now, old in moves.items():
@@ -448,7 +450,7 @@ def follow(moves: Mapping[str, str], cursor: Mapping[str, Cursor]) -> dict[str, 
 
 
 def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
-    """Return the step that has memories rest on the new paths of moved sources."""
+    """Return the step that changes the sources of memories to the new paths."""
     former = {old: now for now, old in moves.items()}
     changes = tuple(
         Update(
@@ -477,11 +479,11 @@ def take_in(
     days: bool = True,
     moves: Mapping[str, str] = MappingProxyType({}),
 ) -> Intake:
-    """Compare every source with what the cursor consumed of it; `whole` takes in all claims again.
+    """Compare every source with its consumed versions. `whole` reads all claims again.
 
-    Notes are captures, not judgements: a reconciliation has nothing to say of them again. With
-    `days` their units are candidates too, once. `moves` are the former paths of moved sources,
-    whose cursors `follow` gave.
+    Notes are captured once and not judged, so `whole` does not apply to them. With `days`, the
+    units of daily logs are candidates too, but only once. `moves` maps moved sources to their
+    former paths, and `cursor` is the result of `follow`.
     """
     intake = Intake(whole=whole)
     left = frozenset(moves.values())
@@ -501,9 +503,9 @@ def take_in(
 
 
 def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
-    """Take in what is open of a source: its units, and of a daily log its notes.
+    """Add the open units of a source, and the notes of a daily log.
 
-    With `days` a daily log has units too. One that is gone was rotated: what it said stays.
+    With `days`, a daily log has units too. A deleted log was rotated, so its statements remain.
     """
     is_log, name = text.kind == "notes", text.name
     whole = intake.whole and not is_log
@@ -519,7 +521,7 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         return frozenset((*units, *map(note_hash, notes_of(blob)))) if blob else frozenset()
 
     for blob in _blobs(at):
-        hashes_of(blob)  # which says what is missing
+        hashes_of(blob)  # this records missing blobs
     at = _readable(intake, text, at, reader)
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
     step = advance(at, text.resource, text.blob, new, hashes_of)
@@ -550,7 +552,7 @@ def _placed_of(
     revision: Revision,
     reader: Reader,
 ) -> Iterator[Placed]:
-    """Yield the open thoughts of a source with their ranks."""
+    """Yield the open statements of a source with their ranks."""
     units = tuple(units)
     ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
     about = reader.owners.of(text.name)
@@ -578,7 +580,10 @@ def _placed(
 
 
 def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iterator[str]:
-    """Return why a person must look first; what another source holds too is not lost."""
+    """Yield why a person must review first.
+
+    Units that are now in another source are not lost.
+    """
     arrived = {p.unit.text_hash for p in intake.placed}
     for text in texts:
         if text.kind == "notes":
@@ -603,7 +608,10 @@ def _blobs(at: Cursor) -> set[str]:
 
 
 def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Cursor:
-    """Leave out what manifests say of versions that are not there: nobody can tell what it was."""
+    """Return the cursor without spans whose blobs are missing from the repository.
+
+    A warning is added, since the content of such spans is unknown.
+    """
     spans = tuple(s for s in at.spans if not reader.missing & {s.from_, s.to})
     if lost := [s for s in at.spans if s not in spans]:
         blob = next(b for b in (lost[0].to, lost[0].from_) if b in reader.missing)

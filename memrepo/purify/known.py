@@ -1,4 +1,4 @@
-"""What a run knows while it assembles: memories by everything by which a claim is recognised."""
+"""Index the memories by everything that identifies a claim, while a run assembles."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from memrepo.text.tokens import content_words
 
 
 def bare(text: str) -> str:
-    """Return a text without case, marker and the stops at its end."""
+    """Return a text without case, list marker and final full stops."""
     return normal_claim(text).rstrip(" .!。！")
 
 
 class Marks:
-    """Memories by what they may be recognised by: prints of texts, subjects, bare words."""
+    """An index of memories by hashes of their texts, by subject, and by bare words."""
 
     def __init__(self, memories: Mapping[str, Memory]) -> None:
-        """Take memories by id; nothing is read before the first look-up."""
+        """Store memories by id. Each index is built at its first look-up."""
         self._memories = memories
 
     @cached_property
@@ -69,29 +69,29 @@ class Marks:
         return found
 
     def with_hash(self, hash_: str) -> Sequence[Memory]:
-        """Return the memories that state a text, or rest on a unit of it, ordered by path."""
+        """Return the memories with this text, or with a source of this text, ordered by path."""
         return self._by_hash.get(hash_, ())
 
     def with_hashes(self, hashes: Iterable[str]) -> list[Memory]:
-        """Return the memories that state, or rest on, one of some texts, ordered by path."""
+        """Return the memories with one of these texts, or with a source of one, ordered by path."""
         found = {m.id: m for hash_ in hashes for m in self.with_hash(hash_)}
         return sorted(found.values(), key=lambda memory: memory.path)
 
     def about(self, subject: str) -> Sequence[Memory]:
-        """Return the active memories of a folded subject, ordered by path."""
+        """Return the active memories of a normalised subject, ordered by path."""
         return self._by_subject.get(subject, ())
 
     def with_words(self, words: str) -> Sequence[Memory]:
-        """Return the memories of a bare text, ordered by path."""
+        """Return the memories with a bare text, ordered by path."""
         return self._by_words.get(words, ())
 
 
 ALIKE = 0.3
-"""A part of a unit rewords a memory that shares this much of its words."""
+"""Minimum share of common words for a part of a unit to reword a memory."""
 
 
 def prior_of(memory: Memory) -> PriorClaim:
-    """Return a memory as Pass 2 sees it; made once, for a run asks for it time and again."""
+    """Return a memory as Pass 2 sees it. The result is cached in the memory."""
     return memory.made(_prior_of)
 
 
@@ -112,10 +112,11 @@ def _prior_of(memory: Memory) -> PriorClaim:
 
 
 class Former(msgspec.Struct, frozen=True):
-    """What candidates were before an edit: (resource, text hash) by candidate id.
+    """What candidates were before an edit: (resource, text hash) pairs by candidate id.
 
-    `standing` gives the text hashes that a source holds now, `before` those that it held when it
-    was taken in last, `holding` the places that hold one of some text hashes now.
+    `standing` returns the text hashes in the current version of a source. `before` returns those in
+    the version consumed last. `holding` returns the places that currently contain one of some text
+    hashes.
     """
 
     of: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
@@ -125,7 +126,10 @@ class Former(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct):
-    """Memories by everything by which a claim may be recognised; grows while a run assembles."""
+    """The memories a run knows, by everything that identifies a claim.
+
+    New memories are added while the run assembles.
+    """
 
     state: State
     former: Former
@@ -135,7 +139,7 @@ class Known(msgspec.Struct):
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     grown: dict[str, tuple[Source, ...]] = msgspec.field(default_factory=dict)
     by_text: dict[str, str] = msgspec.field(default_factory=dict)
-    """By the print of a text who is known by it; of the state's memories once it is asked for."""
+    """Maps the hash of a text to the memory it identifies. Filled on demand."""
     index: matching.PriorIndex = msgspec.field(default_factory=matching.PriorIndex)
     paths: set[str] = msgspec.field(default_factory=set)
     edited: dict[str, Memory] = msgspec.field(default_factory=dict)
@@ -143,20 +147,20 @@ class Known(msgspec.Struct):
     replaced: dict[str, str] = msgspec.field(default_factory=dict)
     disputed: dict[str, str] = msgspec.field(default_factory=dict)
     spoken: set[str] = msgspec.field(default_factory=set)
-    """Bare texts that this run adds to what recall holds."""
+    """Bare texts that this run adds to active memories."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
-    """By a unit of a source who rests on it; of the state's memories once it is asked for."""
+    """Maps a unit of a source to the memories that have it as a source. Filled on demand."""
     by_object: bool = True
-    """Whether a claim of one subject, predicate and home is another where its object differs."""
+    """Whether claims with equal subject, predicate and home differ if their objects differ."""
     stated: set[str] = msgspec.field(default_factory=set)
-    """Memories that a part of an edited unit still states: no other part rewords them."""
+    """Memories that a part of an edited unit still states, so no other part rewords them."""
 
     def __post_init__(self) -> None:
-        # What held itself would never be let go of: a run collects no circles.
+        # A reference to `self` would create a cycle, and runs disable garbage collection.
         self.index = matching.PriorIndex(partial(_of_subject, self.marks))
 
     def resting(self, resource: str, hash_: str) -> list[str]:
-        """Return the ids of the memories that rest on a unit of a source."""
+        """Return the ids of the memories that have a unit as a source."""
         if (resource, hash_) not in self.by_evidence:
             self.by_evidence[resource, hash_] = [
                 memory.id
@@ -167,9 +171,9 @@ class Known(msgspec.Struct):
         return self.by_evidence[resource, hash_]
 
     def known_by(self, hash_: str) -> str:
-        """Return who is known by the print of a text, or an empty string.
+        """Return the id of the memory that a text hash identifies, or an empty string.
 
-        Parts of one unit are known by their own texts, and not by that of the unit.
+        Parts of one unit are identified by their own texts, not by the unit's.
         """
         if hash_ not in self.by_text:
             known = [m for m in self.marks.with_hash(hash_) if _is_known_by_text(m)]
@@ -179,21 +183,21 @@ class Known(msgspec.Struct):
         return self.by_text[hash_]
 
     def stands(self, memory: Memory) -> bool:
-        """Return whether a line of a source, or a note, says what a memory rests on."""
+        """Return whether a line of a source, or a note, still states a memory."""
         noted = any(self.state.layout.is_memory(s.resource) for s in memory.sources)
         return noted or self._has_line(memory)
 
     def _has_line(self, memory: Memory) -> bool:
-        """Return whether a line of a source says what a memory rests on."""
+        """Return whether a line of a source still states a memory."""
         return self._is_at(memory) or bool(elsewhere(memory, self.former.holding))
 
     def _is_at(self, memory: Memory) -> bool:
-        """Return whether one of the places that a memory lists holds its text."""
+        """Return whether one of a memory's listed places still contains its text."""
         standing = self.former.standing
         return any(memory.wordings(s) & standing(s.resource) for s in memory.sources)
 
     def learn(self, memory: Memory) -> None:
-        """Remember how a new memory may be recognised: by text, by evidence, by its keys."""
+        """Index a new memory by text, source and keys."""
         texts = {memory.own_hash}
         for hash_ in (s.text_hash for s in memory.sources if s.text_hash):
             other = self.memory(self.known_by(hash_))
@@ -212,7 +216,7 @@ class Known(msgspec.Struct):
             self.spoken.add(bare(memory.body))
 
     def _person_replaced(self, memory: Memory) -> bool:
-        """Return whether a person wrote what replaced a memory, or decided which of two holds."""
+        """Return whether a person wrote a memory's replacement, or decided between the two."""
         for id_ in memory.texts("superseded_by"):
             successor = self.state.memories.get(id_)
             if successor is not None and by_person(successor):
@@ -223,37 +227,40 @@ class Known(msgspec.Struct):
         return False
 
     def memory(self, id_: str) -> Memory | None:
-        """Return a memory as this run has it by now, or None."""
+        """Return a memory as changed by this run so far, or None."""
         return self.edited.get(id_) or self.fresh.get(id_) or self.state.memories.get(id_)
 
     def current(self, id_: str) -> Memory:
-        """Return a memory that must exist: one of the state's, or one new in this run."""
+        """Return a memory as changed by this run so far. Raises KeyError if it does not exist."""
         memory = self.memory(id_)
         if memory is None:
             raise KeyError(id_)
         return memory
 
     def is_active(self, id_: str) -> bool:
-        """Return whether recall sees a memory as this run has it by now."""
+        """Return whether a memory is active after the changes of this run so far."""
         memory = self.memory(id_)
         return memory is not None and memory.status == "active"
 
     def text(self, id_: str) -> str:
-        """Return what a memory says once this run's rewordings are made."""
+        """Return the text of a memory after the rewordings of this run."""
         update = self.reworded.get(id_)
         return self.current(id_).body if update is None or update.body is None else update.body
 
     def has_news(self, id_: str) -> bool:
-        """Return whether this run found new evidence for a memory, or new words."""
+        """Return whether this run found new sources or a new wording for a memory."""
         return id_ in self.fresh or id_ in self.grown or id_ in self.reworded
 
     def edit(self, id_: str, fields: Mapping[str, object]) -> Update:
-        """Return the update, and see it in what comes after in this run."""
+        """Return an update, and apply it for the rest of this run."""
         self.edited[id_] = self.current(id_).with_fields(fields)
         return Update(id=id_, fields=fields)
 
     def recognise(self, claim: CanonicalClaim, texts: Iterable[str], id_: str) -> tuple[str, str]:
-        """Return the id of the memory that says the same, and how it was recognised."""
+        """Return the id of the memory that states the same, and how it was recognised.
+
+        Return two empty strings if there is none.
+        """
         if self.memory(id_):
             return id_, "same_id"
         for text in texts:
@@ -272,7 +279,10 @@ class Known(msgspec.Struct):
         return "", ""
 
     def _decided(self, words: str) -> Memory | None:
-        """Return what a person replaced or decided, by bare text: said again it stays there."""
+        """Return the memory with a bare text that a person replaced or decided against, or None.
+
+        If such a text is stated again, the memory remains superseded.
+        """
         same = self.marks.with_words(words)
         if words in self.spoken or any(memory.status == "active" for memory in same):
             return None
@@ -280,7 +290,10 @@ class Known(msgspec.Struct):
         return next(decided, None)
 
     def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
-        """Return the imported memory that rests on this very evidence: judged before, elsewhere."""
+        """Return the imported memory with one of these sources, since it was judged elsewhere.
+
+        Return its id and how it was recognised, or two empty strings.
+        """
         for source in sources:
             for id_ in self.resting(source.resource, source.text_hash):
                 memory = self.memory(id_)
@@ -289,7 +302,7 @@ class Known(msgspec.Struct):
         return "", ""
 
     def _may_rest(self, resource: str, hash_: str) -> Iterator[Memory]:
-        """Yield who rests on a unit of a source, listed or not."""
+        """Yield the memories that may have a unit as a source, listed or not."""
         for memory in self.marks.with_hash(hash_):
             listed_there = any(
                 s.resource == resource and hash_ in memory.wordings(s) for s in memory.sources
@@ -298,10 +311,10 @@ class Known(msgspec.Struct):
                 yield memory
 
     def before_edit(self, cluster: Cluster, said: Wording) -> Memory | None:
-        """Return the active memory whose only evidence was edited into this cluster, if any.
+        """Return the active memory whose only source was edited into this cluster, or None.
 
-        Of several that rested on one unit it is the one most like the new text. A text that names
-        another subject was not made from it: two people are two subjects.
+        If several had one unit as source, return the one most similar to the new text. A text with
+        another subject is no rewording.
         """
         found: dict[str, Memory] = {}
         for candidate in cluster.candidates:
@@ -324,7 +337,10 @@ class Known(msgspec.Struct):
         return not self._has_line(memory)
 
     def revived(self, id_: str) -> dict[str, object]:
-        """Return what changes when a retired memory is stated again: its epoch wins a merge."""
+        """Return the fields to change if a retired memory is stated again.
+
+        The higher status epoch wins in a merge.
+        """
         memory = self.state.memories[id_]
         if memory.standing != "retire_candidate":
             return {}
@@ -335,7 +351,7 @@ class Known(msgspec.Struct):
         return {"standing": None, **back}
 
     def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
-        """Merge evidence by resource and text; tell whether there was anything to add."""
+        """Merge sources by resource and text. Return whether anything was added."""
         if id_ in self.fresh:
             old = self.fresh[id_]
             united = unite(old.sources, sources)
@@ -349,16 +365,16 @@ class Known(msgspec.Struct):
             if united == old_sources:
                 return False
             if old.has(SOURCE_COUNT) and old.with_fields(self.evidence(united, old)) == old:
-                return False  # it is met again in places that are counted already
+                return False  # all these places are counted already
         self.grown[id_] = united
         return True
 
     def evidence(self, sources: tuple[Source, ...], old: Memory | None = None) -> dict[str, object]:
-        """Return the fields that hold evidence: the places that are listed, and how many there are.
+        """Return the source fields: the listed places, and their number if not all are listed.
 
-        `old` is a memory whose evidence grew to these. Of places that it does not list those are
-        new that did not hold the text when their source was taken in last; where none that it
-        lists holds it any more, new ones come first.
+        `old` is the memory before `sources` were merged. An unlisted place counts as new if it did
+        not contain the text when its source was last consumed. If no listed place contains the text
+        any more, new places are listed first.
         """
         if old is None or not old.has(SOURCE_COUNT):
             if len(sources) <= MAX_LISTED:
@@ -372,57 +388,63 @@ class Known(msgspec.Struct):
         return {"sources": listed_places(sources), SOURCE_COUNT: count}
 
     def bounded(self, memory: Memory) -> Memory:
-        """Return a new memory as it is stored: with the places that are listed."""
+        """Return a new memory with its sources limited to the listed places."""
         if len(memory.sources) <= MAX_LISTED:
             return memory
         return memory.with_fields(self.evidence(memory.sources))
 
 
 def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
-    """Yield the active memories of a folded subject as Pass 2 sees them."""
+    """Yield the active memories of a normalised subject as Pass 2 sees them."""
     for memory in marks.about(subject):
         if memory.status == "active" and not memory.is_note:
             yield prior_of(memory)
 
 
 def _person(memory: Memory) -> str:
-    """Return how a person answers for a memory, or an empty string."""
+    """Return whether a person worded or confirmed a memory, as text, or an empty string."""
     if worded_by_person(memory):
         return "worded by a person"
     return "confirmed by a person" if by_person(memory) else ""
 
 
 def _is_listed(memory: Memory, source: Source) -> bool:
-    """Return whether a memory lists a place, be it of a wording that it has no more."""
+    """Return whether a memory lists a place, also by an earlier wording."""
     of_file = (one for one in memory.sources if one.resource == source.resource)
     return any(source.text_hash in memory.wordings(one) for one in of_file)
 
 
 def worded_by_person(memory: Memory) -> bool:
-    """Return whether a memory's text is a person's wording."""
+    """Return whether a person worded a memory's text."""
     stamp: Stamp | None = memory.fields.get("generated")
     return stamp is not None and stamp.by.startswith("human:")
 
 
 def by_person(memory: Memory) -> bool:
-    """Return whether a person worded a memory or confirmed it."""
+    """Return whether a person worded or confirmed a memory."""
     stamp: Stamp | None = memory.fields.get("generated")
     told = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
     return any(one.by.startswith("human:") for one in told)
 
 
 def held_by_person(memory: Memory) -> bool:
-    """Return whether a person wrote, confirmed or marked a memory: no text gone archives it."""
+    """Return whether a person worded, confirmed or marked a memory.
+
+    Such a memory is not archived when its source is gone.
+    """
     return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
 
 
 def _is_known_by_text(memory: Memory) -> bool:
-    """Return whether a text alone tells a memory: a short one means something else elsewhere."""
+    """Return whether a memory's text alone identifies it.
+
+    A short text has other meanings elsewhere.
+    """
     return len(memory.body) >= SHORT and not memory.text("object")
 
 
 def _names_another(memory: Memory, said: Wording) -> bool:
-    """Return whether a text and a memory each name a subject in their words, and not the same."""
+    """Return whether a text and a memory name different subjects in their words."""
     sides = ((memory.text("subject"), memory.body), (said.subject, said.text))
     named = all(
         subject and content_words(subject) <= content_words(text) for subject, text in sides
@@ -434,14 +456,14 @@ def _names_another(memory: Memory, said: Wording) -> bool:
 def elsewhere(
     memory: Memory, holding: Callable[[frozenset[str]], tuple[Source, ...]]
 ) -> tuple[Source, ...]:
-    """Return the places that hold what a memory rests on, if it does not list all it was met in."""
+    """Return the current places of a memory that does not list all of its sources, else nothing."""
     return holding(hashes_of(memory)) if memory.has(SOURCE_COUNT) else ()
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Merge evidence: one entry a resource and text, recorded once and then left as it is.
+    """Merge sources, with one entry per resource and text. The first entry remains unchanged.
 
-    Its blob can be read for ever, so that a line which only moved needs no new record.
+    Its blob stays readable, so a line that only moved needs no new entry.
     """
     found: dict[tuple[str, str], Source] = {}
     for source in (*old, *new):
@@ -450,7 +472,7 @@ def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def storable(memory: Memory) -> str:
-    """Return why a memory could not be read back once written, or an empty string."""
+    """Return why a memory could not be read back after writing, or an empty string."""
     try:
         codec.prove(memory)
     except codec.CodecError as error:
@@ -459,7 +481,7 @@ def storable(memory: Memory) -> str:
 
 
 CROWD = 2000
-"""So many files are in one folder before others go to folders below it."""
+"""Number of files in a folder from which new files go to subfolders."""
 
 
 def _in_folders(state: State) -> Counter[str]:
@@ -469,7 +491,7 @@ def _in_folders(state: State) -> Counter[str]:
 def free_path(state: State, taken: set[str], memory: Memory) -> str:
     """Return a path that neither the tree nor this run's new memories use.
 
-    A folder is not filled beyond what people and forges can show.
+    Folders are limited to a size that people and forges can display.
     """
     folder = memory.path.rpartition("/")[0]
     if state.once(_in_folders)[folder] + len(taken) >= CROWD:

@@ -1,6 +1,6 @@
-"""Which view is the primary home of which type of claim (memory-purifier, route affinity).
+"""Map each type of claim to its primary view (memory-purifier, route affinity).
 
-All seventy cells are written out; a test compares each with the lineage's table.
+All seventy combinations are listed. A test compares each with memory-purifier's table.
 """
 
 from __future__ import annotations
@@ -58,30 +58,30 @@ AFFINITIES: Mapping[tuple[str, str], Affinity] = MappingProxyType(
 
 
 def affinity(type_: str, home: str) -> Affinity:
-    """Return how well a home suits a type; suspicious where the type or home is unknown."""
+    """Return how well a home suits a type. Unknown types or homes are suspicious."""
     return AFFINITIES.get((type_, home), "suspicious")
 
 
 def permitted(home: str, profile: Profile) -> bool:
-    """Return whether a profile has this home: HISTORY and WISHES are personal only."""
+    """Return whether a profile has this home. HISTORY and WISHES are personal only."""
     return home in HOMES and (profile == "personal" or home not in PERSONAL_HOMES)
 
 
 def recast(type_: str, profile: Profile) -> str:
-    """Return the type a claim takes under a profile.
+    """Return the type of a claim under a profile.
 
-    An aspiration fits no home but WISHES, which a business has not: there it is an open question
-    (what is wished is not decided). The lineage's prose promised such a rerouting and its code
+    An aspiration only fits WISHES, which the business profile lacks. There it becomes an open
+    question, because a wish is undecided. memory-purifier documented this rerouting, but its code
     refused the whole batch.
     """
     return "open_question" if type_ == "aspiration" and profile == "business" else type_
 
 
 def route(type_: str, profile: Profile) -> str:
-    """Return the permitted home with the highest affinity for the (recast) type.
+    """Return the permitted home with the highest affinity for a type, after `recast`.
 
-    On business a milestone keeps its type and goes to EPISODES, its acceptable second home.
-    An unknown type goes to LTMEMORY.
+    On the business profile, a milestone retains its type and goes to EPISODES, its acceptable
+    second home. An unknown type goes to LTMEMORY.
     """
     type_ = recast(type_, profile)
     own = HOME_OF_TYPE.get(type_, "LTMEMORY.md")

@@ -1,1 +1,1 @@
-"""Derived pages: State -> text."""
+"""Generate pages from a State, as text."""

@@ -1,6 +1,7 @@
-"""A repository's claims in memory-purifier's file shapes, byte for byte a function of the tree.
+"""Export a repository's claims in memory-purifier's file formats.
 
-Lineage: memory-purifier, machine artifacts. The mapping is in docs/migrating.md.
+The bytes depend only on the tree. Lineage: memory-purifier, machine artifacts. The mapping is in
+docs/migrating.md.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ _PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
 
 
 def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    """Return every subject with its claims, inactive ones included.
+    """Return every subject with its claims, including inactive ones.
 
-    Deliberate difference: `aliases` names the other spellings of a subject (case, article,
-    plural) and the names that texts or the configuration give it; the lineage leaves it empty.
-    The canonical form is then the entity's main name.
+    Deliberate difference: `aliases` contains other spellings of a subject (case, article, plural)
+    and its names in texts or in the configuration. memory-purifier leaves it empty. The canonical
+    form is then the entity's main name.
     """
     known = catalogue((t.memory for t in claims.told), configured)
     ids: dict[str, list[str]] = {}
@@ -80,7 +81,7 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def routes(claims: Claims) -> dict[str, list[str]]:
-    """Return the ids of the active claims by home; every home has a key."""
+    """Return the ids of the active claims by home. Every home has a key."""
     return {
         home: [t.id for t in claims.told if t.home == home and t.status not in lineage.INACTIVE]
         for home in HOMES
@@ -88,7 +89,7 @@ def routes(claims: Claims) -> dict[str, list[str]]:
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """What manifest and summary are made of: claims, the newest run, sources and views."""
+    """The data of manifest and summary: claims, the newest run, sources and views."""
 
     claims: Claims
     run: RunRecord | None
@@ -98,7 +99,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """Return the newest run's manifest as it was written, or an empty mapping."""
+        """Return the newest run's manifest as written, or an empty mapping."""
         return self.run.record if self.run else {}
 
     @property
@@ -109,14 +110,20 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> str:
-        """Return the lineage's word for how the newest run ended; no run at all is skipped."""
+        """Return memory-purifier's status of the newest run.
+
+        Without a run, the status is "skipped".
+        """
         if self.run is None:
             return "skipped"
         return "partial_failure" if self.record.get("partial") else "ok"
 
 
 def manifest(told: Published, how: Spelling) -> dict[str, Any]:
-    """Return the manifest with every field of the lineage; runs hold no duration, so one time."""
+    """Return the manifest with every field of memory-purifier.
+
+    Runs record no duration, so start and finish have the same time.
+    """
     at = how.stamps(told.run.now if told.run else None, "finishedAt")
     run = told.run.run if told.run else None
     status = told.status
@@ -150,7 +157,7 @@ def manifest(told: Published, how: Spelling) -> dict[str, Any]:
 
 
 def _versions(told: Published) -> dict[str, object]:
-    """Return the versions: the shape is the lineage's, the build metadata names who wrote it."""
+    """Return the version fields. The build metadata names memrepo as the writer."""
     package = f"{lineage.PACKAGE_VERSION}+memrepo.{told.record.get('package_version', __version__)}"
     return {
         "version": package,
@@ -168,7 +175,7 @@ def _versions(told: Published) -> dict[str, object]:
 
 
 def _mode(told: Published) -> str:
-    """Return the mode; claims that were only imported count as one reconciliation."""
+    """Return the mode. An import counts as a reconciliation."""
     mode = told.run.mode if told.run else ""
     return "reconciliation" if mode == IMPORT else mode or "incremental"
 
@@ -189,7 +196,7 @@ def _tally(words: Any) -> dict[str, int]:
 
 
 def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Group what a run quarantined by the pass that refused it; a cut run is a failure too."""
+    """Group a run's quarantined answers by pass. An incomplete run counts as a failure too."""
     errors: dict[str, list[str]] = {}
     for entry in record.get("quarantined", ()):
         id_ = str(entry.get("id", ""))
@@ -221,7 +228,7 @@ def _odd_routes(claims: Claims) -> list[dict[str, object]]:
 
 
 def summary(told: Published, how: Spelling, now: datetime) -> dict[str, object]:
-    """Return the summary of the newest run; only its timestamp is the time of the export."""
+    """Return the summary of the newest run. Only its timestamp is the time of the export."""
     page = manifest(told, how)
     tokens = told.record.get("tokens") or {}
     touched = told.touched
@@ -267,7 +274,7 @@ def candidate_records(
     runs: Iterable[RunRecord],
     how: Spelling,
 ) -> tuple[list[dict[str, object]], list[Problem]]:
-    """Return the records of `candidates/<folder>/`, by time and text; a damaged file is a Problem.
+    """Return the records of `candidates/<folder>/`, by time and text, and the problems.
 
     A record's run is the one that judged at the file's time, or null.
     """
@@ -354,9 +361,9 @@ def _moment(node: Node | None) -> datetime | None:
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """What an export is asked for: profile, zone of local times, rules of sources, and now.
+    """The options of an export: profile, zone of local times, source rules, and current time.
 
-    `aliases` are the configured other names of entities.
+    `aliases` maps entities to other names set in the configuration.
     """
 
     profile: Profile
@@ -367,7 +374,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of an export by name, counts of what is in it and left out, and findings."""
+    """The files of an export by name, the counts of exported and omitted claims, and problems."""
 
     files: Mapping[str, bytes]
     counts: Mapping[str, int]
@@ -376,7 +383,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def artifacts(state: State, terms: Terms) -> Exported:
-    """Return the eight files of the lineage; equal trees and terms give equal bytes."""
+    """Return memory-purifier's eight files. Equal trees and terms give equal bytes."""
     runs, damaged = read_runs(state.files, state.layout)
     claims = claims_of(state, terms.profile)
     how = _spelling(state, claims, runs, terms)
@@ -432,7 +439,7 @@ def _published(state: State, claims: Claims, run: RunRecord | None, terms: Terms
 
 
 def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, str]:
-    """Return the content hash of each claim source; daily logs are no input of the lineage."""
+    """Return the content hash of each claim source. Daily logs are not memory-purifier's input."""
     area = layout.area("sources")
     return {
         layout.source_name(path): lineage.content_hash(state.files[path])

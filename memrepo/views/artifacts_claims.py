@@ -1,8 +1,8 @@
-"""Memories as the claims of memory-purifier's files: 33 fields in camelCase, in its order.
+"""Export memories as memory-purifier's claims: 33 fields in camelCase, in its order.
 
-Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction is on both sides,
-under one stable id; records are sorted by id, not by when they were written; hand-made memories
-name their own file as provenance.
+Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction appears on both sides,
+with one stable id. Records are sorted by id, not by time. Memories written by hand have their own
+file as provenance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memrepo.views.artifacts_runs import Judgement
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as the claim it is exported as."""
+    """A memory and the claim it is exported as."""
 
     memory: Memory
     id: str
@@ -38,10 +38,11 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """The claims of a state in the order of their ids, their relations, and what is no claim.
+    """The claims of a state, ordered by id, with their relations.
 
-    `left_out` counts memories by reason. `older` and `newer` hold supersession both ways and
-    `against` contradictions, all as claim ids by claim id; `cluster` a contradiction's stable id.
+    `left_out` counts the omitted memories by reason. `older` and `newer` map claim ids to
+    superseded and superseding ones, and `against` to contradicting ones. `cluster` maps a claim id
+    to the stable id of its contradiction.
     """
 
     told: tuple[Told, ...]
@@ -86,7 +87,7 @@ def _why_not(memory: Memory, profile: Profile) -> str:
 
 
 def _tell(memories: Iterable[Memory], profile: Profile) -> Iterator[Told]:
-    """Yield claims; an id that the formula gives twice is distinguished by the memory's own."""
+    """Yield claims. If the formula gives an id twice, the second includes the memory's own id."""
     taken: set[str] = set()
     for memory in memories:
         type_, home = _routed(memory, profile)
@@ -102,7 +103,10 @@ def _tell(memories: Iterable[Memory], profile: Profile) -> Iterator[Told]:
 
 
 def _routed(memory: Memory, profile: Profile) -> tuple[str, str]:
-    """Return type and home; where a person left none, or one that cannot be, the type's own."""
+    """Return the type and home of a memory.
+
+    If the home is missing or impossible, return the one for its type.
+    """
     home = memory.text("home")
     if home and affinity(memory.type, home) != "impossible":
         return memory.type, home
@@ -121,7 +125,7 @@ def _related(claims: Claims) -> Claims:
         for link in told.memory.fields.get("links", ()):
             if link.type == "contradicts" and link.target in known:
                 edges |= {(told.memory.id, link.target), (link.target, told.memory.id)}
-    # A supersession that was reverted (its target is active again) is told on neither side.
+    # Omit reverted supersessions, whose target is active again.
     pairs = {
         (new, old)
         for new, old in pairs
@@ -146,7 +150,7 @@ def _by_first(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Name each set of claims that contradict each other, directly or by way of others."""
+    """Assign an id to each set of claims that contradict each other, directly or indirectly."""
     found: dict[str, str] = {}
     for start in sorted(against):
         if start in found:
@@ -161,7 +165,7 @@ def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
 
 class Spelling(msgspec.Struct, frozen=True, kw_only=True):
-    """What every record shares: profile, the zone of local times, file lengths, and judgements."""
+    """The data common to all records: profile, zone of local times, file lengths, judgements."""
 
     profile: Profile
     zone: ZoneInfo
@@ -170,11 +174,11 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     judged: Mapping[str, Judgement]
 
     def local(self, moment: datetime | None) -> str | None:
-        """Format a moment in the configured zone with its offset."""
+        """Format a time in the configured zone with its offset."""
         return moment.astimezone(self.zone).isoformat() if moment else None
 
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
-        """Return a moment twice, local and UTC, and the zone's name."""
+        """Return a time in local zone and UTC, and the zone's name."""
         return {
             name: self.local(moment),
             f"{name}_utc": format_time(moment) if moment else None,
@@ -183,7 +187,7 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def updated(memory: Memory) -> datetime | None:
-    """Return when a memory last changed in meaning, or was superseded."""
+    """Return when a memory last changed its meaning, or was superseded."""
     stamp = memory.fields.get("generated")
     moments = [stamp.at if stamp else None, memory.time("superseded_at")]
     known = [m for m in moments if m is not None]
@@ -191,7 +195,7 @@ def updated(memory: Memory) -> datetime | None:
 
 
 def claim_record(told: Told, claims: Claims, how: Spelling) -> dict[str, object]:
-    """Return the record of one claim, keys in the lineage's order."""
+    """Return the record of one claim, with keys in memory-purifier's order."""
     memory, judged = told.memory, how.judged.get(told.memory.id, Judgement())
     provenance = _provenance(memory, how)
     record: dict[str, object] = {
@@ -260,7 +264,7 @@ def _contradictions(told: Told, claims: Claims, judged: Judgement) -> list[dict[
 
 
 def relation(other: Told, judged: Judgement) -> str:
-    """Return how a claim stands to the one it contradicts: as judged, else by what became of it."""
+    """Return the relation of a contradicting claim: as judged, else by its status."""
     known = judged.relations.get(other.memory.id, "")
     return known or {"superseded": "superseded", "stale": "stale"}.get(other.status, "contested")
 
@@ -276,7 +280,7 @@ def _postures(judged: Judgement) -> dict[str, str | None]:
 
 
 def _disposition(told: Told, claims: Claims, judged: Judgement) -> dict[str, str | None]:
-    """Return the three duplicate fields; a rewording in place is a reuse of the id."""
+    """Return the three duplicate fields. A rewording counts as a reuse of the id."""
     twin = claims.by_memory.get(told.memory.text("duplicate_of"))
     word, target = "new_claim", None
     if told.status == "probable_duplicate" or judged.disposition == "probable_duplicate":
@@ -321,7 +325,7 @@ def _retired(memory: Memory, how: Spelling) -> list[dict[str, object]]:
 
 
 def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, object]]:
-    """Return one record a claim and competing claim: each contradiction from both sides."""
+    """Return each contradiction as two records, one from each side."""
     by_id = claims.by_id
     return [
         {

@@ -1,4 +1,4 @@
-"""Run manifests as exports need them: the newest run, and the judgement of each memory."""
+"""Read run manifests for exports: the newest run, and the judgement of each memory."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
 
 IMPORT = "import"
-"""The mode of a manifest that an import wrote: judgements, but no run of ours."""
+"""The mode of a manifest written by an import, which has judgements but no run."""
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One manifest of the tree: the run, its time, and the record as it was written."""
+    """One manifest of the tree: the run, its time, and the record as written."""
 
     run: str
     now: datetime | None
@@ -28,26 +28,26 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def mode(self) -> str:
-        """Return incremental, reconciliation, or import."""
+        """Return "incremental", "reconciliation" or "import"."""
         return str(self.record.get("mode", ""))
 
     @property
     def judgements(self) -> Mapping[str, Sequence[Mapping[str, object]]]:
-        """Return, by memory id, why it was judged so."""
+        """Return the judgements by memory id."""
         found = self.record.get("judgements")
         return found if isinstance(found, dict) else {}
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Return what the run counted."""
+        """Return the run's counts."""
         found = self.record.get("counts")
         return found if isinstance(found, dict) else {}
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What Pass 2 and assembly last said of a memory; empty texts where nobody said anything.
+    """The last judgement of a memory by Pass 2 and assembly. Unknown fields are empty.
 
-    `relations` maps a contradicting memory's id to how the two relate.
+    `relations` maps the id of each contradicting memory to the kind of relation.
     """
 
     cluster: str = ""
@@ -65,7 +65,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 def read_runs(
     files: Mapping[str, bytes], layout: Layout
 ) -> tuple[tuple[RunRecord, ...], tuple[Problem, ...]]:
-    """Read the manifests of a tree, oldest first; a damaged one is a Problem."""
+    """Return the manifests of a tree, oldest first, and the problems of damaged ones."""
     manifests, problems = read_manifests(files, layout)
     records = []
     for manifest in manifests:
@@ -77,7 +77,7 @@ def read_runs(
 
 
 def latest(records: Iterable[RunRecord]) -> RunRecord | None:
-    """Return the newest run; an import counts only where there was no run since."""
+    """Return the newest run. An import is returned only if there is no run."""
     ordered = list(records)
     runs = [r for r in ordered if r.mode != IMPORT]
     return next(iter(reversed(runs or ordered)), None)
@@ -86,10 +86,10 @@ def latest(records: Iterable[RunRecord]) -> RunRecord | None:
 def read_judgements(
     records: Iterable[RunRecord], files: Mapping[str, bytes], layout: Layout
 ) -> dict[str, Judgement]:
-    """Return the newest judgement of each memory; in one run the first is the one that made it.
+    """Return the newest judgement of each memory. In one run, the first one counts.
 
-    A duplicate's disposition is that of its birth: to meet it again does not make it another.
-    What headers of format 1 said comes before.
+    The disposition of a duplicate is that of its creation and never changes later. Judgements from
+    headers of format 1 are older than all others.
     """
     found: dict[str, Judgement] = {}
     for line in files.get(layout.upgraded, b"").splitlines():

@@ -1,4 +1,4 @@
-"""Memories as JSON objects, as a plain Open Knowledge Format bundle, as an OpenClaw workspace."""
+"""Export memories as JSON objects, an Open Knowledge Format bundle or an OpenClaw workspace."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from memrepo.policies.hotcache import hot_of, is_exempt
 from memrepo.policies.links import Target, Targets, address, rewritten
 
 _WHOLE = 400
-"""A memory of one line up to so many characters stands whole in OpenClaw's MEMORY.md."""
+"""Maximum characters of a one-line memory in OpenClaw's MEMORY.md."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How much a host reads of a page: lines, and bytes."""
+    """The lines and bytes that a host reads of a page."""
 
     lines: int
     bytes: int
 
 
 def told(state: State) -> list[Memory]:
-    """Return active memories that are no notes, the most important first."""
+    """Return active memories without notes, most important first."""
     return sorted(
         (m for m in state.active if m.type not in ("note", "chunk", "summary")), key=_first
     )
@@ -54,7 +54,11 @@ def _first(memory: Memory) -> tuple[object, ...]:
 
 
 def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
-    """Return an OpenClaw workspace: MEMORY.md, what it has no room for by layer, notes by day."""
+    """Return the files of an OpenClaw workspace.
+
+    MEMORY.md has the most important memories. The other memories are in files by layer, and the
+    notes are in files by day.
+    """
     short = [m for m in told(state) if "\n" not in m.body and 0 < len(m.body) <= _WHOLE]
     page, shown = _fitted(short, limits)
     files = {"MEMORY.md": page}
@@ -69,7 +73,10 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
 
 
 def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str]:
-    """Return `memory/LAYER.md` by path: the whole text of each active memory that is no note."""
+    """Return the `memory/LAYER.md` pages by path, with the whole text of active memories.
+
+    Notes and the ids in `without` are omitted.
+    """
     layers: dict[str, list[Memory]] = defaultdict(list)
     for memory in state.active:
         if memory.type not in ("note", "chunk") and memory.id not in without:
@@ -83,7 +90,7 @@ def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str
 
 
 def _fitted(memories: Sequence[Memory], limits: Limits) -> tuple[bytes, set[str]]:
-    """Return the page with as many bullets as fit, those that stand first, and their ids."""
+    """Return the page with as many leading bullets as fit, and the ids of their memories."""
     kept = list(memories[: max(limits.lines, 0)])
     while True:
         data = _page(kept)
@@ -115,7 +122,7 @@ def _note(note: Memory) -> str:
 
 
 def _said(text: str) -> str:
-    """Return a text in which no comment opens: programs take their own marks for commands."""
+    """Return a text in which no comment opens, since programs treat their own marks as commands."""
     return visible(without_secrets(text)).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
 
 
@@ -132,9 +139,9 @@ _MARKUP = regex(r"([\\\[\]`*_<>])")
 
 
 def memory_json(memory: Memory) -> dict[str, object]:
-    """Return a memory's path, layer, fields and text, numbers and flags as JSON has them.
+    """Return a memory's path, layer, fields and text, with JSON numbers and booleans.
 
-    Fields at their default are left out, as in the file; of sources all is told.
+    Fields with their default value are omitted, as in the file. Sources are complete.
     """
     given = {**memory.fields, **({"sources": memory.sources} if memory.sources else {})}
     fields = {f.name: _value(f.kind, given[f.name]) for f in FIELDS if f.name in given}
@@ -161,17 +168,17 @@ def _value(kind: Kind, value: Any) -> Any:
 
 
 def jsonl(state: State) -> dict[str, bytes]:
-    """Return one file that holds every memory, forgotten ones too, by path."""
+    """Return one file with every memory, including forgotten ones, ordered by path."""
     ordered = sorted(state.memories.values(), key=lambda m: m.path)
     return {MEMORIES: spell_lines(memory_json(memory) for memory in ordered)}
 
 
 def okf(state: State) -> tuple[dict[str, bytes], int]:
-    """Return a bundle (OKF 0.2, sections 3 and 8) and how many forgotten memories it leaves out.
+    """Return a bundle (OKF 0.2, sections 3 and 8) and the number of omitted forgotten memories.
 
-    Memory files are copied byte for byte but for links in their texts, which become markdown links
-    to the files of the bundle, and for `generated`, which is stated; the root's index alone has a
-    header, with the version.
+    Memory files are copied byte for byte, with two exceptions. Links in texts become markdown links
+    to files of the bundle, and `generated` is added. Only the root's index has a header, with the
+    version.
     """
     area = state.layout.area("memories")
     shown = [m for m in state.memories.values() if m.status != "forgotten"]
@@ -193,7 +200,10 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
 
 
 def _markdown(here: str, to: Mapping[str, str]) -> Callable[[Target], str]:
-    """Return how a link of the file `here` is written as markdown; `to` are the files by id."""
+    """Return the function that writes links of the file `here` in markdown.
+
+    `to` maps memory ids to files.
+    """
 
     def spelt(link: Target) -> str:
         found = address(link, to[link.id], here)
@@ -207,7 +217,7 @@ def _with_body(data: bytes, memory: Memory, body: str) -> bytes:
 
 
 def _above(name: str) -> Iterator[str]:
-    """Yield every folder that a file is in, the root first."""
+    """Yield every folder that contains a file, root first."""
     parts = name.split("/")[:-1]
     yield from ("/".join(parts[:n]) for n in range(len(parts) + 1))
 
@@ -240,7 +250,7 @@ def _memory_line(name: str, memory: Memory) -> str:
 
 
 def _plain(text: str, limit: int) -> str:
-    """Put a text on one line of markdown that is text and nothing else, at most `limit` long."""
+    """Return a text on one line without markup, at most `limit` characters long."""
     line = " ".join(visible(text).split())
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
     return _MARKUP.sub(r"\\\1", line)

@@ -1,7 +1,8 @@
-"""Linked memories as one HTML page that needs nothing next to it: a drawing, a list, no network.
+"""Render linked memories as one self-contained HTML page: a drawing and a list.
 
-Memory text is data. It reaches the drawing as JSON in a block that no browser runs, and the page's
-own policy lets a browser apply the one style sheet and run the one script whose hashes it names.
+Memory text is data. The drawing receives it as JSON in a block that browsers do not execute. The
+page's policy only permits the one style sheet and the one script whose hashes it names. No network
+is used.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TYPES = ("follows", "references", "supports", "contradicts", "related")
 
 
 def graph_page(graph: Graph, title: str) -> str:
-    """Return the page; equal graphs give equal pages. Memories without a link are left out."""
+    """Return the page. Equal graphs give equal pages. Memories without links are omitted."""
     sheet, sheet_hash = inlined("graph.css")
     script, script_hash = inlined("graph.js")
     linked = [m for id_, m in sorted(graph.memories.items()) if id_ in graph.at]
@@ -57,9 +58,9 @@ def graph_page(graph: Graph, title: str) -> str:
 
 
 def label(memory: Memory) -> str:
-    """Return what a memory is called in a drawing: its title, or how its own words begin.
+    """Return a memory's label in the drawing: its title, or the beginning of its text.
 
-    What a heading put before them is what neighbours have in common, and tells none apart.
+    The lead is omitted, because neighbours share it.
     """
     own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-\n").replace("**", "")
     return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
@@ -83,7 +84,7 @@ def _counts(graph: Graph, linked: int) -> str:
 
 
 def _as_script(data: dict[str, object]) -> Markup:
-    """Return data as JSON in which nothing ends the block that holds it."""
+    """Return data as JSON that cannot close the block that contains it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

@@ -1,7 +1,7 @@
-"""`MEMORY.md`: the hot cache as an agent reads it. A pure function of the tree, byte for byte.
+"""Generate `MEMORY.md`, the hot cache for agents. The bytes depend only on the tree.
 
-One bullet is one condensed memory and its tag `↑date(reason)←path[pin]`. The first line carries a
-stamp of the rest, so that a page which a hand changed can be told from one that is merely old.
+Each bullet is one condensed memory with its tag `↑date(reason)←path[pin]`. The first line has a
+hash of the rest. A page edited by hand can therefore be distinguished from an outdated one.
 """
 
 from __future__ import annotations
@@ -62,15 +62,16 @@ _OURS = regex(
 )
 _LEFT_OUT = "## Left out"
 _REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
-"""The four reasons that a tag has; what an import or an older version gave is shown as the last."""
+"""The four reasons in a tag. A reason from an import or an older version is shown as the last."""
 
 
 def hot_page(state: State, rules: HotRules) -> bytes | None:
-    """Return the page for a state, or None where no memory ever was on the hot cache.
+    """Return the page for a state, or None if no memory was ever on the hot cache.
 
-    It holds at most `rules.budget` bullets. What they and the host's limits leave no room for is
-    listed with where it is; a page whose last bullet left stays, and says so. Everybody who works
-    here reads the page: where memories are of several scopes, it holds those that are of none.
+    The page has at most `rules.budget` bullets. Memories beyond the budget or the host's limits are
+    listed by folder. If the last bullet is removed, the page remains with a notice. Everybody who
+    works here reads the page. If memories belong to several scopes, only memories without a scope
+    are shown.
     """
     marked = having(state.every, ("hot",))
     if not marked:
@@ -88,7 +89,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
 
 
 def hot_changes(state: State, rules: HotRules) -> list[Change]:
-    """Return what makes the page agree with the memories; a foreign file is never written."""
+    """Return the changes that update the page. A foreign file is never overwritten."""
     path = hot_path(state.files, state.layout, rules)
     page, there = hot_page(state, rules), state.files.get(path)
     others = [
@@ -103,7 +104,7 @@ def hot_changes(state: State, rules: HotRules) -> list[Change]:
 
 
 def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str:
-    """Return where the page stands: `HOT.md` where its own place holds somebody else's file."""
+    """Return the page's path: `HOT.md` if a foreign file is at the configured path."""
     path = layout.prefix + rules.path
     there = files.get(path)
     if there is None or standing_of(there) != "foreign":
@@ -112,14 +113,14 @@ def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str
 
 
 def standing_of(data: bytes) -> Standing:
-    """Return whether a page is ours, was changed by hand, or is a foreign file."""
+    """Return whether a page is unchanged, edited by hand, or a foreign file."""
     return standing_of_page("hot", data)
 
 
 def said_by_hand(line: str) -> tuple[str, str] | None:
-    """Read a line of the page: what it says, as it is spelt, and the path that its tag names.
+    """Parse a line of the page. Return its text as written, and the path in its tag.
 
-    The path is empty where there is no tag; None for what memrepo itself puts between bullets.
+    The path is empty without a tag. Return None for lines that memrepo writes between bullets.
     """
     line = line.rstrip()
     if found := _BULLET.fullmatch(line):
@@ -130,12 +131,12 @@ def said_by_hand(line: str) -> tuple[str, str] | None:
 
 
 def unescaped(said: str) -> str:
-    """Return the text of a bullet without the marks that keep it from being markup."""
+    """Return the text of a bullet without the backslashes that escape markup."""
     return _ESCAPED.sub(lambda m: m[1][: len(m[1]) // 2] + m[2], said)
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
-    """Sort critical and pinned memories first, then the newest, then by their place in the file."""
+    """Return the sort key: critical and pinned memories first, newest first, then by `order_of`."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
     is_critical = memory.flag("critical") or (hot is not None and hot.reason == CRITICAL)
@@ -156,7 +157,7 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
 
 
 def _section(memory: Memory) -> str:
-    """Return under which heading a memory is: that of its part of the page, or its layer."""
+    """Return the section of a memory: that of its part of the page, or its layer."""
     part = part_of(memory)
     if part == "person" and not is_about_person(memory):
         return memory.layer if memory.layer in _ORDER[:2] else "user"
@@ -168,7 +169,7 @@ def _pointer(memories: Iterable[Memory]) -> str:
 
 
 def _folder(memory: Memory) -> str:
-    """Return the folder of a memory's layer, with its slash."""
+    """Return the folder of a memory's layer, with a trailing slash."""
     parts = memory.path.split("/")
     known = parts.index("memories") + 2 if "memories" in parts[:-1] else len(parts) - 1
     return "/".join(parts[:known]) + "/"
@@ -183,7 +184,7 @@ def bullet(memory: Memory) -> str:
 
 
 def tag(memory: Memory, hot: Hot) -> str:
-    """Return the tag of a bullet; a memory that changed since its promotion is synchronised."""
+    """Return the tag of a bullet. A memory changed since its promotion has the reason SYNC."""
     since, reason = hot.since, hot.reason if _REASON.fullmatch(hot.reason) else SYNC
     if (synced := synced_at(memory)) is not None:
         since, reason = synced, SYNC
@@ -193,11 +194,11 @@ def tag(memory: Memory, hot: Hot) -> str:
 
 
 def condensed(memory: Memory) -> str:
-    """Return a memory on one line of at most 230 characters, without markup of its own.
+    """Return a memory on one line of at most 230 characters, without markup.
 
-    Items of a list are joined, fields that nobody filled in are left out, and what the text needs
-    to be understood is in front. Arrows of tags are taken out: a memory must not be able to forge
-    one. A placeholder stands for a secret, whatever its line allows: agents read this.
+    List items are joined, unfilled fields are omitted, and necessary context comes first. The
+    arrows used in tags are replaced, so a memory cannot forge a tag. Secrets are always replaced by
+    a placeholder, since agents read the page.
     """
     said = without_secrets(before_code(memory.body))
     lines = [line for line in said.split("\n") if is_given(line)]
@@ -207,12 +208,15 @@ def condensed(memory: Memory) -> str:
     about = _about(memory, text)
     text = visible(f"{about}: {text}" if about else text)
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
-    # On one line, and with its marks escaped, a text may look like a secret that it was not.
+    # On one line and escaped, harmless text may look like a secret.
     return without_secrets(_MARKUP.sub(r"\1\1\\\2", _cut(text)))
 
 
 def _between(before: str, line: str) -> str:
-    """Return what joins two lines: a list's items are kept apart, what introduces it is not."""
+    """Return the separator between two lines.
+
+    List items are separated by a dot, and a lead-in is followed by a blank.
+    """
     end = before.rstrip("*_ ")
     if field_of(before)[0] and field_of(line)[0]:
         return " · "
@@ -226,7 +230,7 @@ def _is_item(line: str) -> bool:
 
 
 def _plain(line: str) -> str:
-    """Return a line without the marks of a list, a heading or bold text."""
+    """Return a line without list, heading and bold marks."""
     line = _MARKS.sub("", _BOLD.sub(r"\1", line.strip()))
     if line.startswith("|"):
         line = ", ".join(filter(None, map(str.strip, line.split("|"))))
@@ -234,7 +238,7 @@ def _plain(line: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a text cut after a sentence, or else between two words, where it is too long."""
+    """Return a text truncated after a sentence, or else between two words, if it is too long."""
     if len(text) <= LINE_LENGTH:
         return text
     text = text[: LINE_LENGTH - 1]
@@ -246,7 +250,7 @@ def _cut(text: str) -> str:
 
 
 def _about(memory: Memory, text: str) -> str:
-    """Return what a text is about where it does not say so itself: a person, a thing, a project."""
+    """Return a subject that a text does not name itself: a person, a thing or a project, or ""."""
     context = memory.text("context")
     if not context or not memory.sources or gives_name(memory):
         return ""
@@ -254,13 +258,13 @@ def _about(memory: Memory, text: str) -> str:
     first = _FIRST.match(text)
     is_ban = first and patterns().sentences["ban"].search(first[0]) and "\n" not in memory.body
     if section_kind([last]) == "ban" and not is_ban:
-        return last[:LABEL_LENGTH]  # without it the text would read as a wish
+        return last[:LABEL_LENGTH]  # without it, the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     parts = context.split(SEPARATOR)
     headings = parts[parts.index(name) + 1 :] if name in parts else parts
     if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
         labels = headings[:1] or [name]
-    else:  # the nearest first, without the file's title; a person's nearest only
+    else:  # nearest first, without the file's title; for a person only the nearest
         is_title = len(headings) < 2 or _shares_word(name, headings[0])
         labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
     for label in labels:
@@ -277,7 +281,7 @@ def _shares_word(label: str, text: str) -> bool:
 
 
 LINE_LENGTH, LABEL_LENGTH = 230, 40
-"""Characters of a line of the page, and of what is in front of it."""
+"""Maximum characters of a line of the page, and of the label in front of it."""
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")

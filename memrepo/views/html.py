@@ -1,4 +1,4 @@
-"""What pages that stand alone share: templates with escaping, and the hashes of what they run."""
+"""Share code between HTML pages: templates with escaping, and hashes of styles and scripts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MANY = 4
 
 
 def shown(text: str) -> Markup:
-    """Return text for a page: escaped, with each hidden character as its number and name."""
+    """Return escaped text for a page, with hidden characters shown by number and name."""
     if text.isprintable() and not any(_hidden(ch) for ch in text if ord(ch) > 0xFDFF):
         return Markup(escape(text, quote=True))  # noqa: S704 - it was escaped this moment
     parts = []
@@ -40,7 +40,7 @@ def shown(text: str) -> Markup:
 
 
 def side(spans: Iterable[Span], which: Mark) -> Markup:
-    """Return one wording of a comparison, with the words that it alone has marked."""
+    """Return one wording of a comparison, with its unique words marked."""
     tag = "del" if which == "old" else "ins"
     parts = [
         Markup("<{0}>{1}</{0}>").format(Markup(tag), shown(s.text))  # noqa: S704 - del or ins
@@ -55,7 +55,7 @@ def side(spans: Iterable[Span], which: Mark) -> Markup:
 def _unseen(text: str, n: int) -> bool:
     ch = text[n]
     if ch in _JOINERS:
-        # They shape scripts and emoji; between plain letters they only hide.
+        # They shape scripts and emoji. Between plain letters they are only hidden.
         around = text[max(n - 1, 0) : n] + text[n + 1 : n + 2]
         return len(around) < 2 or around.isascii() or any(map(_hidden, around))
     return _hidden(ch)
@@ -71,7 +71,7 @@ def _hidden(ch: str) -> bool:
 
 
 def _spelled(run: str) -> str:
-    """Format hidden characters; a long row of them by its first and its count."""
+    """Return hidden characters as visible text. A long run is shown by its first and its length."""
     first = run if len(run) <= _MANY else run[:1]
     marks = [
         f'<span class="hid" title="{escape(unicodedata.name(ch, "a character without a name"))}">'
@@ -84,11 +84,11 @@ def _spelled(run: str) -> str:
 
 
 GENERATOR = b'<meta name="generator" content="memrepo '
-"""By this a page is known as one that was written here."""
+"""The mark that identifies a page as written by memrepo."""
 
 
 def inlined(name: str) -> tuple[Markup, str]:
-    """Return one of our own style sheets or scripts, and its hash for the page's policy."""
+    """Return one of memrepo's style sheets or scripts, and its hash for the page's policy."""
     text = asset("templates", "views", name).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), digest  # noqa: S704 - our own file
@@ -96,7 +96,7 @@ def inlined(name: str) -> tuple[Markup, str]:
 
 @cache
 def page_template(name: str) -> Template:
-    """Return a template of a page; every value is escaped."""
+    """Return the template of a page. Every value is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -1,8 +1,8 @@
-"""The trackers that the lifecycle's lineages kept: hygiene.json and refcount.json, derived.
+"""Export the trackers of earlier tools: hygiene.json and refcount.json.
 
-Lineage: layered-memory-manager (hygiene.json, its monthly logs) and context-clear (refcount.json).
-Entries are named by layer and slug. Log entries of more than 180 days go to a file of their month,
-and more of them, oldest first, until the tracker is under its size.
+Lineage: layered-memory-manager (hygiene.json and its monthly logs) and context-clear
+(refcount.json). Entries are named by layer and slug. Log entries older than 180 days move to the
+file of their month. If the tracker is still too large, the oldest months move too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LOGS = ("promotionLog", "demotionLog")
 
 
 class Logged(msgspec.Struct, frozen=True, kw_only=True):
-    """A promotion, demotion or archiving that history tells of."""
+    """A promotion, demotion or archiving in the history."""
 
     op: str
     memory: str
@@ -44,7 +44,7 @@ def key_of(memory: Memory) -> str:
 
 
 def file_key(memory: Memory) -> str:
-    """Return the name of an entry behind it: `memory/<layer>.md:<slug>`."""
+    """Return the name of an entry in a memory file: `memory/<layer>.md:<slug>`."""
     return f"memory/{memory.layer}.md:{memory.slug}"
 
 
@@ -53,7 +53,8 @@ def hygiene_files(
 ) -> dict[str, bytes]:
     """Return hygiene.json and its monthly logs by name.
 
-    Memories without an access are left out, but for those that left the hot cache: they count anew.
+    Memories without an access are omitted, except those that left the hot cache, whose count
+    restarts.
     """
     found = sorted((m for m in memories.values() if not _is_other(m)), key=lambda m: m.path)
     events = [e for e in logged if e.memory in memories]
@@ -78,7 +79,7 @@ def hygiene_files(
 def refcount_file(
     notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
 ) -> bytes:
-    """Return refcount.json: by tier and file, how often each note was retrieved, and when."""
+    """Return refcount.json: the number and times of each note's retrievals, by tier and file."""
     found = {}
     for note in sorted(notes, key=lambda m: m.path):
         access = accesses.of(note.id)
@@ -126,7 +127,10 @@ def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, object]:
 
 
 def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> list[dict[str, str]]:
-    """Return the log of one kind, oldest first; of the newest the memory itself knows the day."""
+    """Return the log of one operation, oldest first.
+
+    The date of a memory's newest entry comes from the memory itself.
+    """
     ends = ("L2", "L1") if op == "promote" else ("L1", "L2")
     rows, newest = [], set[str]()
     for event in sorted(events, key=lambda e: (e.when, e.memory), reverse=True):
@@ -156,7 +160,7 @@ def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, object]:
 
 
 def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
-    """Move what is old out of the logs, then months, oldest first, while the file is too large."""
+    """Move old log entries to files by month, and further months while the file is too large."""
     months: dict[str, dict[str, list[object]]] = defaultdict(lambda: {name: [] for name in _LOGS})
     rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
     while rows and (rows[0][0] < oldest or len(_spelled(tracker)) > SIZE):

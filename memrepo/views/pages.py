@@ -1,8 +1,8 @@
-"""The five views: what a person reads on a forge. Pure functions of the tree, byte for byte.
+"""Generate the five views for people who read on a forge. The bytes depend only on the tree.
 
-Lineage: memory-purifier, views. Deliberate differences: no clock, each memory is one line under its
-subject with the beginning of its id, and no active claim is invisible: what fits no section is
-under "Other".
+Lineage: memory-purifier, views. Deliberate differences: there is no clock, and each memory is one
+line under its subject with the beginning of its id. Every active claim is visible, and those that
+fit no section are under "Other".
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 TOPICS = "TOPICS.md"
 _USUAL = PageRules()
 LIMIT = 500
-"""Claims in one view file; above, the view is split by first tag."""
+"""Maximum claims in one view file. A larger view is split by first tag."""
 MIN_CLAIMS_PER_TAG = 5
-"""Claims of a tag that make a page where a view is split."""
+"""Minimum claims of a tag for a separate page when a view is split."""
 MAX_TEXT, MAX_LINE = 500, 78
-"""Characters of a memory's text on a page, and of a text in a heading."""
+"""Maximum characters of a memory's text on a page, and of a text in a heading."""
 _MARKUP = regex(r"(\\*)([<`\[\]])")
 _TAG = regex(r"(\\*)<(?=[A-Za-z/!?])")
 _START = regex(
     r"^(\d{1,9})(?=[.)](?:\s|$))"
     r"|^(?=#{1,6}(?:\s|$)|>|```|~~~|[-+*](?:\s|$)|\[[^\]]*\]:|(?:[-*_][ \t]*){3,}$)"
 )
-"""Where a line would begin a heading, a list, a quote, code, a rule or the target of a link."""
+"""A line that would begin a heading, list, quote, code, rule or link target."""
 _DATED = ("commitment", "decision", "episode", "milestone", "open_question")
-"""Types of which a page says the day: it is half of what they say."""
+"""Types shown with their date, because the date is essential."""
 _FENCE = regex(r"(`{3,}|~{3,})[^`]*")
 _MARKS = (b"memrepo writes this page from the files", b"more than one page holds; they are split")
 _HEAD_LINES = 8
-"""By these sentences of the templates, in its first lines, a page is known as ours."""
+"""Sentences in the first lines that identify a page as written by memrepo."""
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
@@ -57,7 +57,7 @@ _Key = tuple[object, ...]
 
 
 def _by_place(memory: Memory) -> _Key:
-    """Order by subject, and the parts of one text as they are in it."""
+    """Return the sort key: subject, newest first, then the order in the source."""
     return (normalise(memory.text("subject")), -_day(memory), memory.first, memory.path)
 
 
@@ -74,7 +74,7 @@ def _day(memory: Memory) -> int:
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """One heading of a view: which types it holds, in which order, with which standings."""
+    """One heading of a view, with its types, order and standings."""
 
     heading: str
     types: tuple[str, ...]
@@ -83,7 +83,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """One view: file name, title and sections; `by_tag` groups by first tag instead."""
+    """One view: file name, title and sections. `by_tag` groups by first tag instead."""
 
     name: str
     title: str
@@ -141,10 +141,10 @@ VIEWS: tuple[View, ...] = (
 
 
 def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
-    """Return the writes and deletions that make the views agree with the memories.
+    """Return the writes and deletions that update the views.
 
-    A view whose bytes are the same is not written; one that is no longer due is deleted. Where
-    there are no memories there are no views: a run that found nothing has nothing to show.
+    Unchanged views are not written, and obsolete ones are deleted. Without memories there are no
+    views.
     """
     due = dict(sorted(_pages(state, rules))) if state.memories else {}
     written = (Write(path=path, data=data) for path, data in due.items())
@@ -158,7 +158,7 @@ def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
-    """Return whether a page was written here, by its name and frame."""
+    """Return whether memrepo wrote a page, by its name and first lines."""
     name = path.rsplit("/", 1)[-1]
     stems = tuple(name.removesuffix(".md") for name in (*(view.name for view in VIEWS), TOPICS))
     if not (name.endswith(".md") and name.startswith(stems)):
@@ -168,12 +168,12 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
 
 
 def _pages(state: State, rules: PageRules) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of each page: of the whole repository, and of each scope only."""
+    """Yield path and bytes of each page, for the whole repository and for each scope."""
     scopes: dict[str, list[Memory]] = defaultdict(list, {"": []})
     for memory in state.active:
         scopes[memory.text("scope")].append(memory)
     for scope, found in sorted(scopes.items()):
-        # Two scopes are two folders, however their names are cut.
+        # Two scopes need two folders, even if their shortened names are equal.
         folder = f"scopes/{slugify(scope)}-{digest([scope])[:6]}/" if scope else ""
         for name, data in _pages_of(state, found, folder, rules):
             yield state.layout.view(folder + name), data
@@ -194,7 +194,7 @@ def _pages_of(
             yield view.name, _claims_page(state, view, view.title, mine)
         else:
             yield from _split(state, view, mine)
-    # Words of the configuration may differ between clones; pages follow from the tree alone.
+    # Configured words may differ between clones, but pages must depend only on the tree.
     words, most = lexicon(), rules.topics
     if most and any(topics_of([memory], words) for memory in active):
         topics = _rounded(topics_of(active, words, most))
@@ -202,10 +202,10 @@ def _pages_of(
 
 
 def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
-    """Return the words with how often they stand, the frequent ones first.
+    """Return the words with their rounded counts, most frequent first.
 
-    Counts are rounded down to 1, 2, 3 or 5 times a power of ten, and equal ones are in the order of
-    the alphabet, so that the page does not change each night.
+    Counts are rounded down to 1, 2, 3 or 5 times a power of ten. Equal counts are ordered
+    alphabetically, so that the page does not change every night.
     """
     found = []
     for topic in topics:
@@ -216,9 +216,9 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterator[tuple[str, bytes]]:
-    """Split a large view by first tag, else by section, then by count; the view lists the parts.
+    """Split a large view by first tag, else by section, then by count.
 
-    A tag of a few claims has no page of its own.
+    The view then lists its parts. A tag with few claims gets no page.
     """
     counts = Counter(map(_first_tag, claims))
     groups: dict[str, list[Memory]] = defaultdict(list)
@@ -240,15 +240,15 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterator[tuple
 
 
 def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
-    """Yield the parts of what is too much for one page, in order.
+    """Yield the parts of a list that is too long for one page, in order.
 
-    A part is half full at least, and ends where an id says so: a new claim changes the page of the
-    part that it is in, and not all that follow.
+    A part is at least half full and ends at a position that depends on an id. A new claim therefore
+    changes only the page of its part.
     """
     first = 0
     for at, memory in enumerate(claims, start=1):
         size = at - first
-        # One id in some sixty ends a part that is half full.
+        # About one id in sixty ends a part that is half full.
         ends = crc32(memory.id.encode("utf-8", "surrogatepass")) % max(2, LIMIT // 8) == 0
         full = len(claims) > LIMIT and (size == LIMIT or (size >= LIMIT // 2 and ends))
         if full or at == len(claims):
@@ -274,9 +274,9 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
 
 
 def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, object]]:
-    """Return the lines of a section, those of one context under it; what has none comes first.
+    """Return the lines of a section, grouped by context. Lines without context come first.
 
-    A context is a heading of its own, a subject only where several memories share it.
+    A context always becomes a heading, a subject only if several memories share it.
     """
     subjects: dict[str, list[Memory]] = defaultdict(list)
     for memory in members:
@@ -298,7 +298,7 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
 
 
 def _under(memory: Memory) -> str:
-    """Return what a line need not repeat below its heading: its context, else its subject."""
+    """Return the heading for a memory's line: its context, or else its subject."""
     return memory.text("context") or memory.text("lead") or memory.text("subject")
 
 
@@ -310,7 +310,7 @@ _OTHER = "Other"
 
 
 def _heading(view: View, memory: Memory) -> str:
-    """Return the section of a claim."""
+    """Return the heading of a claim's section."""
     for section in view.sections:
         standings = section.standings or (memory.standing,)
         if memory.type in section.types and memory.standing in standings:
@@ -336,7 +336,7 @@ def _tag_sections(claims: Sequence[Memory]) -> list[tuple[str, list[Memory]]]:
 
 
 def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
-    # Looking for secrets is half of the work: of a memory as it is stored it is done once.
+    # The search for secrets takes half of the time, so its result is cached for stored texts.
     rule = f"clean {'body' if text == memory.body else 'said'} {rules_in_use()}"
     if not memory.once(rule, lambda: not find_secrets(text)):
         text = without_secrets(text)
@@ -355,23 +355,23 @@ def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
 
 
 def _short(memory: Memory) -> str:
-    """Return the beginning of an id, as it ends the file's name; every command takes it."""
+    """Return the beginning of an id, as at the end of the file name. All commands accept it."""
     return memory.id.removeprefix("mem-")[:6]
 
 
 def _one_line(text: str) -> str:
-    """Put text on one bounded line in which nothing is markup of the page."""
+    """Return a text on one line of limited length, with its markup escaped."""
     line = " ".join(visible(without_secrets(text)).split())
     line = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
-    # On one line, and with its marks escaped, a text may look like a secret that it was not.
+    # On one line and escaped, harmless text may look like a secret.
     return without_secrets(_MARKUP.sub(r"\1\1\\\2", line))
 
 
 def _quoted(text: str) -> str:
-    """Put a memory's text on a line of a list: whatever it holds, it begins nothing of the page.
+    """Return a memory's text for a list item, so that none of it acts as markup of the page.
 
-    HTML is escaped, or an open comment would hide the rest of the page; not so in fenced code,
-    which people copy. A text of several lines is a quote below its mark.
+    HTML is escaped, because an open comment would hide the rest of the page. Fenced code is not
+    escaped, since people copy it. A text of several lines becomes a quote below the list mark.
     """
     lines = visible(text).strip("\n").split("\n")
     fenced = _fenced(lines)

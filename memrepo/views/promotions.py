@@ -1,4 +1,4 @@
-"""Notes that earned promotion, as they are told: one line each, or a report in markdown."""
+"""Show notes nominated for promotion: one line each, or a report in markdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memrepo.policies.hotcache import Candidate
 
 
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
-    """A note that earned promotion: why, where it should go, and how often it was retrieved."""
+    """A note nominated for promotion: reasons, destination and number of retrievals."""
 
     id: str
     path: str
@@ -22,17 +22,17 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
     destination: str
     retrievals: int
     last: str
-    """When it was retrieved last; empty for never."""
+    """The time of the last retrieval. Empty for never."""
 
     @property
     def name(self) -> str:
-        """Return its title in one line, or what its file is called."""
+        """Return the title on one line, or the file name."""
         slug = self.path.rsplit("/", 1)[-1].removesuffix(".md")
         return " ".join(visible(self.title or slug).split())
 
 
 def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
-    """Return what is told of notes that earned promotion."""
+    """Return the promotions for some candidates."""
     return tuple(
         Promotion(
             id=one.note.id,
@@ -48,7 +48,7 @@ def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
 
 
 def listed(found: Sequence[Promotion]) -> list[str]:
-    """Return how many there are, and one line each."""
+    """Return the number of promotions, and one line for each."""
     return [
         _count(found),
         *(

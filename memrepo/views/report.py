@@ -1,8 +1,7 @@
-"""What is told of a run: telemetry events, the operator's report, and what may go to a chat.
+"""Report a run: telemetry events, the operator's report, and messages for a chat.
 
-Lineage: memory-purifier, reporting surfaces. Deliberate differences: a run that failed, waits or
-was refused the lock is told too, times are in the configured zone, and the token block holds what
-was really counted.
+Lineage: memory-purifier, reporting surfaces. Deliberate differences: failed, pending and locked-out
+runs are reported too. Times are in the configured zone. The token block contains actual counts.
 """
 
 from __future__ import annotations
@@ -67,11 +66,11 @@ COUNTS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "linked": ("linked", "linked to others"),
     }
 )
-"""What a run counts, in the order in which it comes about: in a line, and on a line of its own."""
+"""The counts of a run, in order of occurrence: short words and words for a separate line."""
 
 
 def counts_in_words(counts: Mapping[str, int]) -> list[str]:
-    """Return the counts of a run for one line, the same in subjects, lists, chat and page."""
+    """Return the counts of a run for one line, as used in subjects, lists, chat and pages."""
     return [
         counted_as(counts[key], short)
         for key, (short, _) in COUNTS.items()
@@ -80,18 +79,18 @@ def counts_in_words(counts: Mapping[str, int]) -> list[str]:
 
 
 def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
-    """Return the counts of a run, each with its words for a line of its own."""
+    """Return the counts of a run, each with its words for a separate line."""
     kept = sum(counts.get(key, 0) for key in ("promoted", "merged", "compressed"))
     every = {**counts, "kept": kept}
     return [(every[key], words) for key, (_, words) in COUNTS.items() if every.get(key)]
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """One run as it is reported.
+    """The reported data of one run.
 
-    `run_id` is the time of its start and joins its events: the id of what landed begins with it.
-    `data` is the JSON answer of `run`; `context` holds claims total, next schedule and recall
-    surface, as far as they were asked for; `error` and `fix` are those of a run that stopped.
+    `run_id` is the time of its start and joins its events. The id of the landed run begins with it.
+    `data` is the JSON answer of `run`. `context` contains the total of claims, the next schedule
+    and the recall surface, if requested. `error` and `fix` are those of a stopped run.
     """
 
     run_id: str
@@ -110,17 +109,17 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event(self) -> Event:
-        """Return the event that a run of this status ends with."""
+        """Return the event at the end of a run with this status."""
         return EVENTS.get(self.status, "run_failed")
 
     @property
     def run(self) -> str:
-        """Return the id of the run that landed or waits, or an empty string."""
+        """Return the id of the landed or pending run, or an empty string."""
         return str(self.data.get("run", ""))
 
     @property
     def why(self) -> str:
-        """Return why it waits, was skipped or failed."""
+        """Return why the run is pending, was skipped or failed."""
         return _line(self.error or self.data.get("why") or self.data.get("partial") or "")
 
     def count(self, name: str) -> int:
@@ -128,7 +127,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         return int(self.data.get("counts", {}).get(name, 0))
 
     def as_json(self) -> dict[str, object]:
-        """Return what `last-run.json` stores; `from_json` reads it."""
+        """Return the content of `last-run.json`. `from_json` reads it."""
         return {
             **msgspec.structs.asdict(self),
             "zone": self.zone.key,
@@ -142,11 +141,11 @@ _STORED = (
     *("run", "branch", "why", "partial", "counts", "tokens", "cost_usd", "warnings"),
     *("quarantined", "views", "downstream"),
 )
-"""What is stored of the answer of `run`."""
+"""Keys of the answer of `run` that are stored."""
 
 
 def from_json(record: Mapping[str, Any]) -> RunSummary | None:
-    """Read what `as_json` wrote; None for anything else."""
+    """Parse the result of `as_json`. Return None for anything else."""
     try:
         return RunSummary(
             **{
@@ -165,7 +164,7 @@ def from_json(record: Mapping[str, Any]) -> RunSummary | None:
 
 
 def started_event(told: RunSummary) -> dict[str, object]:
-    """Return the event of a run that begins: no token is counted yet."""
+    """Return the event of a starting run, without tokens."""
     return _event(told, told.started, "run_started", "started") | {
         "token_usage": _tokens({}, None),
         "details": {"package_version": told.context.get("package_version", "")},
@@ -173,7 +172,7 @@ def started_event(told: RunSummary) -> dict[str, object]:
 
 
 def ended_event(told: RunSummary) -> dict[str, object]:
-    """Return the event of a run that is over."""
+    """Return the event of a finished run."""
     source = told.data.get("tokens", {})
     details: dict[str, object] = {
         "run": told.run,
@@ -227,7 +226,7 @@ def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]
 
 
 def last_run(told: RunSummary) -> str:
-    """Return `last-run.md`: the same run gives the same bytes, and no model worded it."""
+    """Return `last-run.md`. The same run gives the same bytes, and no model writes any text."""
     sections = (
         ("Run", _run_lines(told)),
         ("Memories", list(_count_lines(told))),
@@ -280,7 +279,7 @@ def _issue_lines(told: RunSummary) -> Iterator[str]:
 
 
 def quarantined(count: int) -> str:
-    """Return the end of a run's line where answers were quarantined."""
+    """Return the end of a run's summary if answers were quarantined, or an empty string."""
     return f"; {count} quarantined (see the manifest)" if count else ""
 
 
@@ -315,10 +314,11 @@ def _context_lines(told: RunSummary) -> Iterator[str]:
 
 
 def chat(told: RunSummary, *, enabled: bool, mode: str) -> str:
-    """Return what an agent may pass on: nothing unless it is enabled, and nothing for a skip.
+    """Return the message an agent may pass on.
 
-    A run that stopped or waits for a person takes two lines in either mode; else `summary` is one
-    line, and `full` a list with a token block where tokens were counted.
+    The message is empty if chat is disabled or the run was skipped. A failed run, or one waiting
+    for review, gets two lines in either mode. Otherwise `summary` is one line. `full` is a list,
+    with a token block if tokens were counted.
     """
     if not enabled or mode == "silent" or told.event == "run_skipped":
         return ""
@@ -334,7 +334,7 @@ def chat(told: RunSummary, *, enabled: bool, mode: str) -> str:
 
 
 def summary(told: RunSummary) -> str:
-    """Return in a few words what a run came to."""
+    """Return the result of a run in a few words."""
     said = ", ".join(counts_in_words(told.data.get("counts", {})))
     match told.status:
         case "ok":
@@ -354,7 +354,7 @@ def summary(told: RunSummary) -> str:
 
 
 def one_line(told: RunSummary) -> str:
-    """Return on one line, with the program's name, what a run came to."""
+    """Return the result of a run on one line, with the program's name."""
     run = f" run {told.run}" if told.run else " run"
     match told.status:
         case "ok" | "partial":
@@ -372,5 +372,5 @@ def _next_step(told: RunSummary) -> str:
 
 
 def _line(text: object) -> str:
-    """Return a text as one line without invisible characters: much of it others wrote."""
+    """Return a text, mostly written by others, as one line without invisible characters."""
     return " ".join(visible(str(text)).split())

@@ -1,4 +1,4 @@
-"""A run, a commit or a range as a reviewer is shown it: what changed, why, and on what evidence."""
+"""Present a run, commit or range to a reviewer: what changed, why, and by what evidence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memrepo.text.tables import patterns
 from memrepo.views.wording import in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]
-"""What is shown: a waiting run, a run in effect, one commit, or what lies between two commits."""
+"""The subject of a review: a pending run, a landed run, one commit, or a range of commits."""
 SUMMARIES: Mapping[Kind, tuple[str, str]] = {
     "superseded": ("Superseded", "a newer statement replaces an older one"),
     "retired": ("Retired", "nothing bears it out any more: kept, and no longer believed"),
@@ -49,15 +49,16 @@ SUMMARIES: Mapping[Kind, tuple[str, str]] = {
 }
 """Heading and explanation of each kind of change."""
 UNTOLD = ("sources", "superseded_by", "superseded_at", "retired")
-"""Fields that a reviewer sees otherwise: as evidence, as a pair, as a reason."""
+"""Fields shown in other ways: as evidence, as a pair, or as a reason."""
 TELLTALES = ("status", "standing", "archived_at")
-"""Fields that say no more than that a memory is superseded or retired."""
+"""Fields that only repeat that a memory is superseded or retired."""
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One commit that concerned a memory: operation, reason, who acted, commit id.
+    """One commit about a memory: operation, reason, actor and commit id.
 
-    `together` holds every memory that it is indivisible for: both sides of a supersession.
+    `together` contains every memory that the commit must not be split from, such as both sides of a
+    supersession.
     """
 
     op: str
@@ -68,13 +69,13 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _PLACES = frozenset(("promote", "demote", "tier", "link"))
-"""Operations that say where a memory is, not what it is."""
+"""Operations that change a memory's place and not its content."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of a memory: whether it is new, gone or kept, and its lines as they were recorded.
+    """A source of a memory: whether it is new, gone or kept, and its recorded lines.
 
-    `text` holds (line number, line); it is empty where the recorded text is not at hand.
+    `text` contains (line number, line) pairs. It is empty if the recorded text is not available.
     """
 
     source: Source
@@ -83,11 +84,11 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One difference with what led to it.
+    """A difference of one memory, with its causes.
 
-    `successors` replaced this memory, `replaces` are those that it replaced in the same span, and
-    with those in `against` it came into contradiction;
-    `judged` is what the judge put down, in its own words.
+    `successors` replaced this memory. `replaces` are the ids of memories it replaced in the same
+    range. `against` are memories that contradict it since then. `judged` is the judge's rationale
+    verbatim.
     """
 
     difference: Difference
@@ -100,13 +101,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the ids to name to `accept` or `revert`: a decision is taken whole, or not."""
+        """Return the ids to pass to `accept` or `revert`. A decision cannot be split."""
         ids = (self.difference.memory.id, *(i for d in self.decisions for i in d.together))
         return tuple(dict.fromkeys(ids))
 
     @property
     def why(self) -> str:
-        """Return the reason of the last decision that gives one, or why a run gave it up."""
+        """Return the reason of the last decision with one, or why a run retired the memory."""
         retired = self.difference.memory.fields.get("retired", ())
         if self.difference.kind == "retired" and retired:
             return str(retired[-1].reason)
@@ -115,7 +116,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         return given[-1] if given else ""
 
     def record(self) -> ChangeRecord:
-        """Return what is told of it to a program."""
+        """Return the change as a record for programs."""
         found, memory = self.difference, self.difference.memory
         return ChangeRecord(
             op=found.kind,
@@ -148,7 +149,7 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of a memory, as a program is told of it."""
+    """One change of a memory, as a record for programs."""
 
     op: Kind
     kinds: tuple[Kind, ...]
@@ -156,14 +157,14 @@ class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     type: str
     before: str | None
-    """The text that it had."""
+    """The former text."""
     after: str | None
-    """The text that it has."""
+    """The new text."""
     reason: str
     fields: tuple[str, ...]
-    """The fields that changed."""
+    """The names of the changed fields."""
     values: Mapping[str, tuple[Any, Any]]
-    """Before and after, by field, as a file spells them."""
+    """The (before, after) values by field, as written in a file."""
     superseded_by: tuple[str, ...]
     supersedes: tuple[str, ...]
     against: tuple[str, ...]
@@ -193,7 +194,7 @@ def _evidence(found: Evidence) -> EvidenceRecord:
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person decides at once: changes that stand or fall together."""
+    """The unit of a person's decision: changes that are accepted or reverted together."""
 
     ids: tuple[str, ...]
     changes: tuple[Change, ...]
@@ -205,59 +206,59 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def leaves(self) -> bool:
-        """Return whether a memory goes out of recall, and nothing takes its place."""
+        """Return whether a memory leaves recall without a replacement."""
         return self.kind in LEAVING
 
     @property
     def is_new(self) -> bool:
-        """Return whether it makes a memory."""
+        """Return whether the decision creates a memory."""
         return any(c.difference.before is None for c in self.changes)
 
     @property
     def target(self) -> Memory:
-        """Return the memory that is edited, split or merged: what holds after the decision."""
+        """Return the memory to edit, split or merge: the valid one after the decision."""
         made = [c.difference.memory for c in self.changes if c.difference.before is None]
         heirs = [m for c in self.changes for m in c.successors]
         return (made or heirs or [self.changes[0].difference.memory])[0]
 
     @property
     def shown(self) -> tuple[Change, ...]:
-        """Return its changes but for a new memory that is shown with what it replaces."""
+        """Return its changes, without new memories that are shown with the memory they replace."""
         return tuple(c for c in self.changes if c is self.changes[0] or not c.replaces)
 
     @property
     def against(self) -> tuple[Memory, ...]:
-        """Return the memories that contradict it since."""
+        """Return the memories that contradict it since then."""
         return tuple({m.id: m for c in self.changes for m in c.against}.values())
 
     @property
     def mark(self) -> str:
-        """Return what a decision is known by: its memories and what they would state."""
+        """Return a hash that identifies a decision: its memories and their new texts."""
         told = [[c.difference.kinds, c.difference.memory.body] for c in self.changes]
         return digest([sorted(self.ids), told])[:16]
 
 
 class ReviewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Decisions under one heading; one that `is_card` is decided as a whole, or looked into."""
+    """Decisions under one heading. If `is_card`, they can be decided as a whole."""
 
     heading: str
     decisions: tuple[Decision, ...]
     is_card: bool = False
     is_by_cause: bool = False
-    """Whether the heading is the cause for which memories leave recall, with their count."""
+    """Whether the heading is the reason why memories leave recall, with their number."""
 
 
 LEAVING = ("retired", "removed", "forgotten", "archived")
-"""Kinds of change by which a memory goes out of recall, and nothing takes its place."""
+"""Kinds of change by which a memory leaves recall without a replacement."""
 _STATED = ("superseded", "restored", "reworded", "added")
-"""Kinds of change to what the memory states."""
+"""Kinds of change to a memory's statement."""
 _PERSONAL_LAYERS = ("identity", "user", "preferences")
 _PERSONAL_TYPES = ("identity", "relationship", "preference", "constraint")
 _PERSONAL_PARTS = ("agent", "person", "rule", "preference")
 _PERSONAL_SECTIONS = ("person", "rule", "ban", "preference")
 _CONTACT = regex(r"[\w.+-]+@[\w-]+\.\w|(?<![\w.-])\+\d[\d ()/-]{7,}")
 _BY_CAUSE = 3
-"""The rank of the groups of what leaves recall."""
+"""The rank of the groups of memories that leave recall."""
 _GONE = regex(r"(text|source)_removed: (?:.*?sources/)?(\S+)")
 
 
@@ -274,7 +275,10 @@ def _is_personal(memory: Memory) -> bool:
 
 
 def _place_in_review(decision: Decision) -> tuple[int, str]:
-    """Return the rank of the group of a decision, and its heading (by cause, without the count)."""
+    """Return the rank and the heading of a decision's group.
+
+    A heading by cause does not include the number of memories.
+    """
     first = decision.changes[0]
     memory = first.difference.memory
     sides = (
@@ -304,10 +308,10 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that is shown; equal histories give equal reviews.
+    """All content of a review. Equal histories give equal reviews.
 
-    `title` is a run id or what was asked for; `hot` holds the tokens of the hot cache before and
-    after, None where there is none; `files` counts the other files that changed, by folder.
+    `title` is a run id or the requested revision. `hot` has the tokens of the hot cache before and
+    after, or None without a cache. `files` counts other changed files by folder.
     """
 
     title: str
@@ -323,10 +327,10 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def groups(self) -> tuple[ReviewGroup, ...]:
-        """Return the decisions as every face shows them.
+        """Return the decisions in groups, in the order of every user interface.
 
-        First what changes a person's facts, rules or contacts, then what is replaced, then what is
-        new by file, then what goes by cause, then bookkeeping.
+        Changes to a person's facts, rules or contacts come first. Replaced memories follow, then
+        new memories by file, memories that leave recall by cause, and bookkeeping.
         """
         found: dict[tuple[int, str], list[Decision]] = {}
         for decision in self._decisions():
@@ -360,18 +364,21 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """Return what a person decides, in the order in which it is shown."""
+        """Return all decisions in display order."""
         return tuple(decision for group in self.groups for decision in group.decisions)
 
     @cached_property
     def totals(self) -> dict[Kind, int]:
-        """Return how many memories changed, by the kind that each is counted as."""
+        """Return the number of changed memories by their main kind."""
         counts = Counter(change.difference.kind for change in self.changes)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
     @cached_property
     def kinds(self) -> dict[Kind, int]:
-        """Return how many memories changed in each way; one that is also retagged counts twice."""
+        """Return the number of changed memories by kind.
+
+        A memory with several kinds of change counts for each of them.
+        """
         counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
@@ -382,7 +389,7 @@ def tokens_of(data: bytes) -> int:
 
 
 def headline(memory: Memory) -> str:
-    """Format the heading of a memory: its title, triple or first words, on one line."""
+    """Return a memory's heading on one line: its title, triple or first line."""
     subject, predicate = memory.text("subject"), memory.text("predicate")
     if memory.text("title"):
         return memory.text("title")
@@ -392,7 +399,7 @@ def headline(memory: Memory) -> str:
 
 
 def place_of(source: Source) -> str:
-    """Name where evidence stands, such as `sources/MEMORY.md:3-5`."""
+    """Return the place of a source as text, such as `sources/MEMORY.md:3-5`."""
     first, last = source.lines
     if not first:
         return source.resource
@@ -400,7 +407,10 @@ def place_of(source: Source) -> str:
 
 
 def spelled(found: Difference, name: str) -> tuple[str, str]:
-    """Format a field's value before and after on one line each; a set loses what both have."""
+    """Return a field's values before and after, on one line each.
+
+    For sets, common elements are omitted.
+    """
     kind = BY_NAME[name].kind
     old, new = found.value(name)
     if isinstance(old, tuple) and isinstance(new, tuple) and old and new:
@@ -410,7 +420,10 @@ def spelled(found: Difference, name: str) -> tuple[str, str]:
 
 
 def flat(node: Node) -> str:
-    """Put a written value on one line: list items by `; `, the keys of a record by `, `."""
+    """Return a written value on one line.
+
+    List items are separated by `; `, the keys of a record by `, `.
+    """
     if isinstance(node, list):
         return "; ".join(flat(item) for item in node)
     if isinstance(node, dict):

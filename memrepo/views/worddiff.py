@@ -1,4 +1,4 @@
-"""Which words of two wordings differ: what a reviewer looks for in a long sentence first."""
+"""Compare two wordings word by word, so that a reviewer sees the difference in a long sentence."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from memrepo.core.patterns import regex
 
 Mark = Literal["same", "old", "new"]
 _MIN_SHARED = 0.3
-"""Below this share of common words two texts are shown whole: a mosaic would explain nothing."""
+"""Minimum share of common words. Texts with less are shown whole, as marked words would confuse."""
 _MAX_WORDS = 3000
-"""Longer texts are compared by line: matching words is quadratic."""
+"""Longer texts are compared by line, because comparing words takes quadratic time."""
 _WIDE = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-"""Scripts written without blanks: each of their characters counts as a word."""
+"""Scripts written without blanks. Each of their characters counts as a word."""
 _WORD = regex(rf"\s+|[{_WIDE}]|(?:(?![{_WIDE}])[\w'’]|(?<=\w)[\u0300-\u036f])+|.", re.DOTALL)
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """A stretch of text that both wordings share, or that only one of them has."""
+    """A piece of text in both wordings, or in only one of them."""
 
     mark: Mark
     text: str
 
 
 def words(text: str) -> list[str]:
-    """Cut a text into words, runs of blanks, and single other characters; none is lost."""
+    """Split a text into words, runs of blanks, and single other characters. Nothing is lost."""
     return _WORD.findall(text)
 
 
 def word_diff(old: str, new: str) -> tuple[Span, ...]:
-    """Return both texts as spans in reading order; of a place that changed, the old first.
+    """Return both texts as spans in reading order. For a changed place, the old span comes first.
 
-    The spans that are not `new` join to the old text, those that are not `old` to the new one.
+    Joining all spans except the `new` ones gives the old text. Joining all except the `old` ones
+    gives the new text.
     """
     first: Sequence[str] = words(old)
     second: Sequence[str] = words(new)
@@ -46,13 +47,13 @@ def word_diff(old: str, new: str) -> tuple[Span, ...]:
     shared = sum(len("".join(first[b.a : b.a + b.size]).split()) for b in blocks)
     if shared < _MIN_SHARED * max(len(old.split()), len(new.split())):
         blocks = blocks[-1:]
-    spans: list[tuple[str, str, str]] = []  # what only the old text has, only the new one, and both
+    spans: list[tuple[str, str, str]] = []  # triples of old, new and common text
     i = j = 0
     for block in blocks:
         same = "".join(first[block.a : block.a + block.size])
         gone, come = "".join(first[i : block.a]), "".join(second[j : block.b])
         i, j = block.a + block.size, block.b + block.size
-        # Blanks and marks between two changes belong to both sides.
+        # Blanks and punctuation between two changes belong to both sides.
         if spans and not any(ch.isalnum() for ch in spans[-1][2]) and (gone or come):
             before = spans.pop()
             gone, come = before[0] + before[2] + gone, before[1] + before[2] + come

@@ -1,6 +1,6 @@
-"""Reasons in a person's words: what programs put down in codes is said plainly where it is shown.
+"""Show reasons in plain words where programs recorded codes.
 
-Files, commits and JSON keep the codes, by which programs and later runs know a reason again.
+Files, commits and JSON retain the codes, by which programs and later runs recognise a reason.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ROUTES = ("strong", "acceptable", "suspicious", "impossible")
 
 
 def in_words(reason: str) -> str:
-    """Return a reason without the codes in it; one of a person or a model stays as it is."""
+    """Return a reason without codes. A reason by a person or a model remains unchanged."""
     if reason in _WHOLE:
         return _WHOLE[reason]
     said = _GONE.sub(
@@ -47,7 +47,7 @@ def _percent(whole: str, part: str) -> str:
 
 
 def judged_in_words(judged: str) -> str:
-    """Return what a judge put down: what became of it, and its reason where that is a sentence."""
+    """Return a judge's rationale in words: the disposition, and the reason if it is a sentence."""
     found = []
     for part in judged.split(", "):
         if part in _DISPOSITIONS:
@@ -60,12 +60,12 @@ def judged_in_words(judged: str) -> str:
 
 
 def is_code(text: str) -> bool:
-    """Return whether a text is nothing but codes, such as `type_default,shape_1`."""
+    """Return whether a text consists only of codes, such as `type_default,shape_1`."""
     return "_" in text and all(map(_CODE.fullmatch, text.split(",")))
 
 
 def learned_in_words(rationale: str) -> str:
-    """Return what a rationale tells of the owner's decisions, or an empty string."""
+    """Return the part of a rationale about the owner's decisions, or an empty string."""
     match = _LEARNED.search(rationale)
     if match is None:
         return ""

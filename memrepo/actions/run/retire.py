@@ -1,8 +1,8 @@
 """Changes to existing memories caused by sources: lost evidence, ticked boxes, requests.
 
-A memory without any remaining evidence is retired. Lineage: memory-purifier, stale sweep.
-Deliberate differences: a deleted paragraph counts like a deleted file, remaining evidence anywhere
-retains the memory, and a retired memory is archived until a source states it again. Memories that a
+A memory without any remaining evidence is retired. Lineage: memory-purifier, stale sweep. There are
+deliberate differences. A deleted paragraph counts like a deleted file. Remaining evidence anywhere
+retains the memory. A retired memory is archived until a source states it again. Memories that a
 person wrote, confirmed or pinned remain in recall and are marked.
 
 A task whose box was ticked is archived, and restored when the box is open again. The text of the

@@ -54,7 +54,7 @@ def read_event(line: str) -> Event | None:
 
 
 class Access(msgspec.Struct, frozen=True):
-    """The usage record of one memory: total retrievals, counts per day, and the newest retrievals.
+    """The usage record of one memory: total retrievals, counts per day, and newest retrievals.
 
     `days` has (day number, count) pairs and `recent` has (second, session) pairs. Both are ordered
     newest first.

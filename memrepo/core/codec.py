@@ -82,8 +82,8 @@ def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) ->
 def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
     """Return the new lines of each key that an edit changes, in file order.
 
-    The keys are those with a changed value, and those whose value was implied but must now be
-    written. A field remains where it is, in its own line or in the `ASIDE` mapping.
+    These are keys with a changed value, and keys whose implied value must now be written. A field
+    remains in its own line or in the `ASIDE` mapping.
     """
     stated = {entry.key: entry.value for entry in header.entries}
     keys = set(changed_keys(old.fields, new.fields))
@@ -345,14 +345,15 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
 
 
 _OF_RUNS = ("scores", "run")
-"""Keys of format 1 whose values are stored in run manifests today."""
+"""Header keys of format 1 for values that run manifests contain today."""
 
 
 def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
     """Convert a file from format 1. Return the new bytes and the removed header values by key.
 
-    The removed values are stored in run manifests today. The rest of the file is unchanged. If
-    nothing needs conversion, return `data` and an empty mapping.
+    The removed values no longer belong in the header, and the caller stores them
+    (`Layout.upgraded`). The rest of the file is unchanged. If nothing needs conversion, return
+    `data` and an empty mapping.
     """
     memory, text, header, _ = _decode(path, data)
     if memory is None:

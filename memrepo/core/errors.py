@@ -36,7 +36,7 @@ class MemrepoError(Exception):
 
 
 class UsageError(MemrepoError):
-    """Raised when the arguments of a verb are not valid."""
+    """Raised when a command is called with invalid arguments."""
 
     exit_code = Exit.USAGE
 

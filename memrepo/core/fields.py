@@ -393,10 +393,9 @@ _KINDS = ("inferred", "merged")
 class Place(Record, frozen=True):
     """A source in short form, such as `MEMORY.md:35` or `notes/a.md:52-54, 2026-05-06`.
 
-    A path is relative to `sources/`, or to the repository if it starts with a slash. After the
-    lines come only values that are not implied: the date and its origin (unless it is a heading), a
-    text hash, and a kind. A source without a short form is written as a mapping, as all sources
-    were in format 1.
+    A path is relative to `sources/`, or to the repository if it starts with a slash. The lines are
+    followed by values that are not implied: a date, its origin (unless a heading), a text hash, a
+    kind. A source without a short form is written as a mapping, as all sources were in format 1.
     """
 
     def __hash__(self) -> int:

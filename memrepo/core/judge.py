@@ -237,7 +237,7 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     home: str
     sources: tuple[Source, ...] = ()
     by: str = ""
-    """Who is responsible, if a person is: `worded by a person` or `confirmed by a person`."""
+    """`worded by a person`, `confirmed by a person`, or empty if no person did either."""
     under: str = ""
     """Words of the headings above the statement."""
 
@@ -390,9 +390,9 @@ NEWER: tuple[Newer, ...] = ("first", "second", "unknown")
 class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
     """Two statements that may contradict each other.
 
-    `why` is the origin of the suspicion. "replaced": the judge stated that the first replaces the
-    second. "claimed": the judge named the second when it worded the first. "changed": rules
-    detected that one changes the other. "similar": both may be about the same thing. `reason` is
+    `why` is the origin of the suspicion. `replaced`: the judge stated that the first replaces the
+    second. `claimed`: the judge named the second when it worded the first. `changed`: rules
+    detected that one changes the other. `similar`: both may be about the same thing. `reason` is
     the judge's explanation.
     """
 

@@ -108,12 +108,12 @@ class Layout(msgspec.Struct, frozen=True):
         return self.area("views") + name
 
     def manifest(self, run: str) -> str:
-        """Return the path of a run's manifest. The month is taken from the run id."""
+        """Return the path of a run's manifest. The run id starts with the month."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
 
     @property
     def upgraded(self) -> str:
-        """Return the path of header values of format 1 that are stored in run manifests today."""
+        """Return the path of the file with values removed from headers of format 1."""
         return f"{self.area('runs')}format-1.jsonl"
 
     def candidate(self, verdict: str, text_hash: str) -> str:
@@ -145,7 +145,7 @@ def stamped(kind: Kind, rest: str) -> bytes:
 
 
 def standing_of(kind: Kind, data: bytes) -> Standing:
-    """Return whether a page is unmodified ("ours"), edited by hand, or a foreign file."""
+    """Return "ours" for an unmodified page, "edited" if changed by hand, else "foreign"."""
     match = _STAMP.match(data)
     if match is None or match[1].decode() != kind:
         return "foreign"

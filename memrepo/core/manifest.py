@@ -25,8 +25,8 @@ from memrepo.core.times import local_day, parse_time
 
 SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
-"""Increased if equal input may be judged or assembled differently. Everything is then judged again.
-"""
+"""Incremented if equal input may be judged or assembled differently. All input is then judged
+again."""
 CARRIED: tuple[Op, ...] = ("retire", "supersede")
 """Operations that stay pending in manifests from run to run."""
 _RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)

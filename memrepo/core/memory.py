@@ -299,7 +299,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def __post_init__(self) -> None:
         own, said = self.__dict__, self.fields
-        if type(said) is not MappingProxyType:  # otherwise another memory has processed it
+        if type(said) is not MappingProxyType:  # otherwise already normalized
             said = dict(said)
             if said.get("sources"):
                 said = implied(said) | said
@@ -529,8 +529,9 @@ def listed_places(sources: Sequence[Source]) -> tuple[Source, ...]:
     """Select the sources to list, in their order. Return all if there are at most MAX_LISTED.
 
     The selection answers the same questions as the full list. It includes the first source, each
-    wording, each kind, the newest source of each kind of date, the newest days, and one of each
-    kind of file that states its subject. The first of the others fill the list.
+    wording, each kind, and the newest source of each kind of date. It also includes the newest days
+    and each kind of file that states its subject. The remaining places are filled with the first of
+    the other sources.
     """
     if len(sources) <= MAX_LISTED:
         return tuple(sources)

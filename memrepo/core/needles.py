@@ -2,7 +2,7 @@
 
 Texts are folded to letters and digits, so that `Ana Núñez`, `ana_nunez` and `ana-nunez` are equal.
 A `Needle` has the folded letters of a value and the positions where it may be broken. A `Keyed`
-needle has only their HMAC, and can find them again only with the key.
+needle has only an HMAC of the letters, and can be matched only with the key.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_BREAK = 24
 _CUT = 6
 """The minimum number of letters that remain of a value truncated by a length limit."""
 _DIGITS = 7
-"""The number of digits from which a number is found in any grouping."""
+"""Numbers with at least this many digits are found in any grouping."""
 _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _ESCAPED = regex(
     r"\\u[0-9a-fA-F]{4}|\\[nrtbf]|(?:%[0-9a-fA-F]{2})+|&(?:[a-z]{2,6}|#[0-9]{1,6}|#x[0-9a-f]{1,5});"
@@ -65,7 +65,7 @@ class Needle(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Keyed(msgspec.Struct, frozen=True, kw_only=True):
-    """A needle that hides its letters: their number and their HMAC."""
+    """A needle that stores only the number of its letters and their HMAC."""
 
     length: int
     mac: str
@@ -285,7 +285,7 @@ def mac(key: bytes, what: str, said: str) -> str:
 
 
 def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Needle]:
-    """Yield a needle for each keyed one whose letters are in a text."""
+    """Yield a needle for each keyed needle that matches a text."""
     letters = _Folded(text).letters
     for one in hidden:
         wanted = bytes.fromhex(one.mac)

@@ -39,8 +39,8 @@ class Field(msgspec.Struct, frozen=True, kw_only=True):
     """A header field.
 
     `merge` is the rule that merges values of two clones (docs/merging.md). `default` is never
-    written. `writer` is whether a person may set the field by hand. `folded` fields are written on
-    one line. `aside` fields are written in the common line of internal fields.
+    written. `writer` states whether a person may set the field by hand. `folded` fields are written
+    on one line. `aside` fields are written in the common line of internal fields (`ASIDE`).
     """
 
     name: str

@@ -215,7 +215,7 @@ _LISTED = ("password", "key", "token", "weak", "pin", "credentials")
 _MAX_BEFORE = 40
 """The maximum number of characters before a key in a list item without a colon."""
 _MAX_LINES = 60
-"""The maximum number of lines under a heading that are searched for its values."""
+"""The maximum number of lines searched under a heading."""
 _KINDS = {
     "credentials": "password",
     "password": "password",

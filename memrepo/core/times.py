@@ -13,7 +13,7 @@ from functools import lru_cache
 from memrepo.core.patterns import regex
 
 EARLIEST = datetime(1, 1, 1, tzinfo=UTC)
-"""Sorts before all other times. It replaces an unknown time."""
+"""The earliest time. It replaces an unknown time when times are sorted."""
 _TIME = regex(
     r"(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(Z|z|[+-]\d{2}:?\d{2})?"
 )

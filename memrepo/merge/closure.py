@@ -1,4 +1,4 @@
-"""Consistency rules between memories: references resolve, and supersessions are recorded twice.
+"""Consistency rules between memories: references resolve, and supersessions are mutual.
 
 A merge can break rules that each side satisfied. `findings` detects this and `close` repairs it if
 there is one clear repair. No repair removes a memory or excludes it from recall.

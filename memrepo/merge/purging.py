@@ -79,8 +79,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """The values to remove, and the replacements of everything hashed from them.
 
     `names` maps file names (without extension) that end with the digits of an id. `parts` maps
-    other file and folder names. `seed` makes the replacements distinct without revealing the
-    originals.
+    other file and folder names. `seed` makes the replacements distinct and unpredictable.
     """
 
     needles: tuple[Needle, ...]
@@ -286,7 +285,10 @@ class File(NamedTuple):
 
 
 def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
-    """Return an edit with all ids made from the value, and all files named after such an id."""
+    """Return a copy of an edit that also replaces the ids made from the value.
+
+    Files named after such an id are renamed as well.
+    """
     found = _Ids(edit, layout)
     for file in files:
         found.look(file)
@@ -299,7 +301,10 @@ def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
 
 
 def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
-    """Return an edit with the words that occur only in the value: pages list single words."""
+    """Return a copy of an edit that also removes words found only in the value.
+
+    This is necessary because pages list single words.
+    """
     letters = [needle.letters for needle in edit.needles]
     rare = {word for needle in edit.needles for word in needle.words}
     others = set[str]()

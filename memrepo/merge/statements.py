@@ -4,10 +4,10 @@ A statement is a paragraph, a line, a list item, a table row, or sentences withi
 split does not depend on the language or the units of a source. A rejection therefore matches its
 statement however the text is split.
 
-`look` folds texts that a reader cannot distinguish. In addition to `ids.normal_claim` (NFKC, case,
-blanks, controls, list marker), it folds look-alike letters of other scripts, invisible characters,
-quotes, dashes, emphasis markers and the final full stop. Digits are never folded into letters: `O1`
-and `01` are different values.
+`look` folds texts that a reader cannot distinguish. It extends `ids.normal_claim` (NFKC, case,
+blanks, controls, list marker). It also folds look-alike letters of other scripts, invisible
+characters, quotes, dashes, emphasis markers and the final full stop. Digits are never folded into
+letters: `O1` and `01` are different values.
 """
 
 from __future__ import annotations

@@ -276,7 +276,7 @@ def sweep(state: State) -> Iterator[Update]:
 
 
 _Versions: TypeAlias = list[FileVersion | None]
-"""A memory in base, ours and theirs."""
+"""The versions of a memory in base, ours and theirs. None means absent."""
 
 
 class _Touched:

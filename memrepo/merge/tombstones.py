@@ -59,7 +59,7 @@ SIMILAR = 0.85
 STANDS_ALONE_WORDS = 5
 """The number of words from which a statement has the same meaning under any heading."""
 MIN_WORDS, MIN_PART_WORDS = 2, 4
-"""The minimum words of a statement within a larger text, and of a part of a rejected statement.
+"""The minimum number of words of a statement in a larger text, and of a part of a rejected one.
 Shorter texts such as "None" or "vim" are too general."""
 MAX_PARTS = 500
 SEAL = "seal"
@@ -104,10 +104,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rank(self) -> tuple[int, bool, str]:
-        """Return the sort key of versions: epoch, active, then other values.
-
-        The higher one wins.
-        """
+        """Return the sort key of a version: epoch, active, other values. The higher one wins."""
         return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 

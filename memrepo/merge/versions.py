@@ -261,7 +261,7 @@ def merge_memory(
 def _with_places(
     memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
 ) -> Memory:
-    """Limit the listed sources of a merged memory if both sides changed them."""
+    """Limit the sources of a merged memory to the usual number if both sides changed them."""
     told = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
     if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > MAX_LISTED):
         return memory

@@ -253,7 +253,7 @@ class Whole:
 
 
 class Flag:
-    """True or absent. `false` is accepted from a user but never written for a default."""
+    """True or absent. `false` is accepted but not written because it is the default."""
 
     def read(self, node: Node) -> bool:
         """Read `true` or `false`. No other spelling is accepted."""

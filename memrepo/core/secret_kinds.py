@@ -483,7 +483,7 @@ def _below(
 ) -> Iterator[Span]:
     """Yield the values under a heading, a line that ends with a colon, or a table column.
 
-    The last item is (0, offset): the offset to which lines were read.
+    The last item is (0, offset): the offset to which lines were read, or 0 for a heading.
     """
     line, rest = text[start:end].strip(), text[label_end:end].strip("*_:`\"' \t\r：")
     heading = _HEADING.match(text, start, end)

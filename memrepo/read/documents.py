@@ -181,7 +181,7 @@ def _header_end(resource: str, text: Sequence[str]) -> int:
     """
     if not text or not text[0].startswith("---"):
         return 0
-    from memrepo.read.headers import read_head  # python-frontmatter, which most commands do without
+    from memrepo.read.headers import read_head  # most commands need no frontmatter
 
     head = read_head("\n".join(text), resource)
     second = read_head(head.body.lstrip(), resource) if head.last else head

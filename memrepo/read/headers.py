@@ -1,7 +1,8 @@
-"""Headers of files that other programs wrote: python-frontmatter splits them, nothing writes them.
+"""Read the headers of files that other programs wrote, split by python-frontmatter.
 
-Values are read within the bounds of `core.header`: no type is guessed, no tag, anchor or alias is
-followed, nothing nests deep. Of a header that YAML refuses each key is read by itself.
+Headers are never written. Values are read within the limits of `core.header`: no type is guessed,
+no tag, anchor or alias is resolved, and nesting is limited. If YAML rejects a header, each key is
+read separately.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
 MAX_CHARACTERS = 256 * 1024
-"""The longest header whose keys are read; a longer one has none."""
+"""Maximum length of a header in characters. No key is read from a longer header."""
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
 class ForeignHeader(BaseHandler):
-    """The YAML header of one text, read by python-frontmatter and never written: no `export`.
+    """The YAML header of one text, split by python-frontmatter.
 
-    `values` are its values by key, `at` the line of each key. `last` is the number of the line that
-    closes it: 0 without one. `body` is the text after it, `body_line` the number of the first line
-    of that which is not blank.
+    Headers are never written, so there is no `export`. `values` maps each key to its value, and
+    `at` maps each key to its line. `last` is the number of the line that closes the header, or 0
+    without a header. `body` is the text after the header. `body_line` is the number of the first
+    line of the body that is not blank.
     """
 
     FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
@@ -38,12 +40,15 @@ class ForeignHeader(BaseHandler):
         self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
 
     def split(self, text: str) -> tuple[str, str]:
-        """Split header and body; raises ValueError where the text between two rules is body."""
+        """Split a text into header and body.
+
+        Raises ValueError if the text between two rules is body text.
+        """
         before, header, *rest = self.FM_BOUNDARY.split(text, 2)
         lines = header.split("\n")[1:-1]
         if before or not rest:
             if not before and lines and _KEY_LINE.match(lines[0]):
-                self.problem = next(iter(read(text, self.path).problems), None)  # it never closes
+                self.problem = next(iter(read(text, self.path).problems), None)  # never closed
             raise ValueError(self.path)
         long = len(header) > MAX_CHARACTERS
         reading = read_lines([] if long else lines, self.path)
@@ -65,7 +70,10 @@ class ForeignHeader(BaseHandler):
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text without a byte order mark; without one all of it is body."""
+    """Read the header of a text that has no byte order mark.
+
+    Without a header, the whole text is body.
+    """
     header = ForeignHeader(text, path)
     if text.startswith("---"):
         frontmatter.parse(text, handler=header)
@@ -77,7 +85,7 @@ def _blank_lines(text: str) -> int:
 
 
 def _is_mapping(lines: list[str]) -> bool:
-    """Tell whether lines at the margin are keys, list items or closing brackets."""
+    """Return whether every unindented line is a key, a list item or a closing bracket."""
     margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
     return bool(margin) and all(
         _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))
@@ -86,7 +94,7 @@ def _is_mapping(lines: list[str]) -> bool:
 
 
 def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
-    """Read each key by itself: as YAML, or as the words that follow it."""
+    """Read each key separately. The value is parsed as YAML, or else is the text after the key."""
     starts = [n for n, line in enumerate(lines) if _KEY_LINE.match(line)]
     found: dict[str, Entry] = {}
     for first, after in zip(starts, [*starts[1:], len(lines)], strict=True):

@@ -52,8 +52,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A block and its inclusive one-based lines.
 
     The `text` of an item excludes its marker, its checkbox and its nested items, which are
-    `children`. The `text` of a row is `Header: cell; Header: cell`, its `lead` is the first cell,
-    and its `brief` is the row as a list item that starts with that cell.
+    `children`. The `text` of a row is `Header: cell; Header: cell`. Its `lead` is the first cell.
+    Its `brief` is the row as a list item that starts with that cell.
 
     `level` is the level of a heading. `list` is the number of the list that contains an item, from
     1. `ordered` is whether the items are numbered. Comments, rules (`---`) and blocks of kind

@@ -1,8 +1,9 @@
 """Rank the statements of a file, and choose the share of them that becomes memories.
 
-The rank depends on the kinds of file and section, and on the signs in the statement's text. A file
-contributes at most the share of its kind. The total number of claims is limited to what a person
-can read. Statements that are not chosen remain in their source or note, where search finds them.
+The shelf is the set of chosen statements. The rank depends on the kinds of file and section, and on
+the signs in the statement's text. A file contributes at most the share of its kind. The total
+number of claims is limited to what a person can read. Statements that are not chosen remain in
+their source or note, where search finds them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Split a source file into statements, each verbatim with its lines and context.
 
-One statement is an item with its children, a lead-in with its list, numbered steps, a few short
-fields, a rule with its reason, or a file of one memory. A list or table longer than WHOLE_LENGTH is
-split at its items, each with the lead-in as context. Each second-level section of `PROCEDURES.md`
-is one statement, and so is each episode file (memory-purifier, candidate extraction). A statement's
-identity depends on its words and file, never on its line or heading.
+An item with its children, a lead-in with its list, or numbered steps are one statement. So are a
+few short fields, a rule with its reason, and a file of one memory. A list or table longer than
+WHOLE_LENGTH is split at its items, each with the lead-in as context. Each second-level section of
+`PROCEDURES.md` is one statement, and so is each episode file (memory-purifier, candidate
+extraction). A statement's identity depends on its words and file, never on its line or heading.
 """
 
 from __future__ import annotations

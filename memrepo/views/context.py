@@ -79,7 +79,7 @@ def _block(pieces: Sequence[str]) -> str:
 
 
 def _fitted(pieces: Sequence[tuple[str, ...]], room: int) -> tuple[list[str], int]:
-    """Return the first size of each piece that fits, and the remaining tokens."""
+    """Return the first version of each piece that fits, and the remaining tokens."""
     kept = list[str]()
     for sizes in pieces:
         piece = next((text for text in sizes if _tokens(text) <= room), None)

@@ -225,7 +225,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
 def ask_promotions(
     candidates: Sequence[Candidate], setting: Asking, beside: Mapping[str, str]
 ) -> Asked[Verdict]:
-    """Run Pass 1 for all candidates.
+    """Run Pass 1 for all candidates. Return the verdicts, sorted by candidate id.
 
     A model gets the candidates in line order, rules get them in id order. `beside` maps a candidate
     to the one in whose batch it must be judged.
@@ -277,7 +277,10 @@ Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
 
 
 def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
-    """Run Pass 2 for all clusters, in their order, and verify wordings written by a model."""
+    """Run Pass 2 for all clusters, and verify wordings written by a model.
+
+    Return the claims in the order of the clusters.
+    """
     judge = setting.judge
     priors = {g.cluster_id: choose([g]) for g in groups} if setting.kept is not None else {}
     how = _Wording(setting, groups, priors)
@@ -560,7 +563,10 @@ def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
 def ask_checks(
     checks: Sequence[WordingCheck], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Assessment]:
-    """Ask whether the evidence states each wording. Stored answers are not requested again."""
+    """Ask whether the evidence states each wording, and return one assessment per wording.
+
+    Stored answers are not requested again.
+    """
     every = {check.check_id: check for check in checks}
     how: _Pass[VerificationRequest, Assessment] = _Pass(
         name="verification",
@@ -608,7 +614,10 @@ def _checked_assessments(
 def ask_pairs(
     pairs: Sequence[Suspicion], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Finding]:
-    """Ask which pairs contradict each other. Stored answers are not requested again."""
+    """Ask which pairs contradict each other, and return one finding per pair.
+
+    Stored answers are not requested again.
+    """
     how: _Pass[ComparisonRequest, Finding] = _Pass(
         name="contradiction",
         items="pairs",

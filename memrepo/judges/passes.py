@@ -337,7 +337,7 @@ def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalCl
 
 
 def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
-    """Set both postures from the scores."""
+    """Return a claim with both postures computed from its scores."""
     return replace(
         claim,
         freshness_posture=claim.scores.freshness_posture,

@@ -344,5 +344,5 @@ def _prior(p: PriorClaim) -> dict[str, object]:
 
 
 def _lean(record: dict[str, object]) -> dict[str, object]:
-    """Remove empty values to save tokens."""
+    """Return a record without empty values, to save tokens."""
     return {key: value for key, value in record.items() if value not in ("", [], ())}

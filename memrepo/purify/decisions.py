@@ -234,9 +234,9 @@ class Statements:
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
-    """Remove all but the best covered of the statements a new one may end.
+    """Return the changes, with only the best covered of the statements a new one may end.
 
-    If several are covered equally well, all of them are removed.
+    If several are covered equally well, none of them is returned.
     """
     ended = {id_: one for id_, one in found.items() if one.change.stated}
     if len(ended) < 2:

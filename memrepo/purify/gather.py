@@ -73,7 +73,7 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gather(placed: Iterable[Placed]) -> Gathered:
-    """Combine units of equal meaning into candidates."""
+    """Combine units of equal meaning into candidates, in order of first mention."""
     groups: dict[str, list[Placed]] = defaultdict(list)
     for one in placed:
         groups[_sameness(one.unit)].append(one)

@@ -461,7 +461,7 @@ def elsewhere(
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Merge sources, with one entry per resource and text. The first entry remains unchanged.
+    """Return the merged sources: the first entry for each resource and text, unchanged.
 
     Its blob stays readable, so a line that only moved needs no new entry.
     """

@@ -106,8 +106,8 @@ def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[For
 def missing_span(quote: str, grounds: Grounds) -> str:
     """Return what is wrong with the spans that an answer cites, or an empty string.
 
-    Spans are separated by `...`. Each must be in the evidence or its context. Blanks and
-    punctuation are ignored.
+    Spans are separated by `...`. Each must be in the evidence or its context, and at least one in
+    the evidence. Blanks and punctuation are ignored.
     """
     spans = spans_of(quote)
     if not spans:

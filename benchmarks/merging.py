@@ -11,12 +11,12 @@ import shutil
 from datetime import timedelta
 from pathlib import Path
 
-from memrepo.actions.sync.unite import unite
 from msgspec.structs import replace
 
 from benchmarks.measure import Machine, Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START, memories
 from memrepo.actions.landing import prepare
+from memrepo.actions.sync.join import sides_of
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository
@@ -102,10 +102,10 @@ def _land(store: Repository, step: Step, hours: int) -> str:
 
 def _merge(store: Repository) -> None:
     head = store.head()
-    united = unite(store, head, store.resolve(THEIRS))
+    merged = sides_of(store, head, store.resolve(THEIRS), ()).merged()
     chain = Chain(
         base=head,
-        commits=[Commit(message="sync: joined\n", effect=united.result.effect)],
+        commits=[Commit(message="sync: joined\n", effect=merged.effect)],
         merge="sync: joined\n",
         when=START + timedelta(hours=3),
     )

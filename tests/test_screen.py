@@ -59,7 +59,6 @@ diff
 search server
 recent
 graph
-graph ID
 related ID
 show ID
 show ID --explain

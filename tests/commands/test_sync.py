@@ -17,7 +17,7 @@ from memrepo.core.corrections import Correction, Side, VerdictWord, contradictio
 from memrepo.core.corrections import path_of as path_of_case
 from memrepo.core.layout import Layout
 from memrepo.merge.files import keep
-from memrepo.merge.versions import Kept
+from memrepo.merge.versions import LosingVersion
 from memrepo.store import repo as writer
 
 
@@ -778,8 +778,8 @@ def test_another_sync_of_the_clone_is_waited_for(
 
 def test_what_gave_way_is_kept_under_a_name_of_its_content() -> None:
     kept = [
-        Kept(path="memories/a.md", key="body", data=b"one\n", id="mem-1"),
-        Kept(path="memories/a.md", key="", data=b"\xff two"),
+        LosingVersion(path="memories/a.md", key="body", data=b"one\n", id="mem-1"),
+        LosingVersion(path="memories/a.md", key="", data=b"\xff two"),
     ]
     now = datetime(2026, 3, 1, 9, tzinfo=UTC)
     files = keep(Layout(), kept, now)

@@ -122,7 +122,7 @@ def test_what_the_checks_refuse_of_a_summary(
     ("text", "reason"),
     [
         ("", "holds no JSON object with the key summary"),
-        ('{"summary": []}', "summary is not an object"),
+        ('{"summary": []}', "summary: Expected `object`, got `array`"),
         ('{"summary": {"title": "a"}}', "summary: Object missing required field `text`"),
         (
             '{"summary": {"title": "a", "text": "b", "facts": "c"}}',

@@ -256,7 +256,19 @@ def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(pattern for patterns in found.values() for pattern in patterns)
 
 
-_AGENT = {"MEMORY.md", "USER.md", "SOUL.md", "IDENTITY.md", "HEARTBEAT.md", "memory"}
+_AGENT = {
+    "MEMORY.md",
+    "RTMEMORY.md",
+    "USER.md",
+    "SOUL.md",
+    "IDENTITY.md",
+    "HEARTBEAT.md",
+    "PROCEDURES.md",
+    "CHRONICLES.md",
+    "DREAMS.md",
+    "memory",
+    "episodes",
+}
 _CODE = {
     "pyproject.toml",
     "setup.py",

@@ -90,7 +90,7 @@ KEYS: tuple[Key, ...] = (
         kind="choice",
         default="personal",
         words=("personal", "business"),
-        doc="business leaves CHRONICLES.md, DREAMS.md and their views out.",
+        doc="business excludes CHRONICLES.md, DREAMS.md and their views.",
     ),
     Key(
         name="timezone",
@@ -102,7 +102,7 @@ KEYS: tuple[Key, ...] = (
         name="human_authors",
         kind="texts",
         default=(),
-        doc="Commit e-mails whose edits count as a person's.",
+        doc="E-mail addresses of the commit authors who are people, not programs.",
     ),
     Key(
         name="sources.claims",
@@ -114,14 +114,14 @@ KEYS: tuple[Key, ...] = (
         name="sources.notes",
         kind="texts",
         default=NOTES,
-        doc="Files that become notes and nothing else.",
+        doc="Files that become notes only.",
     ),
     Key(name="sources.deny", kind="texts", default=DENY, doc="Files that are never read."),
     Key(
         name="sources.days",
         kind="flag",
         default=True,
-        doc="Whether what daily logs say that lasts becomes claims besides their notes.",
+        doc="Whether lasting statements in daily logs also become claims, in addition to notes.",
     ),
     Key(
         name="sources.profile",
@@ -135,22 +135,23 @@ KEYS: tuple[Key, ...] = (
         name="sources.kinds",
         kind="texts",
         default=(),
-        doc="Kinds that files have whatever they look like: `memory/ideas.md = rules`."
-        " `memrepo sources` shows what each file is taken for.",
+        doc="Sets the kind of files instead of detecting it: `memory/ideas.md = rules`."
+        " `memrepo sources` shows the kind of each file.",
     ),
     Key(
         name="secrets.off",
         kind="texts",
         default=(),
         words=SWITCHED,
-        doc="Kinds that are remembered like other texts: card, iban, pin, seed-phrase, totp.",
+        doc="Kinds of secrets that may be remembered like other texts: card, iban, pin,"
+        " seed-phrase, totp.",
     ),
     Key(
         name="agents.removals",
         kind="choice",
         default="wait",
         words=("wait", "allow"),
-        doc="Whether what an agent asks waits for a person, where it takes a memory out of recall"
+        doc="Whether a person must approve an agent's request to remove a memory from recall"
         " that a person wrote, edited or confirmed.",
     ),
     Key(
@@ -173,84 +174,86 @@ KEYS: tuple[Key, ...] = (
         kind="choice",
         default="normal",
         words=tuple(SHELF_SIZES),
-        doc="How many memories runs make of what they read: small, normal (about 120 of a hundred"
-        " files), large, or all that is not noise. The rest stays in its source, where search"
+        doc="How many memories runs create: small, normal (about 120 from a hundred files),"
+        " large, or all (everything except noise). The rest stays in its source, where search"
         " finds it.",
     ),
     Key(
         name="run.learn",
         kind="flag",
         default=True,
-        doc="Whether what you confirm, edit, pin, reject or forget moves the rank of similar"
-        " statements in later runs.",
+        doc="Whether confirming, editing, pinning, rejecting or forgetting a memory changes the"
+        " rank of similar statements in later runs.",
     ),
     Key(
         name="run.max_usd",
         kind="money",
         default=None,
-        doc="What one run may spend, in US dollars; unset is no limit.",
+        doc="Spending limit of one run, in US dollars; unset means no limit.",
     ),
     Key(
         name="run.max_tokens",
         kind="whole",
         default=None,
-        doc="How many tokens one run may use, in and out.",
+        doc="Token limit of one run, input and output together.",
     ),
     Key(
         name="run.max_usd_day",
         kind="money",
         default=None,
-        doc="What all runs of a calendar day may spend together.",
+        doc="Spending limit of all runs of a calendar day together, in US dollars.",
     ),
     Key(
         name="run.max_usd_month",
         kind="money",
         default=None,
-        doc="What all runs of a calendar month may spend together.",
+        doc="Spending limit of all runs of a calendar month together, in US dollars.",
     ),
     Key(
         name="run.max_tokens_month",
         kind="whole",
         default=None,
-        doc="How many tokens all runs of a calendar month may use together.",
+        doc="Token limit of all runs of a calendar month together.",
     ),
     Key(
         name="run.max_minutes",
         kind="whole",
         default=120,
-        doc="After how long a run asks nothing more: what is judged lands, the rest waits.",
+        doc="Minutes after which a run stops asking the judge: finished work lands, the rest"
+        " waits.",
     ),
     Key(
         name="run.max_change_pct",
         kind="percent",
         default=20,
-        doc="A run that would take a larger share out of recall waits for a person.",
+        doc="A run that would remove a larger percentage of memories from recall waits for review.",
     ),
     Key(
         name="run.reconciliation",
         kind="choice",
         default="review",
         words=("review", "land"),
-        doc="Whether a reconciliation waits for a person, or lands within `run.max_change_pct`"
+        doc="Whether a reconciliation waits for review, or lands if it stays within"
+        " `run.max_change_pct`"
         " (classic: land).",
     ),
     Key(
         name="run.owner",
         kind="name",
         default=None,
-        doc="The one clone that runs: its name or id; unset, every clone may.",
+        doc="The only clone that may run, by name or id; unset: every clone may.",
     ),
     Key(
         name="ledger.ref",
         kind="ref",
         default="refs/memrepo/access",
-        doc="Where the hub holds the access ledger; a branch where it refuses other refs.",
+        doc="Ref of the access ledger on the hub; use a branch if the hub refuses other refs.",
     ),
     Key(
         name="judge.model",
         kind="text",
         default="claude-sonnet-5-5",
-        doc="The model that the judge asks; the default is for the anthropic judge only.",
+        doc="The model that the judge uses; the default is for the anthropic judge only.",
     ),
     Key(
         name="judge.verify_model",
@@ -262,45 +265,45 @@ KEYS: tuple[Key, ...] = (
         name="judge.max_tokens",
         kind="whole",
         default=16000,
-        doc="The longest answer to one question, in tokens.",
+        doc="Maximum length of an answer, in tokens.",
     ),
     Key(
         name="judge.effort",
         kind="choice",
         default="medium",
         words=("default", "low", "medium", "high", "xhigh", "max"),
-        doc="Work that the anthropic judge puts into an answer; default leaves it to the model.",
+        doc="Effort level of the anthropic judge; default leaves it to the model.",
     ),
     Key(
         name="judge.thinking",
         kind="choice",
         default="default",
         words=("default", "adaptive", "disabled", "between_tools"),
-        doc="Whether the anthropic judge thinks first; default leaves it to the model.",
+        doc="Whether to enable thinking for the anthropic judge; default leaves it to the model.",
     ),
     Key(
         name="judge.timeout_s",
         kind="seconds",
         default=600,
-        doc="How many seconds a service may make a run wait.",
+        doc="Seconds to wait for the answer of a service.",
     ),
     Key(
         name="judge.idle_s",
         kind="seconds",
         default=90,
-        doc="After how many silent seconds an answer is requested again.",
+        doc="Seconds without output after which a request is repeated.",
     ),
     Key(
         name="judge.max_retries",
         kind="count",
         default=2,
-        doc="How often an overloaded or unreachable service is tried again.",
+        doc="How many times to retry an overloaded or unreachable service.",
     ),
     Key(
         name="judge.prices",
         kind="prices",
         default=PRICES,
-        doc="US dollars a million tokens by model: input, output, cache write, cache read.",
+        doc="US dollars per million tokens by model: input, output, cache write, cache read.",
     ),
     Key(
         name="schedule.incremental",
@@ -318,20 +321,20 @@ KEYS: tuple[Key, ...] = (
         name="schedule.timeout_s",
         kind="whole",
         default=1200,
-        doc="After how many seconds a scheduled run is ended.",
+        doc="Seconds after which a scheduled run is stopped.",
     ),
     Key(
         name="reporting.enabled",
         kind="flag",
         default=False,
-        doc="Whether `report --chat` prints anything; false silences it whatever the mode.",
+        doc="Whether `report --chat` prints anything; false silences it in every mode.",
     ),
     Key(
         name="reporting.mode",
         kind="choice",
         default="summary",
         words=("silent", "summary", "full"),
-        doc="How much `report --chat` and scheduled runs print; where it is given, all runs.",
+        doc="How much `report --chat` and scheduled runs print; if set, it applies to all runs.",
     ),
     Key(
         name="telemetry.component",
@@ -613,7 +616,7 @@ def _outside(text: str, name: str) -> ConfigError:
     return ConfigError(
         line_of(text, name),
         name,
-        "is not read from a repository, which others may write",
+        "is not read from a repository, because others may write to it",
         fix=f"set it for this clone, `git config memrepo.{git_name(name)} ...`, or in {USER_FILE}",
     )
 
@@ -633,7 +636,8 @@ def parse_outside(text: str, path: str) -> dict[str, object]:
                 name,
                 "is not a key of this file",
                 place=path,
-                fix=f"it knows {', '.join(OUTSIDE)}; the rest is in {CONFIG_NAME}",
+                fix=f"this file may contain {', '.join(OUTSIDE)}; all other keys are in"
+                f" {CONFIG_NAME}",
             )
         lists = name == "judge.command" and isinstance(found, list) and found
         if not (isinstance(found, str) and found.strip()) and not (

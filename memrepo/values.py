@@ -140,7 +140,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = MappingProxyType(
         "weight": (lambda v: _is_amount(v) and v <= 1, "a number from 0 to 1"),
         "money": (_is_amount, "an amount of US dollars from 0"),
         "seconds": (lambda v: _is_amount(v) and v > 0, "a number of seconds above 0"),
-        "prices": (_are_prices, 'four amounts a model such as "name" = [2.0, 10.0, 2.5, 0.2]'),
+        "prices": (_are_prices, 'four amounts per model such as "name" = [2.0, 10.0, 2.5, 0.2]'),
         "text": (lambda v: isinstance(v, str) and bool(v.strip()), "a text"),
         "texts": (
             lambda v: isinstance(v, list) and all(isinstance(part, str) for part in v),

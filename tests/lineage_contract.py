@@ -102,7 +102,7 @@ def check_claims(lines: Sequence[Line], profile: str) -> list[Problem]:
 def _id(claim: _Claim) -> Iterator[Problem]:
     id_ = claim.record.get("id")
     if not isinstance(id_, str) or not id_:
-        yield claim.problem("claim-id", "id", "found no id, expected one", "add it")
+        yield claim.problem("claim-id", "id", "found no id: recall ignores this memory", "add it")
     elif claim.others[id_] is not claim.record:
         yield claim.problem("claim-same-id", "id", f"found {id_} twice", "remove one of the two")
 

@@ -38,7 +38,7 @@ BAD = (
     ("recall.recency = 1.01", "a number from 0 to 1"),
     ("run.max_usd = nan", "an amount of US dollars from 0"),
     ("judge.timeout_s = 0", "a number of seconds above 0"),
-    ("judge.prices = {mine = [1, 2, 3]}", "four amounts a model"),
+    ("judge.prices = {mine = [1, 2, 3]}", "four amounts per model"),
     ('judge.model = " "', "a text"),
     ('sources.deny = ["a", 1]', "a list of texts"),
     ('profile = "family"', "one of personal, business"),

@@ -18,25 +18,26 @@ ID = Rule(
     name="id-changed",
     group="derived",
     doc="The id of a memory never changes.",
-    mend="puts the old id back",
+    mend="restores the old id",
 )
 FIELD = Rule(
     name="field-by-hand",
     group="derived",
-    doc="Fields that memrepo writes are left to it: a hand that sets them breaks what they record.",
-    mend="puts the old value back",
+    doc="Fields that memrepo maintains are not edited by hand: their record would be wrong.",
+    mend="restores the old value",
 )
 TIER = Rule(
     name="tier-by-hand",
     group="derived",
-    doc="The retention tier of a note follows from its use; a note is kept by `memrepo pin`.",
-    mend="puts the old value back",
+    doc="memrepo sets the retention tier of a note from its use; `memrepo pin` retains a note.",
+    mend="restores the old value",
 )
 STATUS = Rule(
     name="status-transition",
     group="derived",
-    doc="A memory that comes back into recall has its `status_epoch` raised, or a merge undoes it.",
-    mend="raises `status_epoch`",
+    doc="When a memory is restored, increase its `status_epoch`; otherwise a merge undoes the"
+    " restore.",
+    mend="increases `status_epoch`",
 )
 RULES = (ID, FIELD, TIER, STATUS)
 _TIERS = ("tier", "tier_since", "tier_written", "gist")
@@ -73,8 +74,8 @@ def find(scene: Scene) -> Iterator[Problem]:
                 STATUS,
                 memory,
                 "status",
-                f"{old.status} became {memory.status} without a higher status_epoch",
-                f"`memrepo restore {memory.id}` does it, or --fix",
+                f"{old.status} changed to {memory.status}, but status_epoch was not increased",
+                f"use `memrepo restore {memory.id}`, or `memrepo check --fix`",
             )
 
 
@@ -125,16 +126,16 @@ def _found(
         line=line,
         column=column,
         key=key,
-        fix=fix or f"put the old value back (`memrepo check --fix` does){how}",
+        fix=fix or f"restore the old value (`memrepo check --fix` does){how}",
     )
 
 
 FORGED = Rule(
     name="message-trailer",
     group="derived",
-    doc="A hand-written commit message has none of memrepo's trailers: history is read by them.",
+    doc="A hand-written commit message has no memrepo trailers: memrepo reads history from them.",
 )
-SECRET = Rule(name="message-secret", group="secrets", doc="A commit message holds no secret.")
+SECRET = Rule(name="message-secret", group="secrets", doc="A commit message contains no secret.")
 MESSAGE_RULES = (FORGED, SECRET)
 _SCISSORS = regex(r"^. -+ >8 -+$", re.MULTILINE)
 _TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
@@ -159,5 +160,5 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
             f"found a secret ({secret.kind})",
             line=secret.line,
             column=secret.column,
-            fix="remove it, and change it where it is used",
+            fix="remove it, and replace it wherever it is used",
         )

@@ -17,13 +17,13 @@ LINE_LENGTH = 20_000
 NESTING = Rule(
     name="body-nesting",
     group="size",
-    doc=f"Lists and quotes of a body nest at most {MAX_DEPTH} levels.",
+    doc=f"Lists and quotes in a body are nested at most {MAX_DEPTH} levels.",
 )
 LINE = Rule(
     name="body-line",
     group="size",
     severity="warning",
-    doc=f"A line of a body holds at most {LINE_LENGTH:,} characters.",
+    doc=f"A line of a body has at most {LINE_LENGTH:,} characters.",
 )
 SIZE_RULES = (NESTING, LINE)
 
@@ -38,10 +38,10 @@ def find_too_large(scene: Scene) -> Iterator[Problem]:
         if deep := too_deep(lines):
             yield NESTING.found(
                 memory.path,
-                f"nests lists or quotes over {MAX_DEPTH} levels",
+                f"lists or quotes are nested more than {MAX_DEPTH} levels deep",
                 line=first + deep - 1,
                 column=1,
-                fix="write it flatter, or keep the text under sources/",
+                fix="reduce the nesting, or move the text to sources/",
             )
         for number, line in enumerate(lines, start=first):
             if len(line) > LINE_LENGTH:
@@ -50,7 +50,7 @@ def find_too_large(scene: Scene) -> Iterator[Problem]:
                     f"found a line of {len(line)} characters",
                     line=number,
                     column=1,
-                    fix="break it into lines, or keep the text under sources/",
+                    fix="break it into shorter lines, or move the text to sources/",
                 )
 
 
@@ -58,21 +58,21 @@ BIDI = Rule(
     name="character-bidirectional",
     group="format",
     severity="warning",
-    doc="A text holds no controls that reorder what follows, nor invisible tag characters.",
+    doc="A text has no bidirectional control characters and no invisible tag characters.",
     mend="removes them",
 )
 INVISIBLE = Rule(
     name="character-invisible",
     group="format",
     severity="warning",
-    doc="A text holds no characters without width, but joiners between letters and in emoji.",
+    doc="A text has no zero-width characters, except joiners between letters and in emoji.",
     mend="removes them",
 )
 KEY_ORDER = Rule(
     name="key-order",
     group="format",
     severity="warning",
-    doc="Keys are in the order of the schema; keys that are not memrepo's may be anywhere.",
+    doc="Keys are in the order of the schema; keys unknown to memrepo may be anywhere.",
     mend="sorts the lines of memrepo's keys, each with the comments above it",
 )
 RULES = (BIDI, INVISIBLE, KEY_ORDER)
@@ -115,7 +115,7 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
             more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
             yield rule.found(
                 path,
-                f"found U+{ord(mine[0][0]):04X}{more}, which nobody sees",
+                f"found U+{ord(mine[0][0]):04X}{more}, an invisible character",
                 line=text.count("\n", 0, at) + 1,
                 column=at - text.rfind("\n", 0, at),
                 fix="remove it (`memrepo check --fix` does)",

@@ -18,12 +18,13 @@ from memrepo.core.problems import Problem
 RULES: Mapping[str, str] = {
     "history-trailers": "A commit of memrepo's has one known operation and an"
     " actor; it names memories, runs and commits by their ids.",
-    "history-target": "What a commit reverts or settles is in the history before it.",
+    "history-target": "A commit reverts or settles only something earlier in history.",
     "run-without-manifest": "The chain of a run adds the manifest of that run.",
     "manifest-without-run": "A manifest is added by its own run.",
     "manifest-changed": "A manifest is never changed.",
     "run-tree": "The tree of a run's merge is that of the last commit of its chain.",
-    "run-chain": "The chain of a run begins at the merge's first parent, and has only its commits.",
+    "run-chain": "The chain of a run begins at the merge's first parent and has only the run's"
+    " commits.",
 }
 """Every rule of this module, with its requirement in one line."""
 
@@ -92,7 +93,10 @@ def _trailers(facts: CommitFacts) -> Iterator[Problem]:
         for value in facts.trailers.get(key, ()):
             if not pattern.fullmatch(value):
                 yield _problem(
-                    facts, rule="history-trailers", message="found something that is no id", key=key
+                    facts,
+                    rule="history-trailers",
+                    message="found a value that is not an id",
+                    key=key,
                 )
 
 
@@ -129,9 +133,7 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
     chain: list[CommitFacts] = []
     at = by_id.get(tip)
     if at is not None and at.tree != facts.tree:
-        yield _problem(
-            facts, rule="run-tree", message=f"found another tree than that of {tip[:10]}"
-        )
+        yield _problem(facts, rule="run-tree", message=f"the tree differs from that of {tip[:10]}")
     while at is not None and at.commit != first and at.run == facts.run and len(at.parents) == 1:
         chain.append(at)
         at = by_id.get(at.parents[0])

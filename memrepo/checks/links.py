@@ -14,7 +14,7 @@ NOWHERE = Rule(
     name="link-nowhere",
     group="links",
     severity="warning",
-    doc="A link that a hand writes into a text names one memory, or a file that is there.",
+    doc="A hand-written link names exactly one memory, or an existing file.",
 )
 BODY_RULES = (NOWHERE,)
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -63,11 +63,16 @@ def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
         names = Names(both.values()) if around else scene.names
         for at, name in words.items():
             if not names.find(name):
-                yield _found(scene, memory, at, f"[[{visible(name)}]], which names no one memory")
+                yield _found(
+                    scene,
+                    memory,
+                    at,
+                    f"[[{visible(name)}]], which does not name exactly one memory",
+                )
     for at, path in file_links(memory):
         there = path in scene.files or scene.around.there(path)
         if asked(at, path.rpartition("/")[2]) and not there and not _ELSEWHERE.match(path):
-            yield _found(scene, memory, at, f"a link to {visible(path)}, which is not there")
+            yield _found(scene, memory, at, f"a link to {visible(path)}, which does not exist")
 
 
 def _found(scene: Scene, memory: Memory, at: int, what: str) -> Problem:
@@ -84,7 +89,7 @@ DELETED = Rule(
     name="reference-deleted",
     group="links",
     severity="warning",
-    doc="A memory whose file is deleted by hand is one that no other names.",
+    doc="The file of a memory is not deleted by hand while another memory refers to it.",
 )
 RULES = (
     Rule(
@@ -135,6 +140,6 @@ def _deleted(scene: Scene) -> Iterator[Problem]:
         for path in sorted({*scene.around.naming(id_)} - {*scene.files, *scene.gone}):
             yield DELETED.found(
                 path,
-                f"names {id_}, whose file {old.path} is deleted",
-                fix=f"keep the file and `memrepo forget {id_}`, or drop the reference",
+                f"refers to {id_}, but its file {old.path} is deleted",
+                fix=f"restore the file and use `memrepo forget {id_}`, or remove the reference",
             )

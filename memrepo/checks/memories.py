@@ -26,7 +26,7 @@ _WARNINGS = ("frontmatter-near-key",)
 UNREADABLE = Rule(
     name="file-unreadable",
     group="schema",
-    doc="A file that `memrepo check` is given can be read, and is not a symlink.",
+    doc="A file that is given to `memrepo check` can be read, and is not a symlink.",
 )
 NOT_A_FILE = Rule(
     name="tree-not-a-file",
@@ -65,8 +65,8 @@ def find_unreadable(scene: Scene) -> Iterator[Problem]:
         if scene.is_memory(path) or scene.area(path) in ("", "sources"):
             continue
         if line := find_conflict(data.decode("utf-8", "replace")):
-            message = "found git's conflict markers, expected one text"
-            fix = "leave one of the two sides, without the lines of the markers"
+            message = "found git's conflict markers, expected a resolved merge"
+            fix = "choose one of the two sides, and delete the marker lines"
             yield _CONFLICT.found(path, message, line=line, column=1, fix=fix)
 
 
@@ -74,8 +74,8 @@ NO_ID = Rule(
     name="memory-no-id",
     group="schema",
     severity="warning",
-    doc="A memory has an id; without one recall does not see it.",
-    mend="gives it an id, the time it was made, and a file name that ends in the id's digits",
+    doc="A memory has an id; recall ignores a memory without one.",
+    mend="adds an id and a creation time, and renames the file so that it ends in the id's digits",
 )
 SAME_ID = Rule(name="memory-same-id", group="schema", doc="No two files have the same id.")
 FILE_NAME = Rule(
@@ -88,7 +88,7 @@ LAYER = Rule(
     name="memory-layer",
     group="schema",
     severity="warning",
-    doc="Notes are in the layer notes and nothing else is; a layer's name is not misspelt.",
+    doc="The layer notes has all notes and nothing else; no layer name is misspelt.",
 )
 HOME = Rule(
     name="memory-home",
@@ -99,18 +99,18 @@ HOME = Rule(
 DECAY = Rule(
     name="memory-decay-class",
     group="schema",
-    doc="The decay class is one that memrepo or its configuration knows: another never ends.",
+    doc="The decay class is built in or configured; a memory of an unknown class never expires.",
 )
 COLLISION = Rule(
     name="path-collision",
     group="schema",
-    doc="No two paths are one where case or the form of accents does not count.",
+    doc="No two paths differ only in case or accents.",
 )
 WINDOWS = Rule(
     name="path-windows",
     group="schema",
     severity="warning",
-    doc="A file has a name that Windows can hold: no other clone fails to check it out.",
+    doc="A file name is valid on Windows, so that every clone can check it out.",
 )
 RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, DECAY, COLLISION, WINDOWS)
 _NOT_ON_WINDOWS = regex(
@@ -125,7 +125,7 @@ def find(scene: Scene) -> Iterator[Problem]:
         if not memory.id:
             yield NO_ID.found(
                 memory.path,
-                "found no id: recall does not see the memory",
+                "found no id: recall ignores this memory",
                 line=1,
                 key="id",
                 fix="`memrepo check --fix` on the file gives it one",
@@ -168,7 +168,7 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
     if other != memory.path and not scene.merging:
         yield SAME_ID.found(
             memory.path,
-            f"found {memory.id}, which {other} has too",
+            f"found {memory.id}, which is also the id of {other}",
             line=1,
             key="id",
             fix="delete one of the two files, or remove the id of this one",
@@ -177,7 +177,7 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
     if not memory.slug.endswith(f"-{digits}"):
         yield FILE_NAME.found(
             memory.path,
-            f"found a file name that does not end in -{digits}.md, as the id has it",
+            f"found a file name that does not end in -{digits}.md, the digits of the id",
             key="id",
             fix=f"rename the file so that it ends in -{digits}.md",
         )
@@ -187,8 +187,8 @@ def _portable(path: str) -> Iterator[Problem]:
     if found := _NOT_ON_WINDOWS.search(path):
         yield WINDOWS.found(
             path,
-            f"found {shown(found[0].strip('/'))} in the name, which Windows cannot hold",
-            fix="rename the file, in the workspace if it is a copy of one there",
+            f"found {shown(found[0].strip('/'))} in the name, which Windows does not allow",
+            fix="rename the file; if it is a copy from the workspace, rename the original",
         )
 
 
@@ -217,7 +217,7 @@ def _place(memory: Memory) -> Iterator[Problem]:
         if affinity(memory.type, home) in ("suspicious", "impossible"):
             yield HOME.found(
                 memory.path,
-                f"found {home}, which is no home of {memory.type}",
+                f"found {home}, which is not a home for {memory.type}",
                 line=1,
                 key="home",
                 fix="remove the line: the next run sets it",
@@ -242,8 +242,8 @@ def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
         f"found the decay class {shown(decay.cls)}, expected one of {', '.join(known)}{suggestion}",
         line=1,
         key="decay",
-        fix=f"write `decay: {{class: {meant[0] if meant else 'stable'}}}`, or give the class a time"
-        " in memrepo.toml (`decay.ttl`)",
+        fix=f"write `decay: {{class: {meant[0] if meant else 'stable'}}}`, or give the class a"
+        " lifetime in memrepo.toml (`decay.ttl`)",
     )
 
 
@@ -255,8 +255,8 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
         if others := alike[folded(path)] - {path, *scene.gone}:
             yield COLLISION.found(
                 path,
-                f"found {min(others)}, which is the same path where case and accents do not"
-                " count: some file systems hold only one of them",
+                f"differs from {min(others)} only in case or accents; some file systems cannot"
+                " hold both",
                 fix="rename one of them",
             )
 
@@ -269,9 +269,9 @@ def folded(path: str) -> str:
 UNKNOWN = Rule(
     name="tag-unknown",
     group="tags",
-    doc="A tag is in `tags.vocabulary`, or fits `tags.pattern`: one word by default.",
-    mend="writes a tag as the vocabulary does, where only case, blanks or hyphens differ;"
-    " without a vocabulary, with hyphens for what no tag holds",
+    doc="A tag is in `tags.vocabulary`, or matches `tags.pattern`: one word by default.",
+    mend="spells a tag as the vocabulary does, if only case, blanks or hyphens differ; without a"
+    " vocabulary, replaces characters that a tag may not have by hyphens",
 )
 TAG_RULES = (UNKNOWN,)
 _LOOSE = regex(r"[\s_-]+")
@@ -301,7 +301,7 @@ def expected_tag(tag: str, wants: Wants) -> str:
     """Describe what is expected instead of a tag."""
     if wants.tags:
         return "which is not in the vocabulary" + _hint(tag, wants)
-    return f"expected one word that fits the pattern {wants.tag_pattern or TAG_PATTERN}"
+    return f"expected one word that matches the pattern {wants.tag_pattern or TAG_PATTERN}"
 
 
 def is_known_tag(tag: str, wants: Wants) -> bool:

@@ -28,12 +28,12 @@ Group = Literal["schema", "tags", "links", "secrets", "format", "derived", "size
 GROUPS: Mapping[Group, str] = MappingProxyType(
     {
         "schema": "Headers, fields, ids and file names",
-        "tags": "The vocabulary of tags",
-        "links": "What refers to another memory",
-        "secrets": "Secrets, personal numbers, and what a person rejected",
+        "tags": "The tag vocabulary",
+        "links": "References to other memories",
+        "secrets": "Secrets, personal numbers and rejected statements",
         "format": "Characters and the order of keys",
         "derived": "Files and fields that memrepo writes",
-        "size": "Bounds of size and nesting",
+        "size": "Limits of size and nesting",
     }
 )
 """The groups of rules. Each can be a separate hook (`check --only GROUP`)."""

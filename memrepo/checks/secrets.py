@@ -20,28 +20,28 @@ from memrepo.core.secrets import Secret, find_secrets, is_clean
 SECRET = Rule(
     name="secret-found",
     group="secrets",
-    doc="No file holds a key, a token, credentials in a URL or a password.",
+    doc="No file contains a key, a token, a password or credentials in a URL.",
 )
 NUMBERS = Rule(
     name="number-identifies",
     group="secrets",
     severity="warning",
-    doc="A change brings no UUID, long hexadecimal or decimal number, or IP address into a body.",
+    doc="A change adds no UUID, long hexadecimal or decimal number, or IP address to a body.",
 )
 REJECTED = Rule(
     name="rejected-value",
     group="secrets",
-    doc="No memory says what a person rejected.",
+    doc="No memory states what a person rejected.",
 )
 STONE = Rule(
     name="tombstone-unreadable",
     group="secrets",
-    doc="A tombstone can be read: of what another rejects only the very same text is kept out.",
+    doc="A tombstone can be read; an unreadable one blocks only the exact text that it rejects.",
 )
 EDITED = Rule(
     name="tombstone-edited",
     group="secrets",
-    doc="A tombstone is as memrepo wrote it: `reject --undo` lifts a rejection, no hand does.",
+    doc="A tombstone is not edited by hand: to lift a rejection, use `memrepo reject --undo`.",
 )
 RULES = (SECRET, NUMBERS, REJECTED, STONE, EDITED)
 ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
@@ -72,7 +72,7 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
             f"found a secret ({secret.kind})",
             line=secret.line,
             column=secret.column,
-            fix="remove it, and change it where it is used; if it is not a secret, end the line"
+            fix="remove it, and replace it wherever it is used; if it is not a secret, end the line"
             " with <!-- memrepo:allow-secret -->",
         )
 
@@ -116,7 +116,7 @@ def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Prob
                 f"found {counted(len(places), *names)}",
                 line=body_line(data) + line,
                 column=at - memory.body.rfind("\n", 0, at),
-                fix="leave out what identifies a person or a machine, if nobody needs it",
+                fix="remove it if nobody needs it: it may identify a person or a machine",
             )
 
 
@@ -127,7 +127,7 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
         if scene.area(path) == "tombstones":
             yield EDITED.found(
                 path,
-                "the tombstone is deleted by hand: what it rejects would be let in",
+                "the tombstone is deleted by hand: what it rejects could be stored again",
                 fix=f"`git restore -SW {path}`; `memrepo reject {PurePosixPath(path).stem} --undo`"
                 " lifts it, if it is right after all",
             )
@@ -151,5 +151,5 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
                 f"states what {stone.summary}",
                 line=1,
                 column=1,
-                fix=f"take it out; `memrepo reject {stone.key} --undo` if it is right after all",
+                fix=f"remove it; `memrepo reject {stone.key} --undo` if it is right after all",
             )

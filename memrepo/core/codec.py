@@ -337,8 +337,7 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
             refusal(
                 "frontmatter-value",
                 memory.path,
-                "found a memory that reads differently once "
-                "it is written, expected canonical values (no list item twice)",
+                "found values that are not canonical, such as the same list item twice",
             )
         )
     return edited, after
@@ -422,8 +421,8 @@ def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
             refusal(
                 "file-not-utf8",
                 memory.path,
-                "found half a surrogate pair in the memory, expected text",
-                fix="decode the text that it was made of",
+                "found an unpaired surrogate in the memory, expected text",
+                fix="decode the original text correctly",
             )
         ) from error
     read, problems = decode(memory.path, data)
@@ -445,10 +444,10 @@ def _decode(path: str, data: bytes) -> _Decoded:
         problem = refusal(
             "file-conflict",
             path,
-            "found git's conflict markers, expected one text",
+            "found git's conflict markers, expected a resolved merge",
             line=conflict,
             column=1,
-            fix="leave one of the two sides, without the lines of the markers",
+            fix="choose one of the two sides, and delete the marker lines",
         )
         return None, "", Header(), (problem,)
     header = headers.read(text, path)
@@ -479,16 +478,17 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
             "file-too-large",
             path,
             f"found {len(data)} bytes, expected at most {MAX_BYTES}",
-            fix="split the memory, or keep the text under sources/",
+            fix="split the memory, or move the text to sources/",
         )
     if data.startswith(LFS_POINTER):
         return refusal(
             "file-lfs-pointer",
             path,
-            "found a pointer of Git LFS, expected the text that it stands for",
+            "found a Git LFS pointer, expected the text itself",
             line=1,
             column=1,
-            fix="take the file out of LFS (`git lfs migrate export`): memrepo reads what git holds",
+            fix="remove the file from LFS (`git lfs migrate export`): memrepo reads what is"
+            " stored in git",
         )
     nul = data.find(b"\0")
     if nul >= 0:

@@ -204,7 +204,7 @@ def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]
         found = counted(len(memories), "memory", "memories")
         return f"found {found}, expected 1 in a wording, 2 in a contradiction"
     if (correction.verdict == "superseded") != bool(correction.kept):
-        return "found a memory that is kept without one that it replaced, or the reverse"
+        return "found a kept memory without a replaced one, or the reverse"
     if correction.kept and correction.kept not in memories:
         return "found a kept memory that is neither of the two"
     return ""

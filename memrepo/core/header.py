@@ -40,10 +40,10 @@ FOREIGN_DEPTH = 16
 
 RULES: Mapping[str, str] = MappingProxyType(
     {
-        "file-too-large": "A memory file holds at most 1 MiB.",
+        "file-too-large": "A memory file has at most 1 MiB.",
         "file-not-utf8": "A memory file is UTF-8.",
-        "file-nul": "A memory file holds no NUL byte.",
-        "file-conflict": "A file holds no conflict markers of git, but in fenced code.",
+        "file-nul": "A memory file contains no NUL byte.",
+        "file-conflict": "A file contains no git conflict markers, except in fenced code.",
         "file-lfs-pointer": "A memory file is not stored by Git LFS.",
         "frontmatter-missing": "A memory file begins with a header between two lines `---`.",
         "frontmatter-unclosed": "The header that line 1 opens is closed by a line `---` or `...`.",
@@ -51,19 +51,19 @@ RULES: Mapping[str, str] = MappingProxyType(
         "frontmatter-not-mapping": "The header is a mapping of keys to values.",
         "frontmatter-flow-mapping": "The header has one key per line, not one `{...}`.",
         "frontmatter-second-header": "A file has one header.",
-        "frontmatter-duplicate-key": "A key is only once in its mapping.",
+        "frontmatter-duplicate-key": "A key occurs only once in its mapping.",
         "frontmatter-key": (
-            "A key is text, on one line, and not a word YAML takes for another type."
+            "A key is text on one line, and not a word that YAML reads as another type."
         ),
         "frontmatter-anchor": "The header has no anchors (`&name`).",
         "frontmatter-alias": "The header has no aliases (`*name`).",
         "frontmatter-tag": "The header has no tags (`!name`).",
         "frontmatter-merge-key": "The header has no merge keys (`<<`).",
         "frontmatter-documents": "The header is one YAML document without directives.",
-        "frontmatter-tab": "A tab is in a header only inside quotes and comments.",
-        "frontmatter-character": "The header holds no control characters or exotic line breaks.",
-        "frontmatter-depth": "Values nest at most 4 levels, those of foreign keys 16.",
-        "frontmatter-value": "The value of a schema key is of the key's kind.",
+        "frontmatter-tab": "Tabs occur in a header only inside quotes and comments.",
+        "frontmatter-character": "The header contains no control characters or exotic line breaks.",
+        "frontmatter-depth": "Values are nested at most 4 levels deep, values of foreign keys 16.",
+        "frontmatter-value": "The value of a schema key has the right type.",
         "frontmatter-missing-type": "A memory has a `type`.",
         "frontmatter-near-key": "A key that looks like a misspelt schema key is probably one.",
     }
@@ -497,7 +497,7 @@ class _Composer(msgspec.Struct):
         if not event.value.isascii() and re.search("[\ud800-\udfff]", event.value):
             self.note(
                 "frontmatter-character",
-                "found half a surrogate pair, expected a character",
+                "found an unpaired surrogate, expected a character",
                 spot.line,
                 spot.column,
                 "write the character itself",
@@ -605,14 +605,14 @@ class _Composer(msgspec.Struct):
                 "frontmatter-key",
                 "found a list or mapping as key, expected text",
                 *place,
-                "write a word as key",
+                "use a word as the key",
             )
         if spot.style == "plain" and key == "<<":
             self.note(
                 "frontmatter-merge-key",
                 "found a merge key <<, expected a named key",
                 *place,
-                "write the merged keys out",
+                "write out the merged keys",
             )
         elif spot.style == "plain" and resolves(key):
             self.note(

@@ -276,7 +276,8 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             path=path,
             rule="manifest-unreadable",
             message=f"found {type(error).__name__}: {error}, expected a run manifest",
-            fix="restore it from history (`git log -- <path>`): until then its input counts as new",
+            fix="restore it from history (`git log -- <path>`); until then, runs read its input"
+            " again",
         )
 
 

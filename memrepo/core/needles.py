@@ -41,8 +41,9 @@ class TooShort(UsageError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"the value has fewer than {LEAST} letters and digits: too much else would go with it",
-            fix="give more of it, such as the words around it",
+            f"the value has fewer than {LEAST} letters and digits: purging it could remove other"
+            " text too",
+            fix="give a longer value, such as one with the words around it",
         )
 
 

@@ -203,7 +203,7 @@ def no_id(path: str) -> Problem:
         line=1,
         rule="memory-no-id",
         key="id",
-        message="found no id, expected one: until it has one the memory is not recalled",
+        message="found no id: recall ignores this memory",
         fix="`memrepo check --fix` on the file gives it one",
     )
 
@@ -214,7 +214,7 @@ def _same_id(path: str, other: Memory) -> Problem:
         line=1,
         rule=_SAME_ID,
         key="id",
-        message=f"found {other.id}, which {other.path} has too, expected an id of its own",
+        message=f"found {other.id}, which is also the id of {other.path}",
         fix="delete one of the two files, or remove the id of this one",
     )
 
@@ -246,14 +246,14 @@ class _Draft:
 
     def memory(self, id_: str) -> Memory:
         if id_ not in self.memories:
-            raise ChangeRefused(id_, "found no such memory, expected one that exists")
+            raise ChangeRefused(id_, "no such memory")
         return self.memories[id_]
 
     def put(self, path: str, written: tuple[Content, Memory], id_: str) -> None:
         """Write a memory file. The codec has already decoded it, so the file is valid."""
         data, memory = written
         if memory.id != id_ or not id_:
-            raise ChangeRefused(path, "an id is given at birth and never changes")
+            raise ChangeRefused(path, "the id of a memory never changes")
         self.edits[path] = data
         self.memories[memory.id] = memory
 

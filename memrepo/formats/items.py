@@ -42,7 +42,7 @@ def _there(page: Page, problem: Problem) -> Problem:
         line=line,
         severity="warning",
         message=f"{problem.message.split(';')[0]}: its text is one memory",
-        fix="part it by hand there, and import again",
+        fix="split it by hand there, and import again",
     )
 
 

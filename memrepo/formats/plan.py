@@ -234,7 +234,8 @@ class _Work(msgspec.Struct):
                     line=record.lines[0],
                     rule="import-changed",
                     key=record.key,
-                    message=f"says something else than {id_}, which it became: left as it is",
+                    message=f"differs from {id_}, which was imported from it: the memory is"
+                    " unchanged",
                     fix=f"`memrepo edit {id_}`, if the other program is right",
                     severity="warning",
                 )
@@ -322,7 +323,7 @@ class _Work(msgspec.Struct):
             stone = stones.near(memory) if stones else None
             rule, what = "rejected-similar", "is close to"
         elif rest is not None:
-            left = "that is left out, the rest is kept"
+            left = "that part is skipped, the rest is imported"
         if stone is None:
             return memory
         self.barred += rest is None
@@ -365,7 +366,7 @@ class _Work(msgspec.Struct):
                 line=place[1],
                 rule="import-secret",
                 severity="warning",
-                message=f"found a secret ({', '.join(sorted(kinds))}): a placeholder stands for it",
+                message=f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder",
                 fix="remove the secret there too",
             )
         )

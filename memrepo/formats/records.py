@@ -195,7 +195,7 @@ def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
             Problem(
                 path=path,
                 rule="import-field",
-                message="found half a surrogate pair, expected whole characters: U+FFFD is there",
+                message="found an unpaired surrogate, replaced by U+FFFD",
                 severity="warning",
                 fix="fix the text there, or the memory here",
             )
@@ -211,7 +211,7 @@ def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
         column=1 if line else 0,
         rule="import-record",
         key=key,
-        message=f"{said}: the record is not taken in",
+        message=f"{said}: the record is not imported",
         fix="fix the record and import again",
     )
 

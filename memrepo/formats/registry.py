@@ -39,7 +39,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             ),
             Format(
                 name="jsonl",
-                what="what `memrepo export jsonl` wrote",
+                what="output of `memrepo export jsonl`",
                 wants=own.wants_lines,
                 read=own.read_jsonl,
             ),
@@ -72,7 +72,7 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
             ),
             Format(
                 name="hybrid",
-                what="what `openclaw hybrid-mem export` wrote",
+                what="output of `openclaw hybrid-mem export`",
                 wants=hybrid.wants,
                 read=hybrid.read,
             ),

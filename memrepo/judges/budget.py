@@ -131,7 +131,7 @@ class Budgeted:
         said, asked = self._expected(prompt.name, prompt.items), prompt.token_bound
         need, later = self._needs(prompt, asked, said)
         if why := self._refused(need + later):
-            fix = "raise the limit; what is finished lands, the rest waits"
+            fix = "raise the limit; finished work lands, the rest waits for the next run"
             raise BudgetReached(why, fix=fix, too_large=True)
         room = self._max_output
         for limit in self._limits:

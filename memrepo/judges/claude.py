@@ -29,7 +29,7 @@ _CUT = ("max_tokens", "model_context_window_exceeded")
 _DONE = ("end_turn", "stop_sequence")
 _FIXES = {
     401: "check ANTHROPIC_API_KEY",
-    403: "check what the key may do",
+    403: "check the permissions of the key",
     404: "check judge.model and the base URL",
     413: "the batch is too large for this endpoint",
     429: "wait, or raise judge.max_retries",
@@ -331,7 +331,7 @@ def _refusal(message: Mapping[str, object], reason: str) -> str:
     if reason in _CUT or reason in _DONE:
         return ""
     if reason != "refusal":
-        return f"the model stopped for another reason than its end: {reason}"
+        return f"the model stopped before the end of its answer: {reason}"
     details = message.get("stop_details")
     category = details.get("category") if isinstance(details, dict) else None
     return f"the model refused to answer ({category})" if category else "the model refused"

@@ -111,8 +111,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         if PROMPT in arguments:
             if len(question) > ARGUMENT_LIMIT:
                 raise BadReply(
-                    f"{self.name}: the question has {len(question)} bytes, and an argument holds at"
-                    f" most {ARGUMENT_LIMIT}",
+                    f"{self.name}: the question has {len(question)} bytes, but an argument has"
+                    f" at most {ARGUMENT_LIMIT}",
                     fix="use a judge that reads standard input",
                 )
             arguments = tuple(prompt.text if a == PROMPT else a for a in arguments)

@@ -145,7 +145,11 @@ class ModelJudge:
         found = read(reply.text)
         if not isinstance(found, Unreadable):
             return found
-        why = f"{found.reason}; it was cut off for want of room" if reply.cut else found.reason
+        why = (
+            f"{found.reason}; the answer was cut off because it was too long"
+            if reply.cut
+            else found.reason
+        )
         fix = "raise judge.max_tokens" if reply.cut else ""
         raise BadReply(why, fix=fix, raw=reply.raw or reply.text, tried=found.tried)
 

@@ -125,7 +125,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
                     return self._read(client.chat.completions.create(**asking), prompt)
                 except openai.APITimeoutError as error:
                     raise JudgeFailed(
-                        f"{self.name}: nothing came for {self.timeout_s:g} s",
+                        f"{self.name}: no output for {self.timeout_s:g} s",
                         fix="raise judge.timeout_s, or take a smaller model",
                     ) from error
                 except openai.APIConnectionError as error:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:  # importing these takes a hook longer than everything else
 
 RULES: Mapping[str, str] = {
     "reference-lost": "Links, supersessions and other references name a memory that exists.",
-    "supersession-half": "Of two memories either both know of a supersession or neither does.",
-    "supersession-status": "A memory is superseded exactly when another one replaced it.",
-    "supersession-cycle": "No memory replaces, over others, itself.",
+    "supersession-half": "A supersession is recorded in both memories or in neither.",
+    "supersession-status": "A memory is superseded if and only if another one replaced it.",
+    "supersession-cycle": "No memory replaces itself, directly or through other memories.",
     "memory-same-id": "Two memories never share an id.",
 }
 """All rules of this module, each with its requirement."""
@@ -122,9 +122,9 @@ def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
                 memory,
                 "reference-lost",
                 key,
-                f"found {', '.join(gone)}, expected memories that exist",
+                f"no such memory: {', '.join(gone)}",
                 {memory.id: {key: rest or None}},
-                "drop the reference",
+                "remove the reference",
             )
 
 
@@ -151,12 +151,12 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
             else:
                 rest = tuple(t for t in memory.texts(key) if t != target)
                 repairs = {memory.id: {key: rest or None}}
-                fix = "drop the reference"
+                fix = "remove the reference"
             yield _finding(
                 memory,
                 "supersession-half",
                 key,
-                f"found {target}, which does not name it in {other_key}, expected both or neither",
+                f"found {target}, which does not name this memory in {other_key}",
                 repairs,
                 fix,
             )
@@ -169,7 +169,7 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
             memory,
             "supersession-status",
             "status",
-            "found superseded, expected what replaced it",
+            "found the status superseded, but no memory that replaced it",
             {memory.id: {**fields, "superseded_at": None}},
             "make it active again",
         )
@@ -178,9 +178,9 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
             memory,
             "supersession-status",
             "superseded_by",
-            f"found a replaced memory that is {memory.status}, expected superseded",
+            f"found a replaced memory with the status {memory.status}, expected superseded",
             {memory.id: {"superseded_by": None, "superseded_at": None}},
-            "drop the reference",
+            "remove the reference",
         )
 
 
@@ -207,7 +207,7 @@ def _cycles(memories: _Memories) -> Iterator[Finding]:
             stays,
             "supersession-cycle",
             "superseded_by",
-            f"found a ring of {', '.join(sorted(ring))}, expected one that stays",
+            f"found memories that replace each other in a cycle: {', '.join(sorted(ring))}",
             repairs,
             f"let {stays.id} stay",
         )

@@ -544,10 +544,10 @@ def describe_bar(key: str) -> tuple[str, str]:
     """Return what bars a statement, such as `rejected as ts-…`, and how to undo it."""
     by, _, memory = key.partition(":")
     if memory == by:
-        return f"corrected by {by}", f"`memrepo edit {memory}`, if it holds after all"
+        return f"corrected by {by}", f"`memrepo edit {memory}`, if it is right after all"
     if memory:
-        return f"corrected by {by}", f"`memrepo restore {memory}`, if it holds after all"
-    return f"rejected as {key}", f"`memrepo reject {key} --undo`, if it holds after all"
+        return f"corrected by {by}", f"`memrepo restore {memory}`, if it is right after all"
+    return f"rejected as {key}", f"`memrepo reject {key} --undo`, if it is right after all"
 
 
 def corrected_in(state: State) -> Corrected:
@@ -565,9 +565,9 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
         path=memory.path,
         rule=REJECTED,
         severity="warning",
-        message=f"says what {stone.summary}: it is out of recall",
-        fix="take that statement out of the file, or the file;"
-        f" `memrepo reject {stone.key} --undo` if it holds after all",
+        message=f"states what {stone.summary}: it is excluded from recall",
+        fix="remove that statement from the file, or delete the file;"
+        f" `memrepo reject {stone.key} --undo` if it is right after all",
     )
 
 
@@ -642,9 +642,9 @@ def changed_by_hand(path: str) -> Problem:
     return Problem(
         path=path,
         rule="tombstone-edited",
-        message="was changed by hand: what it rejects is kept out as before",
-        fix=f"bring the file back from history; `memrepo reject {_stem(path)} --undo` lifts it, if"
-        " it holds after all",
+        message="was changed by hand: the rejection is still in effect",
+        fix=f"restore the file from history; `memrepo reject {_stem(path)} --undo` lifts it, if"
+        " it is right after all",
     )
 
 
@@ -675,8 +675,8 @@ def _unreadable(path: str, why: str) -> Problem:
     return Problem(
         path=path,
         rule="tombstone-unreadable",
-        message=f"{why}: of what it rejects only the very same text is kept out",
-        fix="bring the file back from history, or reject the memory again",
+        message=f"{why}: only the exact text that it rejects is blocked",
+        fix="restore the file from history, or reject the memory again",
     )
 
 

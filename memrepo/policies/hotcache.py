@@ -303,8 +303,8 @@ def _too_many(count: int, rules: HotRules) -> Problem:
     return Problem(
         path=rules.path,
         rule="hot-over-budget",
-        message=f"found {count} critical and pinned memories on the hot cache,"
-        f" expected at most {rules.budget}: nothing is cut silently",
+        message=f"found {count} critical and pinned memories in the hot cache, expected at most"
+        f" {rules.budget}: none is removed automatically",
         fix="`memrepo pin ID --off` or `promote ID --off` some, or raise hot.budget",
     )
 

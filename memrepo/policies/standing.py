@@ -51,7 +51,7 @@ QUOTED = 160
 """The number of characters quoted from a contesting memory."""
 _WORDS = {
     "stale": "a text says that it is no longer current",
-    "unresolved": "nobody has settled whether it holds",
+    "unresolved": "nobody has decided whether it is true",
 }
 
 
@@ -121,7 +121,7 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
 
 def stale(when: str) -> str:
     """Describe since when a memory is stale."""
-    return f"it is stale since {when}: nothing has borne it out for longer than its class lives"
+    return f"it is stale since {when}: not confirmed for longer than the lifetime of its class"
 
 
 def contesting(memory: Memory) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def interlock(state: State, changes: Iterable[Change], max_change_pct: float) ->
     total = sum(is_claim(m) and m.standing != _RETIRING for m in state.active)
     if lost * 100 <= max_change_pct * total:
         return ""
-    return f"it would take {lost} of {total} claims out of recall (more than {max_change_pct:g} %)"
+    return f"it would remove {lost} of {total} claims from recall (more than {max_change_pct:g} %)"
 
 
 LEAST = 20

@@ -620,8 +620,8 @@ def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> C
                 path=text.resource,
                 rule="manifest-blob-missing",
                 severity="warning",
-                message=f"a run consumed version {blob[:12]}, which the repository does not hold",
-                fix="fetch the missing history: until then what that run took in counts as new",
+                message=f"a run consumed version {blob[:12]}, which is not in the repository",
+                fix="fetch the missing history; until then, runs read the input of that run again",
             )
         )
     return Cursor(spans=spans)

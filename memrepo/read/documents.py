@@ -136,7 +136,10 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
     deep = too_deep(text)
     if deep:
         return _refused(
-            resource, "source-too-deep", f"nests lists or quotes over {MAX_DEPTH} levels", deep
+            resource,
+            "source-too-deep",
+            f"nests lists or quotes more than {MAX_DEPTH} levels deep",
+            deep,
         )
     header = _header_end(resource, text)
     fenced, unclosed = _fenced(text, header)
@@ -238,7 +241,7 @@ def _managed(
             heads = (n for n in below if n not in fenced and _HEADING.match(text[n - 1]))
             stop = next(heads, limit)
             inside.update(range(mark.line, stop))
-            left_out = f"start of {mark.name} has no end; left out as far as line {stop - 1}"
+            left_out = f"start of {mark.name} has no end; lines up to {stop - 1} are skipped"
             problems.append(_warned(resource, mark.line, message=left_out))
         elif mark.firm and index not in paired:
             problems.append(

@@ -110,7 +110,9 @@ def parse_document(resource: str, data: bytes) -> Document:
         blocks = tuple(_blocks(state))
     except RecursionError:
         problem = Problem(
-            path=resource, rule="source-too-deep", message="nests too deep; the file is skipped"
+            path=resource,
+            rule="source-too-deep",
+            message="is nested too deeply; the file is skipped",
         )
         return Document(source=source, problems=(*source.problems, problem))
     swallowed = (_swallowed(resource, *found) for found in parser.open_ended)
@@ -123,7 +125,7 @@ def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
         line=line,
         rule="source-unclosed",
         severity="warning",
-        message=f"{what} is never closed; nothing as far as line {last} is read",
+        message=f"{what} is never closed; lines up to {last} are skipped",
         fix="close it",
     )
 

@@ -182,7 +182,7 @@ def why_denied(path: str, rules: SourceRules) -> str:
         pattern = next(p for p in rules.deny if matches(path, p))
         return _DENIALS.get(pattern, f"is on the deny list ({pattern})")
     if rules.profile == "business" and path in PERSONAL:
-        return "is read on the personal profile only"
+        return "is read only with the personal profile"
     if not _any(path, (*rules.notes, *rules.claims)):
         return UNMATCHED
     return ""
@@ -295,6 +295,6 @@ def _any(path: str, patterns: tuple[str, ...]) -> bool:
 
 
 _DENIALS: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(AUTHORITY, "holds instructions, or is a generated page: no evidence")
-    | dict.fromkeys(OWN, "has the name of a folder of memrepo's own or git's")
+    dict.fromkeys(AUTHORITY, "contains instructions or is a generated page: not evidence")
+    | dict.fromkeys(OWN, "has the name of a folder that memrepo or git uses")
 )

@@ -557,8 +557,8 @@ class _FileReader(msgspec.Struct):
                 line=line,
                 rule="unit-cut",
                 severity="warning",
-                message=f"has {length} characters in one piece; "
-                f"those after {MAX_TEXT} are not judged",
+                message=f"has {length} characters in one piece; only the first {MAX_TEXT} are"
+                " judged",
                 fix="split it into smaller paragraphs or items",
             )
         )

@@ -31,14 +31,14 @@ class NotKept(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, wanted: str, there: list[str]) -> None:
-        known = f"; those that did: {', '.join(there)}" if there else ""
+        known = f"; interrupted runs: {', '.join(there)}" if there else ""
         super().__init__(
-            f"found no run {wanted} that broke off{known}"
+            f"no interrupted run {wanted}{known}"
             if wanted
-            else "no run broke off with answers that could be used again",
+            else "no interrupted run has answers to use again",
             fix="`memrepo run --resume` takes the newest"
             if there
-            else "`memrepo run` takes in what is new and what was left open",
+            else "`memrepo run` reads new input and what earlier runs left open",
         )
 
 

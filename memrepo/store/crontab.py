@@ -29,7 +29,7 @@ class NoCrontab(MemrepoError):
 
     def __init__(self) -> None:
         super().__init__(
-            "found no program crontab on the PATH",
+            "the program crontab is not on the PATH",
             fix="install cron, or use `memrepo schedule install --launcher` with an agent's own",
         )
 
@@ -58,7 +58,7 @@ def write(text: bytes) -> None:
         raise CrontabFailed(f"`crontab` refused the new table: {_said(done)}")
     if read() != text:
         raise CrontabFailed(
-            "the crontab is not what was written: another program changed it at the same time",
+            "another program changed the crontab at the same time",
             fix="run the command again",
         )
 
@@ -92,7 +92,7 @@ def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
     markers do not match, and ValueError for a line break in a name or line.
     """
     if any("\n" in part or "\r" in part for part in (name, *lines)):
-        raise ValueError("a crontab has no way to write a line break")
+        raise ValueError("a crontab cannot contain a line break in an entry")
     begin, end = _marks(name)
     rows = table.splitlines(keepends=True)
     found = _found(rows, begin, end)
@@ -128,8 +128,8 @@ def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] |
         return None
     if len(starts) != 1 or len(ends) != 1 or starts[0] > ends[0]:
         raise CrontabFailed(
-            f"the crontab's marks do not pair: {os.fsdecode(begin)}",
-            fix="remove those lines and what belongs to them with `crontab -e`",
+            f"memrepo's markers in the crontab do not match: {os.fsdecode(begin)}",
+            fix="remove those lines and the entries between them with `crontab -e`",
         )
     return starts[0], ends[0] + 1
 

@@ -111,7 +111,7 @@ def _pinned(name: str, wanted: str) -> Path:
     if path is None or not path.is_file():
         raise NoModelError(f"{name} missing: `pip install '.[dense]'` in memrepo's checkout")
     if _digest(path) != wanted:
-        raise NoModelError(f"{path}: another file than the one memrepo knows")
+        raise NoModelError(f"{path}: not the file that memrepo expects")
     return path
 
 

@@ -43,7 +43,7 @@ class NoGit(MemrepoError):
 
     def __init__(self) -> None:
         super().__init__(
-            "found no program `git` on the PATH, which memrepo calls for everything that it stores",
+            "the program `git` is not on the PATH; memrepo needs it to read and write memories",
             fix="install git 2.34 or newer, or add its folder to PATH",
         )
 
@@ -159,14 +159,14 @@ class GitFailed(MemrepoError):
 
     def __init__(self, verb: str, text: str, code: int = 0) -> None:
         cause = told(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
-        fix = "`git status` and `git fsck` say more"
+        fix = "for details, run `git status` and `git fsck`"
         lock = _LOCK.search(text)
         if lock:
-            fix = "run the command again when the other git has ended; if none is alive, remove"
+            fix = "run the command again when the other git has ended; if none is running, remove"
             fix += f" {lock[1]}"
         self.by_system = bool(lock) or any(words in text for words in _SYSTEM)
         if self.by_system and not lock:
-            fix = "make room, or give the user that runs memrepo the right to write there"
+            fix = "free disk space, or give the user that runs memrepo write permission there"
         super().__init__(f"git {verb} failed: {cause}", fix=fix)
         self.said = cause
         self.code = code

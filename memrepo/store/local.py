@@ -362,7 +362,7 @@ def refuse_other_root(repo: Repo) -> None:
         name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
         raise NotARepository(
             where,
-            f"{'' if head else unborn}the branch {name} holds {CONFIG_NAME}",
+            f"{'' if head else unborn}the branch {name} contains {CONFIG_NAME}",
             fix=f"check that branch out, or `git merge {'' if head else '--ff-only '}{name}`",
         )
     logs = (Path(repo.common_dir) / "logs" / branch, Path(repo.git_dir) / "logs" / "HEAD")
@@ -372,8 +372,8 @@ def refuse_other_root(repo: Repo) -> None:
         if commit := _first_with_layout(repo, commits):
             raise NotARepository(
                 where,
-                f"{unborn}its reflog leads to {commit[:10]}, which holds {CONFIG_NAME}",
-                fix=f"`git update-ref {branch} {commit[:10]}` gives the branch its commit back",
+                f"{unborn}its reflog has commit {commit[:10]}, which contains {CONFIG_NAME}",
+                fix=f"`git update-ref {branch} {commit[:10]}` restores the commit of the branch",
             )
 
 

@@ -55,8 +55,8 @@ class BranchSwitched(MemrepoError):
     def __init__(self, before: str, now: str) -> None:
         was, is_ = (name.removeprefix("refs/heads/") for name in (before, now))
         super().__init__(
-            f"the branch was switched from {was} to {is_ or 'no branch'} while the run worked:"
-            " it did not land",
+            f"the branch was switched from {was} to {is_ or 'no branch'} during the run: the run"
+            " did not land",
             fix=f"`git switch {was}` and run again; what was taken in is on {was}",
         )
 
@@ -68,7 +68,7 @@ class BranchMoved(MemrepoError):
 
     def __init__(self, branch: str) -> None:
         super().__init__(
-            f"{branch} moved while the change was computed",
+            f"{branch} changed while the command was at work",
             fix="run the command again",
         )
 
@@ -81,7 +81,7 @@ class NotAsExpected(MemrepoError):
     def __init__(self, expected: str, found: str) -> None:
         super().__init__(
             f"nothing was written: expected commit {expected[:12]}, found {found[:12]}",
-            fix="read again what the write rests on, then name the commit found",
+            fix="read the memories again, then name the commit found",
         )
 
 
@@ -109,7 +109,7 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
         if (git_dir / name).exists():
             raise CannotWork(
                 f"the repository is in the middle of {what}",
-                fix="finish or abort it (`git status` says how), then run the command again",
+                fix="finish or abort it (`git status` shows how), then run the command again",
             )
     if unmerged:
         raise CannotWork(
@@ -118,8 +118,8 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
         )
     if (Path(repo.common_dir) / "shallow").exists():
         raise CannotWork(
-            "this is a shallow clone: history that runs rely on is not here",
-            fix="`git fetch --unshallow` brings it",
+            "this is a shallow clone: it lacks history that runs need",
+            fix="`git fetch --unshallow` fetches it",
         )
     _refuse_second_checkout(repo, branch_of(branch))
 
@@ -148,8 +148,8 @@ class GitAtWork(MemrepoError):
 
     def __init__(self, lock: Path) -> None:
         super().__init__(
-            f"another git process is at work here: it holds {lock.name}",
-            fix=f"run the command again when it has ended; if none is alive, remove {lock}",
+            f"another git process is running here: it holds {lock.name}",
+            fix=f"run the command again when it has ended; if none is running, remove {lock}",
         )
 
 
@@ -208,7 +208,7 @@ class Locked(MemrepoError):
         after = f" after {waited_s:g} s" if waited_s else ""
         super().__init__(
             f"another memrepo process holds the {name} lock{after}",
-            fix="wait until it ends; a lock of a process that died is freed by itself",
+            fix="wait until it ends; the lock of a dead process is released automatically",
         )
 
 

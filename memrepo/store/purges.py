@@ -50,7 +50,7 @@ class KeyMissing(MemrepoError):
 
     def __init__(self, purge: str, key: str) -> None:
         super().__init__(
-            f"{purge} took a value out of history, and its key {key} is not on this machine: "
+            f"{purge} removed a value from history, and its key {key} is not on this machine: "
             "nothing was fetched or sent",
             fix=f"copy {keys_folder() / key} from the machine that has it (file mode 0600), or "
             "clone the hub again and delete this clone",

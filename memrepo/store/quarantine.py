@@ -48,7 +48,7 @@ class CannotRewrite(MemrepoError):
     def __init__(self, name: str, kind: str) -> None:
         super().__init__(
             f"{name} names a {kind}, not a commit, tag or file: it cannot be rewritten",
-            fix=f"`git update-ref -d {name}` takes it away, if nobody needs it",
+            fix=f"`git update-ref -d {name}` removes it, if nobody needs it",
         )
 
 
@@ -320,7 +320,7 @@ class Moved(MemrepoError):
     def __init__(self, why: str) -> None:
         super().__init__(
             f"the repository changed while its history was rewritten; nothing was changed ({why})",
-            fix="run the command again when nobody else works here",
+            fix="run the command again when no other process uses the repository",
         )
 
 
@@ -380,7 +380,7 @@ def refuse_unfit(repo: Repo) -> None:
     if any((common / "worktrees").glob("*")):
         raise CannotWork(
             "other work trees belong to this repository",
-            fix="`git worktree list` names them, `git worktree remove` takes them away",
+            fix="`git worktree list` lists them, `git worktree remove` removes them",
         )
 
 

@@ -56,7 +56,7 @@ class NoRemote(MemrepoError):
 
     def __init__(self, message: str) -> None:
         super().__init__(
-            message, fix="`git remote add origin <address of the hub>` names one, then sync with it"
+            message, fix="add one with `git remote add origin <address of the hub>`, then sync"
         )
 
 
@@ -72,8 +72,8 @@ class HubUnreachable(MemrepoError):
     def __init__(self, name: str, said: str) -> None:
         super().__init__(
             f"{name} could not be reached: {said}",
-            fix=f"`git ls-remote {name}` must answer without asking for anything "
-            "(a key agent or a credential helper holds what it needs)",
+            fix=f"`git ls-remote {name}` must work without a prompt (set up a key agent or a"
+            " credential helper)",
         )
 
 
@@ -84,7 +84,9 @@ class PushRefused(MemrepoError):
         bare = "make the hub a bare repository (`git init --bare`)"
         super().__init__(
             f"{name} refuses {ref}: {said}",
-            fix=bare if "checked out" in said else "ask who runs the hub for the right to push",
+            fix=bare
+            if "checked out" in said
+            else "ask the owner of the hub for permission to push",
         )
         self.said = said
 
@@ -232,8 +234,8 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
         raise NoRemote(_stranger(name, names))
     if not _NAME.fullmatch(name) or name.endswith(".lock"):
         raise UnfitRemote(
-            f"{name}: the name of this remote holds characters that sync does not take",
-            fix="`git remote rename` gives it one of letters, digits, dots and hyphens",
+            f"{name}: the name of this remote contains characters that sync does not accept",
+            fix="rename it with `git remote rename`, to letters, digits, dots and hyphens",
         )
     for kind in ("--all", "--push"):
         for url in repo.git.remote("get-url", kind, name).splitlines():
@@ -247,7 +249,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
 
 
 def _stranger(name: str, names: list[str]) -> str:
-    known = f"; known are {', '.join(names)}" if names else ""
+    known = f"; known remotes: {', '.join(names)}" if names else ""
     if re.search(r"[:/\\]", name):
         return f"{told(name)} is an address or a path, expected the name of a remote{known}"
     return f"{name!r} is not the name of a remote of this repository{known}"
@@ -282,7 +284,7 @@ class LedgerBusy(MemrepoError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the access ledger moved {TRIES} times while it was united with that of {name}",
+            f"the access ledger changed {TRIES} times while it was merged with that of {name}",
             fix="run `memrepo sync` again; nothing was lost",
         )
 

@@ -231,7 +231,7 @@ class Repository:
         if self._is_purged_half():
             if self._resume is None:
                 raise CannotWork(
-                    "a purge was cut short", fix="`memrepo status` finishes it, then try again"
+                    "a purge was interrupted", fix="`memrepo status` finishes it, then try again"
                 )
             self._resume(self)
         left = load_journal(self.journals)
@@ -395,7 +395,7 @@ class Repository:
                 there = self.resolve(note.branch)
                 if there not in ("", tip):
                     raise CannotWork(
-                        f"{branch} exists already and holds something else",
+                        f"{branch} already exists with other content",
                         fix="rename or delete that branch, then run the command again",
                     )
                 self.repo.light.ask("update-ref", note.branch, tip)

@@ -212,7 +212,7 @@ def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
     wanted = shim.read_bytes()
     elsewhere = other_hooks_path(repo)
     if elsewhere:
-        said = f"core.hooksPath is {elsewhere}, so git runs no hook of this clone's"
+        said = f"core.hooksPath is {elsewhere}, so git does not run the hooks of this clone"
         folder = Path(str(repo.working_tree_dir)) / elsewhere
         return {name: "" if _asks(folder / name, name) else said for name in HOOKS}
     return {name: _hook_state(_hooks_folder(repo) / name, wanted) for name in HOOKS}

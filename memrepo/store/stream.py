@@ -145,8 +145,8 @@ class CannotSign(MemrepoError):
     def __init__(self, why: str) -> None:
         super().__init__(
             f"the merge commit could not be signed, as commit.gpgSign asks: {why}",
-            fix="see to gpg.format, user.signingKey and the signing program (`git commit -S` tries"
-            " them), or unset commit.gpgSign",
+            fix="check gpg.format, user.signingKey and the signing program (`git commit -S`"
+            " tests them), or unset commit.gpgSign",
         )
 
 

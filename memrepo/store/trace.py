@@ -51,7 +51,7 @@ class BeforeHistory(MemrepoError):
         said = f"{first.astimezone(zone):%Y-%m-%d %H:%M}"
         super().__init__(
             f"no commit of this branch is as old as {word}: the first is of {said}",
-            fix="this clone is shallow: `git fetch --unshallow` brings what is older"
+            fix="this clone is shallow: `git fetch --unshallow` fetches older commits"
             if shallow
             else f"name a date from {first.astimezone(zone):%Y-%m-%d} on",
         )
@@ -346,9 +346,7 @@ def obstacle(store: Repository) -> str:
     locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
     if locks and not git_alive(store.repo):
         names = ", ".join(sorted({str(path) for path in locks}))
-        return (
-            f"nothing can be written: git left a lock behind, and no git is alive; remove {names}"
-        )
+        return f"nothing can be written: git left a lock behind and is not running; remove {names}"
     folders = (own, common / "objects", common / "refs", common / "refs" / "heads")
     shut = [str(path) for path in dict.fromkeys(folders) if not os.access(path, os.W_OK)]
     if shut:

@@ -495,7 +495,7 @@ def _bad_name(path: str) -> Problem:
     return Problem(
         path=ascii(path)[1:-1],
         rule="tree-name-not-utf8",
-        message="found a file name that is not UTF-8: the file is left alone",
+        message="found a file name that is not UTF-8: the file is ignored",
         fix="rename the file",
     )
 

@@ -77,7 +77,7 @@ def not_followed(folder: str, only: str = "") -> Workspace:
         folder,
         "source-not-a-file",
         "found a symlink, expected a folder: it is never followed",
-        "replace it by the folder it stands for",
+        "replace it by the folder that it points to",
     )
     return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
 
@@ -256,9 +256,9 @@ def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]
     if is_denied(folder, rules):
         return f"{folder}/", why_denied(f"{folder}/any.md", rules), True
     if is_hidden(folder) and not may_hold(folder, rules):
-        return f"{folder}/", "is a hidden folder that no pattern of sources.claims names", False
+        return f"{folder}/", "is a hidden folder that no pattern of sources.claims matches", False
     if not _enters(root, folder, rules):
-        return f"{folder}/", "is a repository that no pattern of sources.claims names", False
+        return f"{folder}/", "is a repository that no pattern of sources.claims matches", False
     return "", "", False
 
 
@@ -418,13 +418,13 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
             name,
             "source-too-large",
             f"found more than {most} bytes",
-            "split the file, or put it on sources.deny",
+            "split the file, or add it to sources.deny",
         )
     if data.startswith(LFS_POINTER):
         return None, _refusal(
             name,
             "source-lfs-pointer",
-            "found a pointer of Git LFS, expected the text that it stands for",
+            "found a Git LFS pointer, expected the text itself",
             "fetch the text (`git lfs pull`)",
         )
     try:
@@ -444,8 +444,8 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
         return None, _refusal(
             name,
             "source-conflict",
-            f"found git's conflict markers at line {line}, expected one text",
-            "leave one of the two sides, without the lines of the markers",
+            f"found git's conflict markers at line {line}, expected a resolved merge",
+            "choose one of the two sides, and delete the marker lines",
         )
     return data, None
 
@@ -466,7 +466,7 @@ def _without_secrets(
                 line=secret.line,
                 column=secret.column,
                 rule="source-secret",
-                message=f"found a secret ({secret.kind}): an inbox file with one is not taken in",
+                message=f"found a secret ({secret.kind}): this inbox file was not read",
                 fix="remove the secret from the file",
             )
             for secret in secrets
@@ -518,7 +518,7 @@ def _redacted(name: str, line: int, column: int, kind: str) -> Problem:
         line=line,
         column=column,
         rule="source-secret-redacted",
-        message=f"found a secret ({kind}): the snapshot holds a placeholder instead",
+        message=f"found a secret ({kind}): the snapshot has a placeholder instead",
         fix="remove the secret from the workspace too",
         severity="warning",
     )

@@ -69,7 +69,7 @@ def test_a_bullet_taken_out_is_told_of_the_page(hot_repo: Path) -> None:
     page.write_text("".join(x for x in page.read_text().splitlines(True) if SAID not in x))
     (problem,) = memrepo(hot_repo, "check").data["problems"]
     assert (problem["rule"], problem["line"]) == ("hot-edited", 0)
-    assert "`--off`" in problem["fix"]
+    assert "--off`" in problem["fix"]
 
 
 def test_the_hook_stops_a_commit_of_an_edited_page_and_not_of_a_foreign_one(hot_repo: Path) -> None:
@@ -85,7 +85,7 @@ def test_the_hook_stops_a_commit_of_an_edited_page_and_not_of_a_foreign_one(hot_
 def test_a_tag_that_names_a_file_outside_is_not_followed(hot_repo: Path, tmp_path: Path) -> None:
     edited(hot_repo, "←memories/", "←../memories/")
     (problem,) = memrepo(hot_repo, "check").data["problems"]
-    assert "is not hot" in problem["message"]
+    assert "is not in the hot cache" in problem["message"]
 
 
 def test_status_says_when_the_cache_gave_way_to_a_foreign_page(hot_repo: Path) -> None:

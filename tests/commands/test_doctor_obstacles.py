@@ -66,7 +66,7 @@ def test_a_lock_that_no_git_holds_is_named(small_repo: Path, name: str) -> None:
     if name in ("index.lock", "refs/heads/main.lock"):
         answer = memrepo(small_repo, "add", "The gate squeaks.", "--reason", "r", now=LATER)
         assert answer.exit == 5
-        assert f"if none is alive, remove {lock}" in answer.error["fix"]
+        assert f"if none is running, remove {lock}" in answer.error["fix"]
     lock.unlink()
     assert "state" not in failing(small_repo)
 

@@ -234,7 +234,7 @@ def test_a_branch_that_lost_its_commit_is_given_it_back_by_the_reflog(
     git(repo, "update-ref", "-d", "refs/heads/main")
     git(repo, "pack-refs", "--all")
     refused = memrepo(repo, command)
-    assert f"its reflog leads to {head[:10]}" in refused.error["message"]
+    assert f"its reflog has commit {head[:10]}" in refused.error["message"]
     assert f"git update-ref refs/heads/main {head[:10]}" in refused.error["fix"]
 
 

@@ -76,7 +76,10 @@ def test_an_update_touches_its_lines_only() -> None:
         (Create(memory=MEMORY), "already"),
         (Create(memory=replace(MEMORY, path="memories/knowledge/b.md")), "already"),
         (Create(memory=MEMORY.with_fields({"id": OTHER})), "already"),
-        (Create(memory=Memory(path="memories/x/b.md", fields={"type": "fact"}, body="b")), "birth"),
+        (
+            Create(memory=Memory(path="memories/x/b.md", fields={"type": "fact"}, body="b")),
+            "never changes",
+        ),
         (Create(memory=replace(MEMORY, path="views/b.md").with_fields({"id": OTHER})), "layer"),
         (Update(id=ID, fields={"id": OTHER}), "never changes"),
         (Delete(path=MEMORY.path), "Remove"),

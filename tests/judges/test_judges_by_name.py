@@ -123,7 +123,7 @@ def test_a_slow_first_piece_is_waited_for_and_silence_is_not(place: Path, start:
     start("silent")
     answer = memrepo(place, "run", now=LATER)
     assert answer.exit == 4
-    assert "nothing came for 1 s" in answer.data["partial"]
+    assert "no output for 1 s" in answer.data["partial"]
 
 
 def test_an_answer_that_breaks_off_leaves_its_lines_for_the_next_run(

@@ -36,7 +36,7 @@ def test_in_good_standing_nothing_is_told() -> None:
     ("fields", "said"),
     [
         ({"standing": "stale"}, "no longer current"),
-        ({"standing": "unresolved"}, "whether it holds"),
+        ({"standing": "unresolved"}, "whether it is true"),
         ({"standing": "probable_duplicate"}, "the same as another"),
         ({"standing": "probable_duplicate", "duplicate_of": "mem-9"}, "the same as mem-9"),
         ({"standing": "contested"}, "it is contested"),

@@ -62,9 +62,9 @@ def test_a_last_line_without_an_end_gets_one() -> None:
     ],
 )
 def test_marks_that_do_not_pair_stop_everything(table: bytes) -> None:
-    with pytest.raises(crontab.CrontabFailed, match="do not pair"):
+    with pytest.raises(crontab.CrontabFailed, match="do not match"):
         crontab.with_block(table, NAME, ["a"])
-    with pytest.raises(crontab.CrontabFailed, match="do not pair"):
+    with pytest.raises(crontab.CrontabFailed, match="do not match"):
         crontab.block(table, NAME)
 
 
@@ -105,7 +105,7 @@ def test_a_table_that_another_program_changed_is_noticed(
     fake_crontab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_CRONTAB_ADDS", "0 0 * * * theirs")
-    with pytest.raises(crontab.CrontabFailed, match="not what was written"):
+    with pytest.raises(crontab.CrontabFailed, match="another program changed the crontab"):
         crontab.write(b"0 0 * * * ours\n")
 
 

@@ -214,4 +214,4 @@ def test_a_folder_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFi
         assert main(["status"]) == 2
     finally:
         os.chdir(back)
-    assert "the folder that it was started in is gone" in capsys.readouterr().err
+    assert "the current folder was deleted" in capsys.readouterr().err

@@ -166,7 +166,7 @@ def test_a_mistyped_id_or_slug_is_answered_with_the_near_one(
 
 def test_directives_of_a_file_that_is_not_there_are_no_bug(repo: Path) -> None:
     failed = memrepo(repo, "directives", "nothing", now=MORNING)
-    assert (failed.exit, failed.error["message"]) == (2, "nothing: found no such file")
+    assert (failed.exit, failed.error["message"]) == (2, "nothing: no such file")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

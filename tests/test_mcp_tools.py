@@ -242,7 +242,7 @@ def test_what_says_the_same_is_told_once_and_nothing_found_says_why(repo: Path) 
     assert found.text.count("red key") == 1
     assert first != second
     nothing = good(repo, "memory_search", query="volcano")
-    assert nothing.text == "nothing found: no memory holds any of these words"
+    assert nothing.text == "nothing found: no memory contains any of these words"
 
 
 def test_several_are_opened_under_one_notice(repo: Path) -> None:

@@ -75,7 +75,7 @@ def refuse_taking(work: Work, before: State, after: State) -> None:
         raise MemrepoError(
             f"{work.actor} may not take {found[0].id}{more} out of recall: a person wrote or"
             " confirmed it, and must decide",
-            fix="let the person do it; `agents.removals` in memrepo.toml may allow it",
+            fix="ask that person to do it, or allow it with `agents.removals` in memrepo.toml",
             exit_code=Exit.DECIDE,
         )
 
@@ -150,7 +150,7 @@ def _waits(asked: Asked) -> Problem:
         rule="waits-for-person",
         severity="warning",
         message=f"{asked.id} {asked.unchanged}",
-        fix="let the person `memrepo accept` or `memrepo discard` it",
+        fix="ask that person to run `memrepo accept` or `memrepo discard`",
     )
 
 

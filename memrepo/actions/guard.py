@@ -50,7 +50,7 @@ class SecretInText(MemrepoError):
         self,
         kinds: str,
         what: str = "the text",
-        fix: str = "leave the secret out, or name where it is kept",
+        fix: str = "remove the secret, or name the place where it is stored",
     ) -> None:
         off = [kind for kind in SWITCHED if kind in kinds.split(", ")]
         if off:
@@ -180,7 +180,7 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
             path=memory.path,
             rule="rejected-similar",
             severity="warning",
-            message=f"{memory.id} is close to what was rejected as {stone.key}"
+            message=f"{memory.id} is similar to a statement that was rejected as {stone.key}"
             + (f" ({visible(stone.reason)})" if stone.reason else ""),
             fix=f"`memrepo forget {memory.id}` takes it out of recall again",
         )
@@ -239,7 +239,7 @@ class OutOfScope(MemrepoError):
 def refuse_verb(scope: str, verb: str) -> None:
     """Raise OutOfScope if a bound caller uses a verb for the whole repository."""
     if scope and verb not in SCOPED_VERBS:
-        raise OutOfScope(scope, f"{verb} is about the whole repository")
+        raise OutOfScope(scope, f"{verb} applies to the whole repository")
 
 
 def narrowed(bound: str, asked: str) -> str:

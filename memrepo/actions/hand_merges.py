@@ -347,7 +347,7 @@ def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
         severity="warning",
         message=f"a merge made by git ({plan.found[0].merge.commit[:10]}) is not settled yet: "
         "found uncommitted changes on a file that it concerns",
-        fix="commit or undo them: the next command that writes settles the merge",
+        fix="commit or undo them; the next command that writes then completes the merge",
     )
 
 

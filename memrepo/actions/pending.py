@@ -113,10 +113,10 @@ class NothingWaits(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, run: str, names: list[str]) -> None:
-        what = f"no run {run!r} waits" if run else "no run waits for review"
+        what = f"no run {run!r} is pending" if run else "no run is pending review"
         super().__init__(
             what,
-            fix=f"these do: {', '.join(names)}" if names else "`memrepo log` lists what landed",
+            fix=f"pending runs: {', '.join(names)}" if names else "`memrepo log` lists what landed",
         )
 
 
@@ -160,7 +160,7 @@ def broken_branches(work: Work) -> tuple[Problem, ...]:
         Problem(
             path=name,
             rule="branch-unreadable",
-            message=f"{name} leads to commits that are not in this repository",
+            message=f"{name} refers to commits that are not in this repository",
             fix=f"`git fetch --refetch` brings them where the hub has them; else `git update-ref -d"
             f" refs/heads/{name}` drops the branch, and the next run proposes again",
         )
@@ -208,7 +208,7 @@ def the_waiting(work: Work, run: str) -> Waiting:
         raise NothingWaits(run, names)
     if len(fitting) > 1:
         raise MemrepoError(
-            f"{len(names)} runs wait: {', '.join(names)}",
+            f"{len(names)} runs are pending: {', '.join(names)}",
             fix="name one of them",
             exit_code=Exit.DECIDE,
         )
@@ -223,7 +223,7 @@ def refuse_on_waiting(work: Work) -> None:
     here = work.store.branch_or_none.removeprefix("refs/heads/")
     if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(work)}:
         raise CannotWork(
-            f"you are on {here}, the branch of a waiting run",
+            f"you are on {here}, the branch of a pending run",
             fix="switch to your branch first (`git switch main`), then run the command again",
         )
 

@@ -126,11 +126,13 @@ def checked(request: msgspec.Struct) -> object:
 
 DryRun = Annotated[bool, option("print what would be done", "--dry-run")]
 Reason = Annotated[str, option("why, for the commit", "--reason")]
-NoTouch = Annotated[bool, option("do not count this as a retrieval", "--no-touch")]
+NoTouch = Annotated[bool, option("do not count this as a use of the memories", "--no-touch")]
 At = Annotated[
     str, option("as it was at a commit, or at the end of a day", "--at", metavar="REV|DATE")
 ]
-ValidAt = Annotated[str, option("what was true in the world then", "--valid-at", metavar="DATE")]
+ValidAt = Annotated[
+    str, option("only statements that were valid at that time", "--valid-at", metavar="DATE")
+]
 
 
 class Writes(Protocol):

@@ -368,7 +368,7 @@ def one_line(told: RunSummary) -> str:
 def _next_step(told: RunSummary) -> str:
     if told.status == "held":
         return "`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
-    return _line(told.fix) or "`memrepo doctor` looks further"
+    return _line(told.fix) or "`memrepo doctor` shows why"
 
 
 def _line(text: object) -> str:

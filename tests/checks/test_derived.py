@@ -97,7 +97,7 @@ def test_status_says_when_the_cache_gave_way_to_a_foreign_page(hot_repo: Path) -
     assert (hot_repo / "MEMORY.md").read_text() == "# My own notes\n"
     assert done(hot_repo, "status")["hot_cache"] == "HOT.md"
     shown = memrepo(hot_repo, "status", as_json=False).out
-    assert "hot cache  in HOT.md: the MEMORY.md there is not ours" in shown
+    assert "hot cache  in HOT.md: memrepo did not write MEMORY.md" in shown
 
 
 def test_a_view_changed_by_hand_is_a_warning_that_says_how_to_mend_it(hot_repo: Path) -> None:

@@ -94,7 +94,7 @@ def test_a_card_is_kept_as_a_whole_and_counts_agree(
     assert f"{count + 3} decisions" in said
     assert f"4-{count + 3} of {count + 3}  {count} memories from notes/stock.md" in said
     assert f": 3 of {count + 3} decisions in effect" in said
-    assert f"left out, and not proposed again: {count}" in said
+    assert f"omitted, and not proposed again: {count}" in said
     crates = [m for m in memories(repo).values() if "crate" in m.body]
     assert len(crates) == count
     assert {m.status for m in crates} == {"active"}

@@ -180,7 +180,7 @@ NOT_READ = [".hidden/", *UNNAMED[:2], "other/", UNNAMED[2]]
 
 def test_files_that_no_pattern_names_are_told_once(notebooks: Path) -> None:
     first = memrepo(notebooks, "init", "repo", "--from", "workspace", as_json=False)
-    assert "found 5 text files or folders that no pattern names (40.6 % of what" in first.err
+    assert "found 5 text files or folders that no pattern names (40.6 % of the text" in first.err
     assert "sources.claims" in first.err
     repo = notebooks / "repo"
     again = done(repo, "run")
@@ -198,7 +198,7 @@ def test_status_and_ingest_always_say_what_is_not_read(notebooks: Path) -> None:
     done(notebooks, "init", "repo", "--from", "workspace")
     repo = notebooks / "repo"
     assert done(repo, "status")["unmatched"] == {"count": 5, "paths": NOT_READ, "pct": 40.6}
-    said = "5 text files or folders that no pattern names (40.6 % of what is written there): "
+    said = "5 text files or folders that no pattern names (40.6 % of the text): "
     line = f"not read   {said}{', '.join(NOT_READ[:3])} and 2 more"
     assert line in memrepo(repo, "status", as_json=False).out
     assert "not read: 5 text files" in memrepo(repo, "ingest", as_json=False).out

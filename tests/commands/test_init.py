@@ -180,9 +180,9 @@ def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
     assert answer["ingest"]["unmatched"]["pct"] == 39.1  # without those that are denied
     assert answer["proposed"] == ["plans/**/*.md"]
     text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
-    assert "not read: 5 texts (2 of them denied), 84.5 % of what is written there" in text
+    assert "not read: 5 texts (2 of them denied), 84.5 % of the text" in text
     assert "\n  AGENTS.md (2 KiB) holds instructions" in text
-    assert "`sources.claims` takes a file in" in text
+    assert "`sources.claims` includes a file" in text
 
 
 def test_where_all_is_read_nothing_is_said_of_it(tmp_path: Path) -> None:
@@ -364,10 +364,10 @@ def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
 def test_an_empty_workspace_is_told_of_until_something_lies_there(tmp_path: Path) -> None:
     (tmp_path / "workspace").mkdir()
     empty = done(tmp_path, "init", "repo", "--from", "workspace")["warnings"]
-    assert any("holds no text yet" in warning for warning in empty)
+    assert any("contains no text yet" in warning for warning in empty)
     (tmp_path / "workspace" / "MEMORY.md").write_text("- The lamp hangs in the hall.\n")
     told = done(tmp_path, "init", "other", "--from", "workspace")["warnings"]
-    assert not any("holds no text yet" in warning for warning in told)
+    assert not any("contains no text yet" in warning for warning in told)
 
 
 def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -> None:

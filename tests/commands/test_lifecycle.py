@@ -554,7 +554,7 @@ def test_a_layered_search_heeds_tags_forms_of_words_and_its_bound(small_repo: Pa
     assert not (small_repo / ".git" / "memrepo" / "access.jsonl").exists()
     said = memrepo(small_repo, *argv, "--max-tokens", "2", as_json=False).out
     assert "tier hot" in said
-    assert "1 hit does not fit into 2 tokens" in said
+    assert "1 hit is omitted: the limit is 2 tokens" in said
 
 
 def test_a_layered_search_looks_at_every_note_that_holds_the_words(small_repo: Path) -> None:

@@ -58,7 +58,7 @@ def test_a_page_that_somebody_deleted_is_told_and_put_back(repo: Path) -> None:
     shutil.rmtree(repo / "views")
     found = checked(repo, "pages")
     assert not found["ok"]
-    assert "gone from the work tree, first MEMORY.md" in str(found["message"])
+    assert "missing from the work tree, first MEMORY.md" in str(found["message"])
     assert checked(repo, "pages", "--fix")["fixed"]
     assert files(repo) == before
     assert checked(repo, "pages")["ok"]

@@ -317,7 +317,7 @@ def test_what_holds_little_of_what_was_asked_is_only_the_nearest(repo: Path) -> 
     told = memrepo(repo, "search", *asked)
     assert (told.exit, len(told.data["hits"])) == (1, 1)
     assert told.data["why"] == (
-        "nothing holds much of what was asked: what is listed is only the nearest"
+        "nothing contains most of these words: only the closest texts are listed"
     )
     tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
     reply = answer(Call(where=repo, now=TIME), tool, {"query": " ".join(asked)}, "test")

@@ -256,7 +256,7 @@ def test_status_says_what_is_left_of_budgets(cold_repo: Path) -> None:
         "today_tokens": 0,
     }
     said = memrepo(cold_repo, "status", as_json=False).out
-    assert "hot cache  2 of 1 bullets: more than its budget" in said
+    assert "hot cache  2 of 1 bullets: over budget" in said
     limits = "of $2.50 and 90,000 tokens"
     assert f"spent      nothing today, nothing this month, {limits}\n" in said
 
@@ -268,7 +268,7 @@ def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) ->
         "views/LTMEMORY.md",
         "views/TOPICS.md",
     ]
-    assert "2 pages are behind the memories" in memrepo(small_repo, "status", as_json=False).out
+    assert "2 pages are out of date" in memrepo(small_repo, "status", as_json=False).out
     done(small_repo, "run", now=LATER)
     assert done(small_repo, "status")["stale_views"] == []
 
@@ -363,12 +363,12 @@ def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
 @pytest.mark.parametrize(
     ("argv", "why"),
     [
-        (["..."], "the question holds no word"),
-        (["xylophone"], "no memory holds any of these words"),
+        (["..."], "the question contains no words"),
+        (["xylophone"], "no memory contains any of these words"),
         (["hoe", "--type", "lesson"], "1 memory matches without --type"),
         (["hoe", "--tag", "none", "--scope", "user:x"], "1 memory matches without --tag, --scope"),
         (["hoe", "--status", "archived"], "1 memory of another status matches"),
-        (["hoe", "--status", "expired"], "1 memory matches, none is past its time"),
+        (["hoe", "--status", "expired"], "1 memory matches, none is expired"),
     ],
 )
 def test_search_says_why_nothing_was_found(small_repo: Path, argv: list[str], why: str) -> None:
@@ -392,7 +392,7 @@ def test_a_day_alone_answers_no_question_and_nothing_is_called_past_its_time(
 def test_an_expired_memory_is_no_hit_and_the_answer_says_so(small_repo: Path) -> None:
     done(small_repo, "add", "The zeppelin lands at noon.", "--class", "ephemeral")
     answer = done(small_repo, "search", "zeppelin", now="2026-03-09T09:00:00Z")
-    assert answer["why"] == "1 memory matches, past its time (`--status expired`)"
+    assert answer["why"] == "1 memory matches, but is expired (`--status expired`)"
 
 
 def test_search_by_tag_and_scope_and_how_far_a_hit_is_trusted(small_repo: Path) -> None:

@@ -310,7 +310,7 @@ def test_what_needs_context_stays_open_and_says_what_must_be_known(repo: Path) -
     shown = memrepo(repo, "resolve", case.id, as_json=False)
     assert shown.exit == 3
     assert "why: ask Mara which editor" in shown.out
-    assert "not decided: more must be known" in shown.out
+    assert "not decided: information is missing" in shown.out
     head = git(repo, "rev-parse", "HEAD")
     ask(repo, case.id, "--needs-context")
     assert git(repo, "rev-parse", "HEAD") == head

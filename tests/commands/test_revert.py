@@ -198,7 +198,7 @@ def test_a_revert_that_takes_later_work_along_names_it(small_repo: Path) -> None
     assert answer.exit == 0
     assert id_ not in memories(small_repo)
     assert "later work kept" not in answer.out
-    assert f"later work that it clashed with was on {id_}" in answer.out
+    assert f"it conflicted with later work on {id_}" in answer.out
 
 
 def test_a_memory_named_to_revert_takes_along_only_what_was_decided_with_it(

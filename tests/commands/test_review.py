@@ -232,7 +232,7 @@ def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: P
 def test_where_nothing_waits_nothing_is_decided(small_repo: Path, command: str) -> None:
     answer = memrepo(small_repo, command)
     assert answer.exit == 2
-    assert "no run waits" in answer.error["message"]
+    assert "no run is pending review" in answer.error["message"]
 
 
 def test_a_moved_source_loses_nothing_and_does_not_wait(small_repo: Path) -> None:
@@ -431,7 +431,7 @@ def test_a_dry_run_names_the_news_that_it_does_not_judge(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])
     assert run(servers, "--dry-run")[1]["ingest"]["changed"] == ["sources/MEMORY.md"]
     text = memrepo(servers, "run", "--dry-run", as_json=False).out
-    assert "1 source file changed and is judged only by a real run" in text
+    assert "1 source file changed and is judged only without --dry-run" in text
     assert "no new memory" not in text
     assert "nothing new" not in text
 
@@ -493,9 +493,9 @@ def test_after_a_revert_each_change_that_is_held_back_is_one_line_with_its_reaso
     answer = memrepo(small_repo, "run", now="2026-03-01T12:00:00Z", as_json=False)
     assert answer.exit == 3
     assert "the same changes were reverted before" in answer.out
-    lines = [line for line in answer.out.splitlines() if line.startswith("  waits: ")]
+    lines = [line for line in answer.out.splitlines() if line.startswith("  pending: ")]
     assert lines
-    assert all(line.startswith('  waits: create "') for line in lines)
+    assert all(line.startswith('  pending: create "') for line in lines)
     assert all(
         line.endswith("(stated in the source, and kept by both passes of the judge)")
         for line in lines

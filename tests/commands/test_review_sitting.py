@@ -172,7 +172,7 @@ def test_undo_all_under_a_heading_split_and_why(repo: Path) -> None:
     os.write(terminal.fd, b"k\n")
     terminal.until("6 of 8")
     terminal.answers("y", "y", "y")
-    terminal.until("do it?")
+    terminal.until("apply them?")
     os.write(terminal.fd, b"yes\n")
     assert terminal.ends() == 0
     texts = {m.body for m in memories(repo).values() if m.status == "active"}
@@ -211,21 +211,21 @@ def test_where_nothing_waits_the_last_run_is_gone_through(repo: Path) -> None:
         if no:
             terminal.until("why?")
             os.write(terminal.fd, b"she moved\n")
-    terminal.until("do it?")
+    terminal.until("apply them?")
     os.write(terminal.fd, b"y\n")
     assert terminal.ends() == 0
     assert memories(repo)[wrong].status == "forgotten"
     assert memories(repo)[kept].standing == "resolved"
     again = Terminal(repo, "review")
     assert again.ends() == 0
-    assert "all of it was gone through" in again.seen
+    assert "every decision has an answer" in again.seen
 
 
 def test_the_end_of_input_keeps_what_was_said(repo: Path) -> None:
     argv = [sys.executable, "-m", "memrepo", "review"]
     ran = subprocess.run(argv, cwd=repo, input="y\n", capture_output=True, text=True, check=True)
     assert "stored; 7 decisions are open" in ran.stdout
-    assert "goes on" in ran.stdout
+    assert "continues" in ran.stdout
 
 
 def test_two_memories_become_one(repo: Path) -> None:

@@ -140,7 +140,7 @@ def test_an_entry_really_runs_from_an_empty_environment(
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(root)}
     subprocess.run(["/bin/sh", "-c", command], check=False, env=env, cwd="/")
     log = (there / ".memrepo" / "log" / "cron.log").read_text()
-    assert log.startswith(("nothing new", "run ", "sources taken in")), log
+    assert log.startswith(("nothing new", "run ", "sources copied")), log
     assert git(there, "status", "--porcelain").split() == ["M", "memrepo.toml"]
 
 

@@ -75,8 +75,8 @@ def test_what_no_pattern_names_is_named_with_its_share(
     told = done(repo, "status")["unmatched"]
     assert told == {"count": 1, "paths": [name], "pct": share}
     again = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False)
-    assert f"{share:g} % of what is written there\n  {name} (" in again.out
-    assert f"({share:g} % of what is written there): {name}" in again.err
+    assert f"{share:g} % of the text\n  {name} (" in again.out
+    assert f"({share:g} % of the text): {name}" in again.err
 
 
 def test_a_pattern_that_names_it_takes_a_hidden_folder_or_a_repository_in(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_a_clone_with_nothing_checked_out_is_told_so(hub: Path) -> None:
     git(hub.parent, "clone", "-q", "--no-checkout", "hub.git", "clone")
     clone = hub.parent / "clone"
     refused = memrepo(clone, "init")
-    assert "nothing is checked out" in refused.error["message"]
+    assert "no files are checked out" in refused.error["message"]
     forced = memrepo(clone, "run", "--force")
     assert "no file of sources/ is in the work tree" in forced.error["message"]
     git(clone, "checkout", "-q", "HEAD", "--", ".")

@@ -40,7 +40,7 @@ def test_what_is_recalled_says_until_when_and_what_comes_first(repo: Path) -> No
     assert why(repo, short) == [
         f"recalled: class short, confidence 1.00, until {after(hours=45)}",
         f"pruned after {after(hours=45)}, if it is not confirmed",
-        "not hot: retrieved in 0 sessions of 3, in none twice",
+        "not hot: retrieved in 0 sessions of 3, in no session twice",
     ]
     assert why(repo, stable)[1] == (
         f"due for the archive at {after(days=30)}, if it is not retrieved"
@@ -48,7 +48,7 @@ def test_what_is_recalled_says_until_when_and_what_comes_first(repo: Path) -> No
     assert why(repo, pinned)[0] == "recalled: class stable, confidence 1.00"
     over, remedy, _ = why(repo, short, now=after(hours=46))
     assert over.startswith("not recalled: class short, confidence 0.0625 below 0.1, last")
-    assert remedy == f"`memrepo confirm {short}` says that it still holds"
+    assert remedy == f"`memrepo confirm {short}` confirms that it is still true"
 
 
 def test_a_day_to_come_is_told(repo: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_forgotten_note_says_when_it_leaves_and_a_marked_one_that_it_stays(rep
     ]
     done(repo, "run", now=after(days=46))
     gone = why(repo, id_, now=after(days=47))
-    assert gone[0].startswith("it is not in the tree: it left with Remove note: Walked the dog.")
+    assert gone[0].startswith("it is not in the tree: removed by Remove note: Walked the dog.")
     assert "not retrieved for more than 30d" in gone[1]
     assert gone[2] == f"`memrepo restore {id_}` brings it back"
 
@@ -106,7 +106,7 @@ def test_what_a_hand_removed_names_that_commit(repo: Path) -> None:
     id_ = added(repo, "The hall is wet.")
     git(repo, "rm", "-q", memories(repo)[id_].path)
     git(repo, "commit", "-qm", "away with it", "--no-verify")
-    assert why(repo, id_)[0].startswith("it is not in the tree: it left with away with it (")
+    assert why(repo, id_)[0].startswith("it is not in the tree: removed by away with it (")
 
 
 def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
@@ -116,7 +116,7 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
         f"not recalled: archived at {NOW} (painted over)",
         f"`memrepo restore {one}` brings it back",
     ]
-    assert why(repo, one)[-1] == "not hot: only active memories are, and this one is archived"
+    assert why(repo, one)[-1] == "not hot: it is archived, and only active memories can be"
     heir = done(repo, "supersede", two, "The attic is dry.")["id"]
     assert why(repo, two)[0].startswith(f"not recalled: superseded at {NOW} by {heir} (")
     done(repo, "forget", two, "--reason", "not ours")
@@ -133,13 +133,15 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
 
 def test_a_scope_is_named(repo: Path) -> None:
     id_ = added(repo, "The hall is wet.", "--scope", "project:hall")
-    assert "its scope is project:hall: a search within another one passes over it" in why(repo, id_)
+    assert "its scope is project:hall: a search in another scope does not return it" in why(
+        repo, id_
+    )
 
 
 def test_why_it_is_not_hot(repo: Path) -> None:
     id_ = added(repo, "The hall is wet.")
     done(repo, "show", id_)
-    assert why(repo, id_)[-1] == "not hot: retrieved in 1 session of 3, in none twice"
+    assert why(repo, id_)[-1] == "not hot: retrieved in 1 session of 3, in no session twice"
     done(repo, "promote", id_)
     assert why(repo, id_)[-1] == f"hot since {NOW} (user request)"
     config = repo / "memrepo.toml"
@@ -157,13 +159,13 @@ def test_words_that_find_it_and_words_that_do_not(repo: Path) -> None:
     assert (found["held"], found["hits"]) == (["zebra"], 13)
     assert found["said"] == (
         f"found by 'zebra lion' as hit {found['place']} of 13; 10 are shown unless `-k` asks for"
-        " more; it holds no lion"
+        " more; it does not contain lion"
     )
     found = done(repo, "why-not", id_, "is the zebra", "a lion?")["search"]
     assert found["held"] == ["zebra"]
     assert found["said"].startswith("found by 'is the zebra a lion?' as hit ")
-    assert found["said"].endswith("; it holds no lion?")
-    assert why(repo, id_, "lion")[-1] == "not found by 'lion': it holds none of these words"
+    assert found["said"].endswith("; it does not contain lion?")
+    assert why(repo, id_, "lion")[-1] == "not found by 'lion': it contains none of these words"
     done(repo, "archive", id_)
     assert why(repo, id_, "river")[-1] == (
         "found by 'river' as hit 1 of 1, with `--status archived`"
@@ -177,8 +179,8 @@ def test_what_waits_for_review_is_told(fresh_repo: Path) -> None:
     waits = memrepo(fresh_repo, "run", now=after(hours=1)).data
     held = git(fresh_repo, "ls-tree", "-r", "--name-only", waits["branch"], "memories")
     path = next(p for p in held.splitlines() if "/notes/" not in p)
-    assert "it left with Revert: Run " in why(fresh_repo, path)[0]
-    assert why(fresh_repo, path)[-1].startswith(f"not in effect yet: {waits['branch']} waits")
+    assert "removed by Revert: Run " in why(fresh_repo, path)[0]
+    assert why(fresh_repo, path)[-1].startswith(f"not in effect yet: {waits['branch']} contains it")
 
 
 def test_a_candidate_that_was_set_aside_says_why(tmp_path: Path) -> None:
@@ -194,7 +196,7 @@ def test_a_candidate_that_was_set_aside_says_why(tmp_path: Path) -> None:
     for word in (path, path[-22:-3]):
         (said,) = why(repo, word)
         assert said.startswith(f"no memory: deferred at {NOW} (")
-        assert said.endswith("); it comes back when new context arrives")
+        assert said.endswith("); the judge decides again when there is new context")
 
 
 def test_what_never_was_is_no_memory(repo: Path) -> None:

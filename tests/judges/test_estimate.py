@@ -54,8 +54,8 @@ def test_only_lines_that_no_run_has_taken_in_are_counted(counted: Service, repo:
 
 def test_a_limit_that_would_end_the_run_is_named(counted: Service, repo: Path) -> None:
     told = memrepo(repo, "run", *JUDGE, "--estimate", "--max-tokens", "100", as_json=False).out
-    assert "a run may use 100 tokens, 0 are used: the rest would wait" in told
-    assert "nothing was asked or written" in told
+    assert "a run may use 100 tokens, 0 are used: the rest would remain for later runs" in told
+    assert "no judge was called, nothing was written" in told
 
 
 def test_a_judge_that_costs_nothing_is_asked_for_nothing(repo: Path) -> None:

@@ -265,7 +265,7 @@ def test_of_more_than_three_in_ten_gone_the_snapshots_stay(
         if gone < held:
             assert [p["rule"] for p in answer.data["refused"]] == ["source-gone"]
         else:
-            assert "nothing was taken in" in answer.error["message"]
+            assert "nothing was ingested" in answer.error["message"]
         assert driving.git(repo, "rev-parse", "HEAD") == head
         done = driving.memrepo(repo, "ingest", "--force")
         # An empty workspace is never believed, whatever is forced.

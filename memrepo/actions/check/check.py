@@ -25,19 +25,17 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     files: Annotated[
         tuple[str, ...],
-        option("only these files, or what the commits of a range A..B bring", metavar="FILE|A..B"),
+        option("only these files, or the changes of the commits A..B", metavar="FILE|A..B"),
     ] = ()
     fix: Annotated[
         bool, option("fix what is safe to fix in the named or staged files", "--fix")
     ] = False
-    staged: Annotated[
-        bool, option("what the next commit would hold", "--staged", group="which")
-    ] = False
+    staged: Annotated[bool, option("check the staged files", "--staged", group="which")] = False
     all: Annotated[bool, option("the whole tree at HEAD (the default)", "--all", group="which")] = (
         False
     )
     history: Annotated[
-        bool, option("secrets in all commits that any ref leads to", "--history", group="which")
+        bool, option("search all commits of all refs for secrets", "--history", group="which")
     ] = False
     only: Annotated[
         tuple[Group, ...],
@@ -50,7 +48,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     format: Annotated[
         Format,
-        option("how findings are printed: for people, or for what a forge reads", "--format"),
+        option("output format: text for people, or a format that a forge reads", "--format"),
     ] = "text"
 
 

@@ -147,7 +147,7 @@ def _ends(work: Work, word: str) -> tuple[str, str]:
     bases = work.store.common_ancestors(commits)
     if not bases and (work.store.folder.parent / "shallow").exists():
         raise NoRange(
-            f"memrepo check: {word}: this clone is shallow and ends before the two sides parted",
+            f"memrepo check: {word}: this clone is shallow and lacks the merge base",
             fix="git fetch --unshallow, or a checkout of the whole history (fetch-depth: 0)",
         )
     return (bases[0] if bases else ""), commits[1]

@@ -49,7 +49,7 @@ def look(where: Path, only: Collection[Group] = ()) -> Looked:
         known = grounds(git)
         layout = known.layout
         if layout is None:
-            raise NotARepository(git.top, "found a repository that memrepo was never set up in")
+            raise NotARepository(git.top, "this repository is not set up for memrepo")
         entries = list(at_head(git))
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
         files, early = scenes.taken(git, layout, owned)

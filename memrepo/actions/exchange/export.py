@@ -67,11 +67,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     all: Annotated[
         bool,
-        option("jsonl, okf: also what is superseded, archived or forgotten", "--all"),
+        option("jsonl, okf: include superseded, archived and forgotten memories", "--all"),
     ] = False
-    force: Annotated[bool, option("write into a folder that holds files already", "--force")] = (
-        False
-    )
+    force: Annotated[bool, option("write into a folder that is not empty", "--force")] = False
     at: At = ""
     valid_at: ValidAt = ""
     dry_run: Annotated[bool, option("print what would be written", "--dry-run")] = False
@@ -157,7 +155,7 @@ def write_layers(work: Work) -> tuple[Problem, ...]:
         name = path.relative_to(root / prefix).as_posix()
         if is_read or standing_of("layer", path.read_bytes()) == "foreign":
             if pages.pop(name, None) is not None:
-                found.append(_unwritten(path, "holds somebody else's text"))
+                found.append(_unwritten(path, "contains text that memrepo did not write"))
         elif name not in pages:
             path.unlink()
     pages |= {f"memory/{name}": data for name, data in hygiene.files.items()}
@@ -176,7 +174,7 @@ def _unwritten(path: Path, why: str) -> Problem:
         rule="live-unwritten",
         severity="warning",
         message=f"was not written: {why}",
-        fix="make room for it, or do without: `memrepo config explain hot.layers`",
+        fix="reduce the other layers, or omit it: `memrepo config explain hot.layers`",
     )
 
 

@@ -73,7 +73,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = "private"
     max_tokens: Annotated[
-        int, option(f"bound of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1)
+        int,
+        option(f"maximum size of the context ({MAX_TOKENS})", "--max-tokens", metavar="N", ge=1),
     ] = MAX_TOKENS
     skills: Annotated[
         str,
@@ -84,7 +85,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             metavar="DIR",
         ),
     ] = ""
-    scope: Annotated[str, option("see only this scope and memories without a scope", "--scope")] = (
+    scope: Annotated[str, option("use only this scope and memories without a scope", "--scope")] = (
         ""
     )
     dry_run: DryRun = False
@@ -168,7 +169,7 @@ def _bound(work: Work, request: Request) -> Work:
 
     scope = narrowed(work.call.scope, request.scope)
     if request.what == "refresh":
-        raise OutOfScope(scope, "session refresh is about the whole repository")
+        raise OutOfScope(scope, "session refresh applies to the whole repository")
     return Work(replace(work.call, scope=scope), store=work.store)
 
 
@@ -259,7 +260,7 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
     more = [f"{rest} more memories are contested"] if rest > 0 else []
     if retired := sum(map(is_retired, shown)):
         said = counted(retired, "memory is", "memories are")
-        more.append(f"{said} retired: the line it rested on is gone from its source")
+        more.append(f"{said} retired: the line that supported it is no longer in its source")
     return [*told[:MAX_DOUBTS], *more]
 
 
@@ -328,7 +329,9 @@ def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> d
     """
     folder = (first.call.where / request.skills).resolve()
     if not folder.is_dir():
-        raise UsageError(f"{folder}: found no folder of skills", fix="--skills DIR names it")
+        raise UsageError(
+            f"{folder}: no such folder of skills", fix="name the folder with --skills DIR"
+        )
     names = sorted((path for path in folder.iterdir() if path.is_dir()), key=lambda p: p.name)
     moved: dict[str, Path] = {}
     for one in found:

@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     memory: Annotated[
         str,
         option(
-            "everything that concerned one memory, also one that left the tree",
+            "every operation on one memory, even if it is no longer in the tree",
             "--memory",
             metavar="ID",
         ),
@@ -60,7 +60,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         option("up to this date (all of that day) or time", "--until", metavar="DATE", read=_time),
     ] = None
     runs: Annotated[
-        bool, option("only runs: those that wait, and what each run in effect counted", "--runs")
+        bool, option("only runs: pending runs, and the counts of each landed run", "--runs")
     ] = False
     n: Annotated[int, option("at most N lines (30)", "-n", metavar="N", ge=1)] = 30
 

@@ -45,11 +45,13 @@ Show = Literal["evidence", "history", "blame"]
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo why`."""
 
-    id: Annotated[str, option("the memory; its history also where it left the tree", metavar="ID")]
+    id: Annotated[
+        str, option("the memory; its history even if it is no longer in the tree", metavar="ID")
+    ]
     show: Annotated[
         Show,
         option(
-            "what it rests on (evidence), its commits (history), or who set what (blame)", "--show"
+            "its sources (evidence), its commits (history), or who set each field (blame)", "--show"
         ),
     ] = "evidence"
     n: Annotated[int, option("at most N commits of its history", "-n", metavar="N", ge=1)] = 0

@@ -161,7 +161,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     receipt: Annotated[
         str,
-        option("verify this receipt, by its key only (all of them)", "--receipt", metavar="ID"),
+        option("verify only this receipt, by its key (default: all)", "--receipt", metavar="ID"),
     ] = ""
     dry_run: DryRun = False
     reason: Reason = ""

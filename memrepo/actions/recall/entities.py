@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `entities`."""
 
     name: Annotated[
-        str, option("one of them, by any of its names; all when left out", metavar="NAME")
+        str, option("one entity, by any of its names (default: all)", metavar="NAME")
     ] = ""
 
 

@@ -24,7 +24,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     html: Annotated[
         str,
-        option("write a page that draws them, by itself; - prints it", "--html", metavar="FILE"),
+        option("write the graph as an HTML page; - is standard output", "--html", metavar="FILE"),
     ] = ""
 
 
@@ -64,7 +64,7 @@ def do(work: Work, request: Request) -> Result:
     """Return the links and the most linked memories; write the HTML page if requested."""
     if request.html == "-" and work.call.json:
         raise UsageError(
-            "memrepo graph: --html - and --json both want standard output",
+            "memrepo graph: --html - and --json both write to standard output",
             fix="name a file for the page",
         )
     graph = Graph(work.tree.state().active)

@@ -26,9 +26,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `related`."""
 
     id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
-    depth: Annotated[int, option("over how many links to go (1)", "--depth", metavar="N", ge=1)] = 1
+    depth: Annotated[
+        int, option("maximum number of links to follow (1)", "--depth", metavar="N", ge=1)
+    ] = 1
     explain: Annotated[
-        bool, option("also what each pair of memories has in common", "--explain")
+        bool, option("also show what each pair of memories has in common", "--explain")
     ] = False
 
 

@@ -53,7 +53,7 @@ _ALIKE = 0.85
 _LEAST = 160
 """Minimum length of an excerpt in characters."""
 _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by meaning"
-_NEAREST = "nothing holds much of what was asked: what is listed is only the nearest"
+_NEAREST = "nothing contains most of these words: only the closest texts are listed"
 LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
 """Minimum and maximum words of a layered search, and the maximum notes it shows."""
 _LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
@@ -67,19 +67,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
     types: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
     tags: Annotated[
-        tuple[str, ...], option("only what bears this tag", "--tag", metavar="TAG")
+        tuple[str, ...], option("only memories with this tag", "--tag", metavar="TAG")
     ] = ()
     scopes: Annotated[
         tuple[str, ...],
-        option(
-            "only this scope and what holds in the whole repository", "--scope", metavar="SCOPE"
-        ),
+        option("only this scope and memories without a scope", "--scope", metavar="SCOPE"),
     ] = ()
     statuses: Annotated[
-        tuple[str, ...], option("also or instead of active", "--status", choices=RECALL_STATUSES)
+        tuple[str, ...],
+        option("status to include (default: active)", "--status", choices=RECALL_STATUSES),
     ] = ()
     max_tokens: Annotated[
-        int | None, option("bound of the texts together", "--max-tokens", metavar="N", ge=1)
+        int | None, option("maximum size of all texts together", "--max-tokens", metavar="N", ge=1)
     ] = None
     layered: Annotated[
         bool,
@@ -91,14 +90,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     recency_weight: Annotated[
         float | None,
         option(
-            "share of a score that its age decides, from 0 to 1 (recall.recency)",
+            "weight of age in a score, 0 to 1 (recall.recency)",
             "--recency-weight",
             metavar="W",
             ge=0,
             le=1,
         ),
     ] = None
-    explain: Annotated[bool, option("say what made each score", "--explain")] = False
+    explain: Annotated[bool, option("explain each score", "--explain")] = False
     no_touch: NoTouch = False
     at: At = ""
     valid_at: ValidAt = ""
@@ -334,7 +333,7 @@ class WordCount(MemrepoError):
 
     def __init__(self, count: int) -> None:
         super().__init__(
-            f"found {counted(count, 'distinctive word', 'distinctive words')} what is looked for,"
+            f"found {counted(count, 'distinctive word', 'distinctive words')} in the query,"
             f" expected {LAYERED_WORDS[0]} to {LAYERED_WORDS[1]}",
             fix="name the words that matter most, from the question and the conversation",
         )
@@ -355,7 +354,7 @@ def _layered(work: Work, request: Request) -> LayeredResult:
     }
     if other := next((flag for flag, given in others.items() if given), ""):
         raise UsageError(
-            f"--layered looks at the active notes as they are now, and found {other} with it",
+            f"--layered searches only current active notes: it does not combine with {other}",
             fix=f"leave out {other}, or --layered",
         )
     query, now = " ".join(request.words), work.call.now
@@ -421,9 +420,9 @@ def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) ->
         )
     lines = [
         f"no note about {query!r} was found. Possible reasons:",
-        "- it was never written down",
+        "- it was never stored",
         "- it was forgotten and has left the tree (`memrepo log --op prune` and git have it)",
-        "- the words are not the right ones: try others",
+        "- it uses other words: try synonyms",
     ]
     if partly:
         notes = counted(partly, "note holds", "notes hold")
@@ -487,7 +486,7 @@ def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) ->
     """Return why nothing was found."""
     asked = " ".join(request.words)
     if not query_terms(asked):
-        return "the question holds no word"
+        return "the question contains no words"
     stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
     kept, same, every = index.count(
         request.words,
@@ -500,11 +499,11 @@ def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) ->
         what = counted(kept, "memory holds", "memories hold")
         return f"{what} some of these words, and none enough of them to answer"
     if kept and request.valid_at:
-        return f"{counted(kept, 'memory matches', 'memories match')}, none was true then"
+        return f"{counted(kept, 'memory matches', 'memories match')}, none was valid at that time"
     if kept and EXPIRED in only.statuses:
-        return f"{counted(kept, 'memory matches', 'memories match')}, none is past its time"
+        return f"{counted(kept, 'memory matches', 'memories match')}, none is expired"
     if kept:
-        what = counted(kept, "memory matches, past its time", "memories match, past their time")
+        what = counted(kept, "memory matches, but is expired", "memories match, but are expired")
         return f"{what} (`--status expired`)"
     if same:
         limits = [f"--{name}" for name in ("type", "tag", "scope") if getattr(request, f"{name}s")]
@@ -515,7 +514,7 @@ def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) ->
             every, "memory of another status matches", "memories of another status match"
         )
         return f"{what} (`--status`)"
-    return "no memory holds any of these words"
+    return "no memory contains any of these words"
 
 
 def _title(memory: Memory) -> str:

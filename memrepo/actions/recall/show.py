@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
     explain: Annotated[
-        bool, option("also its importance point by point, and how search cuts it", "--explain")
+        bool, option("also its importance in detail, and its excerpt in search", "--explain")
     ] = False
     no_touch: NoTouch = False
     at: At = ""

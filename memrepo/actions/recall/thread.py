@@ -33,9 +33,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Annotated[
         str,
-        option("a thread, or a memory that is part of one; all when left out", metavar="ID"),
+        option("a thread, or a memory that is part of one (default: all)", metavar="ID"),
     ] = ""
-    n: Annotated[int, option("list so many threads (20)", "-n", metavar="N", ge=1)] = 20
+    n: Annotated[int, option("at most N threads (20)", "-n", metavar="N", ge=1)] = 20
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ SPAN = timedelta(days=30)
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `topics`."""
 
-    n: Annotated[int, option("so many topics (20)", "-n", metavar="N", ge=1)] = 20
+    n: Annotated[int, option("at most N topics (20)", "-n", metavar="N", ge=1)] = 20
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):

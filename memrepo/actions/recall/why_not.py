@@ -62,10 +62,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `why-not`."""
 
     id: Annotated[
-        str, option("a memory, also one that is gone or waits, or a candidate", metavar="ID")
+        str, option("a memory (current, removed or pending), or a candidate", metavar="ID")
     ]
     words: Annotated[
-        tuple[str, ...], option("also why a search for these does not find it", metavar="WORD")
+        tuple[str, ...],
+        option("also explain why a search for these words misses it", metavar="WORD"),
     ] = ()
 
 
@@ -159,7 +160,7 @@ def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
     last = past.versions[0]
     entry = last.entry
     why = f"{visible(entry.subject)} ({entry.commit[:10]}, {format_time(entry.when)})"
-    lines = [f"it is not in the tree: it left with {why}"]
+    lines = [f"it is not in the tree: removed by {why}"]
     if last.unreadable:
         lines = [f"it cannot be read: {last.unreadable} is damaged since {why}; `memrepo check`"]
     if reason := entry.trailer("Reason"):
@@ -181,7 +182,7 @@ def _waiting(work: Work, word: str) -> Waits | None:
         except NoSuchMemory:
             continue
         said = (
-            f"not in effect yet: {one.branch} waits for review and holds it"
+            f"not in effect yet: {one.branch} contains it and is pending review"
             f" (`memrepo diff {one.run}`, `memrepo accept {one.run}`)"
         )
         return Waits(id=memory.id, path=memory.path, why=(said,))
@@ -199,10 +200,14 @@ def _candidate(state: State, word: str) -> SetAside | None:
 def _set_aside(one: Aside) -> str:
     when = f" at {one.judged}" if one.judged else ""
     learned = f"; {told}" if (told := learned_in_words(one.reason)) else ""
-    said = f"no memory: {one.verdict or 'not taken'}{when} ({visible(one.reason)}){learned}"
+    said = f"no memory: {one.verdict or 'not stored'}{when} ({visible(one.reason)}){learned}"
     if one.verdict == "reject":
-        return said.replace("reject", "rejected", 1) + "; it is judged again if its text changes"
-    return said.replace("defer", "deferred", 1) + "; it comes back when new context arrives"
+        return (
+            said.replace("reject", "rejected", 1) + "; the judge decides again if its text changes"
+        )
+    return (
+        said.replace("defer", "deferred", 1) + "; the judge decides again when there is new context"
+    )
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,7 +254,7 @@ def _of_recall(case: Case) -> list[str]:
             lines = [f"not recalled: {status}{'' if stone else case.because('forget')}"]
             lines.append(stone or _restorable(memory))
     if scope := memory.text("scope"):
-        lines.append(f"its scope is {visible(scope)}: a search within another one passes over it")
+        lines.append(f"its scope is {visible(scope)}: a search in another scope does not return it")
     return lines
 
 
@@ -290,7 +295,7 @@ def _of_claim(case: Case) -> list[str]:
     if is_over(memory, kept):
         return [
             f"not recalled: {kept.told()}; the next run prunes or archives it",
-            f"`memrepo confirm {memory.id}` says that it still holds",
+            f"`memrepo confirm {memory.id}` confirms that it is still true",
         ]
     said = f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"
     protected = is_protected(memory, kept.cls)
@@ -324,11 +329,11 @@ def _of_hot(case: Case) -> list[str]:
         lines = [f"hot since {format_time(hot.since)} ({visible(hot.reason)})"]
         return lines if _is_shown(case) else [*lines, _left_out(case)]
     if memory.type in ("note", "chunk"):
-        return [f"not hot: a {memory.type} comes to the cache by way of nomination only"]
+        return [f"not hot: a {memory.type} enters the cache only by nomination"]
     if over := why_over(memory, case.accesses, case.now, rules.decay):
         return [f"not hot: {over}"]
     if memory.status != "active":
-        return [f"not hot: only active memories are, and this one is {memory.status}"]
+        return [f"not hot: it is {memory.status}, and only active memories can be"]
     if not may_be_hot(memory, case.accesses, case.now, rules.decay):
         return [f"not hot: it is in question ({memory.standing})"]
     if why := why_hot(memory, case.accesses, case.now, rules.hot):
@@ -344,7 +349,7 @@ def _not_asked_for(case: Case) -> str:
     if cutoff is not None:
         since = f" since it was demoted at {format_time(cutoff)}{case.because('demote', cutoff)}"
     said = counted(len(sessions), "session", "sessions")
-    return f"not hot: retrieved in {said} of {case.rules.hot.sessions}{since}, in none twice"
+    return f"not hot: retrieved in {said} of {case.rules.hot.sessions}{since}, in no session twice"
 
 
 def _is_shown(case: Case) -> bool:
@@ -386,11 +391,11 @@ def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
 
 def _placed(answer: Searched, missing: Sequence[str]) -> str:
     asked, place = visible(" ".join(answer.words)), answer.place
-    lacks = f"; it holds no {', '.join(map(visible, missing))}" if missing else ""
+    lacks = f"; it does not contain {', '.join(map(visible, missing))}" if missing else ""
     if not place and not answer.held:
-        return f"not found by {asked!r}: it holds none of these words"
+        return f"not found by {asked!r}: it contains none of these words"
     if not answer.hits:
-        return f"not found by {asked!r}: no memory holds enough of these words{lacks}"
+        return f"not found by {asked!r}: no memory contains enough of these words{lacks}"
     if not place:
         better = counted(answer.hits, "other answers", "others answer")
         return f"not found by {asked!r}: {better} better{lacks}"

@@ -96,14 +96,14 @@ class _Replay(msgspec.Struct):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo accept`."""
 
-    run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
+    run: Annotated[str, option("the pending run", metavar="RUN")] = ""
     only: Annotated[
         tuple[str, ...],
         option("only these memories", "--only", metavar="ID", group="part", several=True),
     ] = ()
     without: Annotated[
         tuple[str, ...],
-        option("all but these", "--except", metavar="ID", group="part", several=True),
+        option("all except these", "--except", metavar="ID", group="part", several=True),
     ] = ()
     refuse: Annotated[
         tuple[str, ...],

@@ -39,11 +39,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         tuple[str, ...],
         option(
             "a waiting or landed run, a commit, REV..REV or two revisions; "
-            "the waiting run when left out, else the last",
+            "default: the pending run, else the last one",
             metavar="RUN|REV",
         ),
     ] = ()
-    stat: Annotated[bool, option("only the totals", "--stat", group="form")] = False
+    stat: Annotated[bool, option("only the totals of each kind", "--stat", group="form")] = False
     git: Annotated[bool, option("git's own diff of the files", "--git", group="form")] = False
     markdown: Annotated[
         bool,

@@ -28,7 +28,7 @@ DISCARDED = "refs/memrepo/discarded/"
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo discard`."""
 
-    run: Annotated[str, option("the waiting run", metavar="RUN")] = ""
+    run: Annotated[str, option("the pending run", metavar="RUN")] = ""
     dry_run: DryRun = False
     reason: Reason = ""
 

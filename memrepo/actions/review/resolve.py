@@ -66,21 +66,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     id: Annotated[
         str,
         option(
-            "the contradiction, or a memory that is in one; all that are open when left out",
+            "the contradiction, or a memory that is in one; default: all open ones",
             metavar="ID",
         ),
     ] = ""
     keep: Annotated[
         str | None,
-        option("this one holds, and replaces the other", "--keep", metavar="MEMORY", group="how"),
+        option("this one is true, and replaces the other", "--keep", metavar="MEMORY", group="how"),
     ] = None
-    both: Annotated[
-        bool, option("they do not contradict each other: both stay", "--both", group="how")
-    ] = False
+    both: Annotated[bool, option("no contradiction: both remain", "--both", group="how")] = False
     merge: Annotated[
         str | None,
         option(
-            "this holds instead, and replaces both (-: stdin)",
+            "this text is true, and replaces both (-: stdin)",
             "--merge",
             metavar="TEXT",
             group="how",
@@ -90,12 +88,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     needs_context: Annotated[
         bool,
         option(
-            "leave it open, and say in --reason what must be known first",
+            "leave it open; --reason states the missing information",
             "--needs-context",
             group="how",
         ),
     ] = False
-    neither: Annotated[bool, option("neither holds: archive both", "--neither", group="how")] = (
+    neither: Annotated[bool, option("neither is true: archive both", "--neither", group="how")] = (
         False
     )
     list: Annotated[
@@ -104,7 +102,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     status: Annotated[
         ConflictStatus | None,
         option(
-            "list only these; moot: one of the two left recall in another way",
+            "list only this status; moot: one of the two is no longer in recall",
             "--status",
             choices=STATUSES,
         ),

@@ -70,7 +70,7 @@ class CannotTakeOver(MemrepoError):
 
     def __init__(self, path: str, here: str) -> None:
         super().__init__(
-            f"{path}: found no place to set {OWNER} in",
+            f"{path}: found no line for {OWNER} in",
             fix=f'write owner = "{here}" under [run] by hand and commit it',
         )
 
@@ -186,7 +186,7 @@ def report_clock(work: Work) -> None:
             rule="time-before-last-run",
             severity="warning",
             message=f"{found}: this run is dated just after it",
-            fix="check the clock, or `--now`",
+            fix="check the system clock, or the value of `--now`",
         )
         work.store.notices.append(problem)
 

@@ -45,7 +45,7 @@ class SourcesGone(MemrepoError):
     exit_code = Exit.DECIDE
 
     def __init__(self, what: str, fix: str = "check the workspace") -> None:
-        super().__init__(f"{what}; nothing was taken in", fix=fix)
+        super().__init__(f"{what}; nothing was ingested", fix=fix)
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +65,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
         first = ", ".join(visible(name) for name in self.paths[:NAMED])
         more = f" and {self.count - NAMED} more" if self.count > NAMED else ""
         what = counted(self.count, "text file or folder", "text files or folders")
-        share = f"{self.pct:g} % of what is written there"
+        share = f"{self.pct:g} % of the text"
         return f"{what} that no pattern names ({share}): {first}{more}"
 
 
@@ -112,7 +112,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `ingest`."""
 
     paths: Annotated[tuple[str, ...], option("only these files or folders", metavar="PATH")] = ()
-    force: Annotated[bool, option("accept that many files are gone", "--force")] = False
+    force: Annotated[bool, option("accept that many workspace files were deleted", "--force")] = (
+        False
+    )
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -249,7 +251,7 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
             return name
     near = get_close_matches(tops[-1] if tops else word, sorted(there), n=1)
     raise UsageError(
-        f"memrepo ingest: {word} is no file that runs may read, and no folder of such files",
+        f"memrepo ingest: {word} is not a file that runs may read, nor a folder of such files",
         fix=f"did you mean {near[0]}?" if near else "name it by its path in the workspace",
     )
 

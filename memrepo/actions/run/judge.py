@@ -128,7 +128,7 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
             yield from _warning(
                 group,
                 "wording-refused",
-                f"its wording was refused twice, so the line is quoted: {why}",
+                f"the judge's wording was rejected twice, so the line is quoted: {why}",
                 "read the line; change the text with `memrepo edit`",
             )
 
@@ -141,7 +141,7 @@ def _unusual(groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]) -> Ite
             yield from _warning(
                 group,
                 "home-suspicious",
-                f"its claim, a {claim.type}, went to {claim.home}, which hardly suits it",
+                f"its claim, a {claim.type}, went to {claim.home}, an unusual page for this type",
                 f"if it is wrong: `memrepo edit ID --set home={HOME_OF_TYPE[claim.type]}`",
             )
 

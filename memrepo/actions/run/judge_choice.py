@@ -80,7 +80,7 @@ def judge_of(work: Work, choice: Choice) -> Judge:
         raise CannotJudge(f"--replay is for the replay judge, not for {name}")
     if choice.record and name in ("offline", "replay"):
         raise CannotJudge(
-            f"the {name} judge gives no live answers to record",
+            f"the {name} judge does not give live answers, so there is nothing to record",
             fix="use --record with --judge anthropic or command",
         )
     match name:
@@ -123,7 +123,7 @@ def _replay(work: Work, choice: Choice) -> Judge:
     if folder is None or not folder.is_dir():
         raise CannotJudge(
             f"found no folder of recorded answers{f' at {folder}' if folder else ''}",
-            fix="name it: --replay DIR, or `git config memrepo.judge.recordings DIR`",
+            fix="name the folder: --replay DIR, or `git config memrepo.judge.recordings DIR`",
         )
     return ModelJudge(Replay(folder))
 
@@ -149,7 +149,7 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
     limits = limits_of(work, choice)
     if price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
-            f"no price is known for {backend.name}, so a limit in US dollars cannot be kept",
+            f"no price is known for {backend.name}, so a limit in US dollars cannot be enforced",
             fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
         )
     budget = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)

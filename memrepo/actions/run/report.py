@@ -31,11 +31,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `report`."""
 
     chat: Annotated[
-        bool, option("what may go to a chat: nothing unless reporting.enabled is true", "--chat")
+        bool, option("text for a chat; empty unless reporting.enabled is true", "--chat")
     ] = False
     report: Annotated[
         Report | None,
-        option("how much of it goes to a chat (reporting.mode)", "--report", choices=REPORTS),
+        option("level of detail for the chat (reporting.mode)", "--report", choices=REPORTS),
     ] = None
 
 
@@ -63,7 +63,7 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         text = chat(told, enabled=enabled, mode=mode) if told else ""
         return Chat(text=text, enabled=enabled, mode=mode)
     if told is None:
-        return LastRun(last={}, text="no run is on record in this clone yet")
+        return LastRun(last={}, text="no run was recorded in this clone yet")
     spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
     text = "\n".join([last_run(told).rstrip("\n"), *spent, *_changed(work, told.run)])
     return LastRun(last=told.as_json(), text=text)

@@ -58,7 +58,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     mode: Annotated[
         Mode | None,
         option(
-            "what is new (incremental, the default), or everything again, for review",
+            "incremental (default): read what is new; reconciliation: read all again, for review",
             "--mode",
             choices=("incremental", "reconciliation"),
         ),
@@ -75,7 +75,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     resume: Annotated[
         str | None,
         option(
-            "go on with a run that broke off (the newest, or RUN), in its mode with its judge",
+            "continue an interrupted run (the newest, or RUN), with its mode and judge",
             "--resume",
             metavar="RUN",
             const="",
@@ -88,24 +88,27 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             "judge everything again after an upgrade of memrepo's logic", "--acknowledge-upgrade"
         ),
     ] = False
-    judge: Annotated[str | None, option("who scores and words", "--judge", choices=JUDGES)] = None
+    judge: Annotated[
+        str | None, option("judge that scores and words the memories", "--judge", choices=JUDGES)
+    ] = None
     max_usd: Annotated[
         float | None,
-        option("what the run may spend, in US dollars", "--max-usd", metavar="X", ge=0),
+        option("maximum cost of the run, in US dollars", "--max-usd", metavar="X", ge=0),
     ] = None
     max_tokens: Annotated[
-        int | None, option("how many tokens the run may use", "--max-tokens", metavar="N", ge=1)
+        int | None, option("maximum tokens of the run", "--max-tokens", metavar="N", ge=1)
     ] = None
     record: Annotated[
-        str | None, option("keep every answer of a live judge there", "--record", metavar="DIR")
+        str | None,
+        option("record every answer of a live judge in this folder", "--record", metavar="DIR"),
     ] = None
     replay: Annotated[
-        str | None, option("judge by the answers recorded there", "--replay", metavar="DIR")
+        str | None, option("use the answers recorded in this folder", "--replay", metavar="DIR")
     ] = None
     max_change_pct: Annotated[
         float | None,
         option(
-            "wait for a person when more than P percent of the memories would leave recall",
+            "require review if over P percent of the memories would leave recall",
             "--max-change-pct",
             metavar="P",
             ge=0,
@@ -115,7 +118,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     force: Annotated[
         bool,
         option(
-            "accept that many workspace files are gone; run even in a reconciliation's hour",
+            "accept that many workspace files were deleted; run also close to a reconciliation",
             "--force",
         ),
     ] = False
@@ -126,7 +129,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     estimate: Annotated[
         bool,
         option(
-            "say what a run would ask, in tokens and US dollars; ask and write nothing",
+            "estimate the tokens and cost (US dollars) of a run; call no judge, write nothing",
             "--estimate",
         ),
     ] = False
@@ -134,7 +137,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     report: Annotated[
         Report | None,
         option(
-            "how much to print (reporting.mode where it is given, else full)",
+            "level of detail (default: reporting.mode if set, else full)",
             "--report",
             choices=REPORTS,
         ),
@@ -285,7 +288,7 @@ def _asked(first: Work, request: Request) -> RunPlan:
     stages: frozenset[str] = request.only or frozenset(STAGES)
     if is_wide and request.only and (more := stages - {"ingest", "purify"}):
         raise UsageError(
-            f"a reconciliation is reviewed as a whole: it has no {', '.join(sorted(more))}",
+            f"a reconciliation is always complete: leave out {', '.join(sorted(more))}",
             fix="leave --only out, or run in the mode incremental",
         )
     limit = request.max_change_pct

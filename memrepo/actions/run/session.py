@@ -37,9 +37,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             choices=("next", "answer"),
         ),
     ]
-    question: Annotated[
-        str, option("the question that is answered, as it was shown", metavar="QUESTION")
-    ] = ""
+    question: Annotated[str, option("id of the question, as shown", metavar="QUESTION")] = ""
     file: Annotated[str, option("the answer; - or nothing is stdin", metavar="FILE")] = "-"
     dry_run: DryRun = False
     reason: Annotated[str, option("why, for the commit of a run that lands", "--reason")] = ""
@@ -68,13 +66,13 @@ def do(work: Work, request: Request) -> Result:
     work.require_writable()
     if request.act == "answer":
         if not request.question:
-            raise UsageError("memrepo judge answer: no QUESTION is named", fix="see `judge next`")
+            raise UsageError("memrepo judge answer: no QUESTION was given", fix="see `judge next`")
         waiting = _go_on(work, request).question
         if waiting is None or waiting.id != request.question:
             raise UsageError(
                 f"no question {request.question} waits for an answer: its lines changed,"
                 " or it is answered",
-                fix="`memrepo judge next` shows the question that does",
+                fix="`memrepo judge next` shows the open question",
             )
         text = _answer(work, request.file)
         if request.dry_run:
@@ -90,7 +88,7 @@ def _answer(work: Work, file: str) -> str:
         return said(work.call.read(), "the answer")
     path = work.call.where / file
     if not path.is_file():
-        raise UsageError(f"{file}: found no such file")
+        raise UsageError(f"{file}: no such file")
     return path.read_text(encoding="utf-8", errors="replace")
 
 

@@ -68,16 +68,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["install", "uninstall", "hook"],
         option(
-            "put memory into an agent's program; take it out; what its hooks call",
+            "install memory in an agent's program; uninstall it; hook: called by its hooks",
             choices=("install", "uninstall", "hook"),
         ),
     ]
     host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
     into: Annotated[
         str,
-        option(
-            "a project's folder, instead of what holds for all of yours", "--into", metavar="DIR"
-        ),
+        option("a project's folder, instead of all your projects", "--into", metavar="DIR"),
     ] = ""
     dry_run: DryRun = False
 

@@ -81,7 +81,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     key: Annotated[str, option("the key, such as run.max_usd", metavar="KEY")] = ""
     values: Annotated[
         tuple[str, ...],
-        option("its value as in TOML, or bare; several words are a list", metavar="VALUE"),
+        option("value, in TOML or as bare words; several words make a list", metavar="VALUE"),
     ] = ()
     dry_run: DryRun = False
     reason: Reason = ""

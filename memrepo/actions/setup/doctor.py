@@ -67,22 +67,24 @@ def _program(work: Work, fix: bool) -> Finding:
             settings.name_program(repo)
             known = settings.get(repo, settings.PROGRAM)
             return Finding(
-                name="program", ok=True, fixed=True, message=known or "looked for on the PATH"
+                name="program", ok=True, fixed=True, message=known or "looked up on the PATH"
             )
         message = f"{known} is gone: hooks cannot start it ({settings.PROGRAM})"
         return Finding(name="program", ok=False, message=message)
-    return Finding(name="program", ok=True, message=known or "looked for on the PATH")
+    return Finding(name="program", ok=True, message=known or "looked up on the PATH")
 
 
 def _hookspath(work: Work, fix: bool) -> Finding:
     path = settings.hooks_in_tree(work.store.repo)
-    message = f"core.hooksPath is {path}, which whoever can push may write" if path else "outside"
+    message = (
+        f"core.hooksPath is {path}, which anyone who can push can change" if path else "outside"
+    )
     return Finding(name="hookspath", ok=not path, message=message)
 
 
 def _trust(work: Work, fix: bool) -> Finding:
     why = settings.untrusted(work.store.repo)
-    return Finding(name="trust", ok=not why, message=why or "no program that you did not see")
+    return Finding(name="trust", ok=not why, message=why or "no unreviewed program")
 
 
 def _attributes(work: Work, fix: bool) -> Finding:
@@ -133,7 +135,7 @@ def _views(work: Work, fix: bool) -> Finding:
         stale = sorted(c.path for c in changes if isinstance(c, Write | Delete))
     # Single writes leave stale pages behind by design, so stale pages are not a failure.
     said = counted(len(stale), "page is", "pages are")
-    message = f"{said} behind until the next run" if stale else "in step with the memories"
+    message = f"{said} out of date until the next run" if stale else "up to date"
     return Finding(name="views", ok=True, message=message)
 
 
@@ -143,8 +145,10 @@ def _pages(work: Work, fix: bool) -> Finding:
     hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
     gone = files.gone([*tree.below(layout.area("views")), *hot])
     if not gone:
-        return Finding(name="pages", ok=True, message="none is gone from the work tree")
-    said = f"{counted(len(gone), 'page is', 'pages are')} gone from the work tree, first {gone[0]}"
+        return Finding(name="pages", ok=True, message="none is missing from the work tree")
+    said = (
+        f"{counted(len(gone), 'page is', 'pages are')} missing from the work tree, first {gone[0]}"
+    )
     if fix:
         files.restore(gone)
         return Finding(name="pages", ok=True, message=f"{said}: put back", fixed=True)
@@ -158,7 +162,7 @@ def _hot(work: Work, fix: bool) -> Finding:
     path = hot_path(state.files, state.layout, work.config.rules.hot)
     message = f"{hot.bullets} of {hot.budget} bullets in {path}"
     if not ok:
-        message += ": more than the budget; `memrepo promote ID --off` or `pin ID --off` some"
+        message += ": over budget; remove some with `memrepo promote ID --off` or `pin ID --off`"
     return Finding(name="hot", ok=ok, message=message)
 
 
@@ -168,7 +172,7 @@ def _ledger(work: Work, fix: bool) -> Finding:
     tip, known = ledger.tip(), history.decided_from(repo, work.tree.commit)
     if not known or known == tip or ledger.reaches(known):
         return Finding(name="ledger", ok=True, message=f"at {tip[:10]}" if tip else "empty")
-    said = f"lacks {known[:10]}, which the newest run decided from"
+    said = f"lacks {known[:10]}, which the newest run used"
     if not work.store.resolve(known):
         return Finding(name="ledger", ok=False, message=f"{said}: `memrepo sync` brings it")
     if not fix:
@@ -179,7 +183,9 @@ def _ledger(work: Work, fix: bool) -> Finding:
 
 def _broken(work: Work, fix: bool) -> Finding:
     left = [b.run for b in broken_runs(work.store.folder)]
-    message = f"{', '.join(left)} broke off (`memrepo run --resume`)" if left else "none broke off"
+    message = (
+        f"{', '.join(left)} interrupted (`memrepo run --resume`)" if left else "none interrupted"
+    )
     return Finding(name="broken", ok=not left, message=message)
 
 
@@ -194,12 +200,14 @@ def _purged(work: Work, fix: bool) -> Finding:
     said = counted(len(known), "purge", "purges") + " on record"
     if missing := sorted({r.key for r in known if purges.key_of(r.key) is None}):
         where = purges.keys_folder()
-        message = f"{said}; {where} lacks {', '.join(missing)}: what was purged may come back here"
+        message = (
+            f"{said}; {where} lacks {', '.join(missing)}: purged values may return in this clone"
+        )
         return Finding(name="purged", ok=False, message=message)
     if left := [r.id for r in known if not purges.is_done(repo, r.id)]:
         message = f"{said}; `memrepo sync` repeats {', '.join(left)} here"
         return Finding(name="purged", ok=False, message=message)
-    return Finding(name="purged", ok=True, message=f"{said}, and none comes back")
+    return Finding(name="purged", ok=True, message=f"{said}, and no purged value returned")
 
 
 CLONE_CHECKS: tuple[Check, ...] = (
@@ -228,7 +236,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     fix: Annotated[bool, option("fix what is safe to fix", "--fix")] = False
     quick: Annotated[
-        bool, option("leave out the checks that read every memory or every commit", "--quick")
+        bool, option("skip checks that read every memory or every commit", "--quick")
     ] = False
 
 
@@ -329,12 +337,12 @@ def _state(work: Work, fix: bool) -> Finding:
     if out := _taken_out(work):
         these = "it" if len(out) == 1 else "them"
         message = (
-            f"git would take out {counted(len(out), 'file', 'files')} that still"
+            f"the next commit would delete {counted(len(out), 'file', 'files')} that still"
             f" {'lies' if len(out) == 1 else 'lie'} there, first {out[0]}: unless somebody wants"
             f" that, `git restore --staged .` keeps {these}"
         )
         return Finding(name="state", ok=False, message=message)
-    message = f"{left}; the next write settles it, or --fix now" if left else "ready to be written"
+    message = f"{left}; the next write completes it, or --fix now" if left else "ready for writing"
     return Finding(name="state", ok=not left, message=message)
 
 
@@ -360,7 +368,7 @@ def _taken_out(work: Work) -> list[str]:
 def _identity(work: Work, fix: bool) -> Finding:
     email = person(work.store.repo)[1]
     if not email:
-        return Finding(name="identity", ok=False, message="git knows no user.email: set it")
+        return Finding(name="identity", ok=False, message="user.email is not set in git: set it")
     known = email in work.config.human_authors
     return Finding(
         name="identity",
@@ -404,16 +412,16 @@ def _manifests(work: Work, fix: bool) -> Finding:
 
 def _index(work: Work, fix: bool) -> Finding:
     index_of(work).count(["memory"], Filter())
-    return Finding(name="index", ok=True, message="in step with HEAD")
+    return Finding(name="index", ok=True, message="up to date with HEAD")
 
 
 def _meaning(work: Work, fix: bool) -> Finding:
     if not embedder.is_installed():
-        return Finding(name="meaning", ok=True, message="no model: search goes by words")
+        return Finding(name="meaning", ok=True, message="no model: search uses words only")
     try:
         name = embedder.load().name
     except embedder.NoModelError as error:
-        return Finding(name="meaning", ok=False, message=f"search goes by words only: {error}")
+        return Finding(name="meaning", ok=False, message=f"search uses words only: {error}")
     return Finding(name="meaning", ok=True, message=f"model {name}")
 
 
@@ -475,7 +483,7 @@ def _next_run(work: Work) -> str:
     try:
         return estimated(work.refreshed(), choice).said
     except MemrepoError as error:
-        return f"what the next run would cost is not known: {error.message}"
+        return f"the cost of the next run is unknown: {error.message}"
 
 
 def _schedule(work: Work, fix: bool) -> Finding:

@@ -59,7 +59,7 @@ InitProfile = Literal["personal", "business", "classic"]
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo init`."""
 
-    dir: Annotated[str, option("the folder (here)", metavar="DIR")] = ""
+    dir: Annotated[str, option("the folder (default: the current one)", metavar="DIR")] = ""
     profile: Annotated[
         InitProfile,
         option(
@@ -71,10 +71,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = "personal"
     tz: Annotated[
         str | None,
-        option("zone to show times in and to run by (this machine's)", "--tz", metavar="ZONE"),
+        option("time zone of the repository (default: this machine's)", "--tz", metavar="ZONE"),
     ] = None
     workspace: Annotated[
-        str, option("the agent's workspace that runs read", "--from", metavar="WORKSPACE")
+        str, option("the agent's workspace, which runs read", "--from", metavar="WORKSPACE")
     ] = ""
 
 
@@ -145,7 +145,7 @@ def do(work: Work, request: Request) -> Result:
         elif not (store.root / known.config).exists():
             raise NotARepository(
                 where,
-                f"{known.config} is not in the work tree: nothing is checked out",
+                f"{known.config} is not in the work tree: no files are checked out",
                 fix="`git checkout HEAD -- .`",
             )
         found = recognise(workspace or where) if known is None else Recognised()
@@ -213,7 +213,7 @@ def do(work: Work, request: Request) -> Result:
 _FOLDERS = 8
 """The maximum number of folders with a pattern each. A longer list would be hard to read."""
 _EMPTY = (
-    "holds no text yet: runs read its markdown (`memrepo config explain sources.claims`),"
+    "contains no text yet: runs read its markdown (`memrepo config explain sources.claims`),"
     " `memrepo import` takes in what another program exported"
 )
 
@@ -411,5 +411,5 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
             f" {HOOK_CALL if hooks_in_tree(store.repo) else mend}"
         )
     if not person(store.repo)[1]:
-        warnings.append("git knows no user.email: set it, and list it under human_authors")
+        warnings.append("user.email is not set in git: set it, and list it under human_authors")
     return warnings

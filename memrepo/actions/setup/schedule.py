@@ -184,7 +184,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["install", "show", "remove", "due"],
         option(
-            "write the entries, show them, take them out, or ask whether a run is due now",
+            "write, print or remove the entries, or check whether a run is due now",
             choices=("install", "show", "remove", "due"),
         ),
     ]
@@ -198,17 +198,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     cron_zone: Annotated[
         str | None,
         option(
-            "zone that cron goes by, where it is not the machine's",
+            "time zone of cron, if not the machine's",
             "--cron-zone",
             metavar="ZONE",
             read=_zone,
         ),
     ] = None
-    mode: Annotated[Mode, option("for due: which run", "--mode", choices=MODES)] = "incremental"
+    mode: Annotated[Mode, option("with due: the kind of run", "--mode", choices=MODES)] = (
+        "incremental"
+    )
     prompt: Annotated[
         Mode | None,
         option(
-            "for show: the instructions for an agent that a scheduler starts for such a run",
+            "with show: print the agent's instructions for this kind of run",
             "--prompt",
             choices=MODES,
         ),

@@ -43,11 +43,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo status`."""
 
     exit_code: Annotated[
-        bool, option("answer 1 where something needs you, else 0", "--exit-code")
+        bool, option("exit with status 1 if something needs you, else 0", "--exit-code")
     ] = False
     notify: Annotated[
         bool,
-        option("send a message about what needs you by notify.command, once", "--notify"),
+        option("send one notification of what needs you with notify.command", "--notify"),
     ] = False
 
 

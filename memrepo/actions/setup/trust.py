@@ -16,7 +16,9 @@ from memrepo.store import settings
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo trust`."""
 
-    dry_run: Annotated[bool, option("show what it names, trust nothing", "--dry-run")] = False
+    dry_run: Annotated[
+        bool, option("show the programs that it names, trust nothing", "--dry-run")
+    ] = False
 
 
 class Result(result.Result, frozen=True, kw_only=True):

@@ -57,7 +57,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo sync`."""
 
     remote: Annotated[
-        str, option("the remote's name (the branch's upstream, or origin)", metavar="REMOTE")
+        str,
+        option("name of the remote (default: the branch's upstream, or origin)", metavar="REMOTE"),
     ] = ""
     ours: Annotated[
         bool, option("in a conflict, keep what this clone has", "--ours", group="side")
@@ -66,7 +67,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         bool, option("in a conflict, take what the hub has", "--theirs", group="side")
     ] = False
     accept_rewritten: Annotated[
-        bool, option("join a hub that no longer holds what it held before", "--accept-rewritten")
+        bool, option("join a hub whose history was rewritten", "--accept-rewritten")
     ] = False
     dry_run: DryRun = False
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
@@ -183,7 +184,7 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
         pause(first.store.head(), turn)
     raise MemrepoError(
         f"{hub.name} or this branch moved {TRIES} times while they were joined; nothing was lost",
-        fix="run `memrepo sync` again when less is going on",
+        fix="run `memrepo sync` again later",
         exit_code=Exit.DECIDE,
     )
 

@@ -48,18 +48,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     id: Annotated[
         str,
         option(
-            "the memory to reject, or one that waits; to undo, a tombstone's key too", metavar="ID"
+            "memory to reject, current or pending; with --undo, also a tombstone's key",
+            metavar="ID",
         ),
     ] = ""
     statement: Annotated[
         str, option("reject only this line or sentence of it", "--statement", metavar="TEXT")
     ] = ""
-    undo: Annotated[bool, option("let it come back", "--undo", group="way")] = False
-    list: Annotated[bool, option("list what is rejected", "--list", group="way")] = False
-    all: Annotated[bool, option("list those that were lifted too", "--all")] = False
+    undo: Annotated[bool, option("lift the rejection", "--undo", group="way")] = False
+    list: Annotated[bool, option("list all rejections", "--list", group="way")] = False
+    all: Annotated[bool, option("also list lifted rejections", "--all")] = False
     dry_run: DryRun = False
     reason: Annotated[
-        str, option("why; stored as it is, so leave the value itself out", "--reason")
+        str, option("reason; stored as plain text, so do not repeat a secret in it", "--reason")
     ] = ""
 
 

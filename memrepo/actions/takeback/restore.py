@@ -46,14 +46,16 @@ class Replaced(MemrepoError):
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo restore`."""
 
-    id: Annotated[str, option("the memory; its id, once it left the tree", metavar="ID")]
+    id: Annotated[
+        str, option("the memory; only its id if it is no longer in the tree", metavar="ID")
+    ]
     instead: Annotated[
         bool,
-        option("of a superseded one: it replaces what had replaced it", "--instead", group="how"),
+        option("for a superseded memory: it replaces its successor", "--instead", group="how"),
     ] = False
     beside: Annotated[
         bool,
-        option("of a superseded one: keep both, as contested", "--beside", group="how"),
+        option("for a superseded memory: keep both, as contested", "--beside", group="how"),
     ] = False
     dry_run: DryRun = False
     reason: Reason = ""

@@ -92,25 +92,24 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = ""
     only: Annotated[
-        tuple[str, ...], option("only what it did to these", "--memory", metavar="ID", several=True)
+        tuple[str, ...],
+        option("revert only its changes to these memories", "--memory", metavar="ID", several=True),
     ] = ()
-    ours: Annotated[
-        bool, option("in a conflict with later work, keep the later work", "--ours", group="side")
-    ] = False
+    ours: Annotated[bool, option("on conflict, keep later work", "--ours", group="side")] = False
     theirs: Annotated[
         bool,
-        option("in a conflict with later work, revert that too", "--theirs", group="side"),
+        option("on conflict, revert later work too", "--theirs", group="side"),
     ] = False
     with_dependents: Annotated[
         bool,
         option(
-            "also revert later steps that refer to a memory which would vanish",
+            "also revert later steps that refer to a removed memory",
             "--with-dependents",
         ),
     ] = False
-    settle: Annotated[bool, option("keep its input consumed: it is not seen again", "--settle")] = (
-        False
-    )
+    settle: Annotated[
+        bool, option("mark its input as read: the next run does not read it again", "--settle")
+    ] = False
     dry_run: DryRun = False
     reason: Reason = ""
 
@@ -216,7 +215,7 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     if not found.before or not entry.trailer("Op"):
         raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
     if entry.op == "init":
-        raise NothingToRevert(f"{entry.commit[:10]} made this repository what it is")
+        raise NothingToRevert(f"{entry.commit[:10]} created this repository")
     if not found.run and (known := history.reverted_by(work.store.repo, head, entry.commit)):
         by, gone = known
         if gone.issuperset(only or entry.trailers.get("Memory", ())):

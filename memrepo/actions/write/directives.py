@@ -67,7 +67,7 @@ def do(work: Work, request: Request) -> Result:
     else:
         path = work.call.where / request.file
         if not path.is_file():
-            raise UsageError(f"{request.file}: found no such file")
+            raise UsageError(f"{request.file}: no such file")
         text = path.read_text(encoding="utf-8", errors="replace")
     asked = find_directives(text)
     rows: list[Row] = []

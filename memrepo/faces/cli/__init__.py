@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
         _complain(error.message, error.fix, error.exit_code, as_json)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        _complain("interrupted; the repository is as it was", "", Exit.REPOSITORY, as_json)
+        _complain("interrupted; the repository is unchanged", "", Exit.REPOSITORY, as_json)
         return 130
     except BrokenPipeError:
         # The reader closed our output (`memrepo log | head`), which is not an error.
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
             return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
         fix = "make room, or give the user that runs memrepo the right to write there"
-        _complain(f"the system refused: {what}", fix, Exit.REPOSITORY, as_json)
+        _complain(f"the operating system reported: {what}", fix, Exit.REPOSITORY, as_json)
         return int(Exit.REPOSITORY)
     except Exception as error:  # noqa: BLE001 - the only place that turns a bug into a message
         return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
@@ -144,13 +144,13 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
         call = _call(options, age)
     except FileNotFoundError:
         raise UsageError(
-            "memrepo: the folder that it was started in is gone",
-            fix="`cd` to a folder that is there",
+            "memrepo: the current folder was deleted",
+            fix="`cd` to a folder that exists",
         ) from None
     if not call.where.is_dir():
         raise UsageError(
-            f"memrepo: -C {options.folder}: found no such folder",
-            fix="name a folder that is there, or leave -C out and `cd` to it",
+            f"memrepo: -C {options.folder}: no such folder",
+            fix="name a folder that exists, or leave out -C",
         )
     with Work(call) as work:
         request = request_of(request_name, options, call.read)
@@ -249,7 +249,7 @@ def _now(text: str) -> datetime:
         ) from error
     if found.year >= _NO_YEAR:
         raise UsageError(
-            f"memrepo: --now {text!r} is too late: terms that end after it have no date",
+            f"memrepo: --now {text!r} is too late: dates derived from it would be out of range",
             fix=f"name a time before the year {_NO_YEAR}",
         )
     return found
@@ -285,8 +285,8 @@ def _edit(text: str) -> str | None:
             return path.read_text(encoding="utf-8")
         except (OSError, ValueError, subprocess.CalledProcessError) as error:
             raise UsageError(
-                f"memrepo: the editor {editor!r} gave no text back: {error}; nothing was changed",
-                fix="name an editor that ends with exit code 0 in VISUAL or EDITOR",
+                f"memrepo: the editor {editor!r} returned no text: {error}; nothing was changed",
+                fix="set VISUAL or EDITOR to an editor that exits with status 0",
             ) from error
 
 

@@ -30,8 +30,8 @@ LINES = 14
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `demo`."""
 
-    dir: Annotated[str, option("keep the demo here", metavar="DIR")] = ""
-    fast: Annotated[bool, option("no pauses between the steps", "--fast")] = False
+    dir: Annotated[str, option("create the demo in this folder", metavar="DIR")] = ""
+    fast: Annotated[bool, option("do not pause between the steps", "--fast")] = False
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,14 +94,14 @@ def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
     found = guide.do(memory, "search what editor does Mara use -k 2")
     guide.tell("Show one: its fields, and the line itself, quoted from the recorded snapshot.")
     guide.do(memory, f"show {found['hits'][0]['id']}")
-    guide.tell("The agent writes on: the operator has changed editors. Run again.")
+    guide.tell("The agent keeps writing: the operator changed editors. Run again.")
     shutil.copyfile(
         asset("templates", "demo", "later", "MEMORY.md"), folder / "workspace/MEMORY.md"
     )
     done = guide.do(memory, "run")
     guide.tell("Every decision of that run is a commit with a reason.")
     guide.do(memory, f"log --run {done['run']}")
-    guide.tell("A bad run? One command takes it back; the tree is what it was before.")
+    guide.tell("A bad run? One command reverts it; the tree is the same as before.")
     guide.do(memory, "revert")
     guide.do(memory, "log")
     guide.do(memory, "status")

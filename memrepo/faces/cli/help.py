@@ -26,7 +26,7 @@ def page(words: Sequence[str]) -> str:
         case [name] if not name.startswith("-"):
             return command_parser(name).format_help().rstrip("\n")
     raise UsageError(
-        f"memrepo: help {' '.join(words)}: found no such page",
+        f"memrepo: help {' '.join(words)}: no such page",
         fix="`memrepo help [--all | COMMAND | --schema COMMAND]`",
     )
 

@@ -22,7 +22,7 @@ class NotInstalled(MemrepoError):
 
     def __init__(self) -> None:
         super().__init__(
-            "found no package `mcp`, which `memrepo mcp` speaks the protocol with",
+            "the package `mcp` is not installed; `memrepo mcp` needs it",
             fix="`pip install '.[mcp]'` in memrepo's checkout",
         )
 
@@ -41,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     scope: Annotated[
         str | None,
         option(
-            "serve this scope and what holds in the whole repository; no call sees more",
+            "serve only this scope and memories without a scope",
             "--scope",
             metavar="SCOPE",
         ),
@@ -57,10 +57,10 @@ def do(work: Work, request: Request) -> Result:
     call = work.call
     if request.scope is not None and not request.scope.strip():
         # The scope may come from an unset shell variable. An empty scope would serve all scopes.
-        raise UsageError("--scope names no scope", fix="name one, or leave the option out")
+        raise UsageError("--scope has no value", fix="name one, or leave the option out")
     if scope := narrowed(call.scope, request.scope or ""):
         if request.toolset == "admin":
-            raise OutOfScope(scope, "the admin tools are about the whole repository")
+            raise OutOfScope(scope, "the admin tools apply to the whole repository")
         call = replace(call, scope=scope)
     with uncollected():  # the thousands of types in the SDK are never garbage
         from memrepo.faces.mcp.server import serve, server_of

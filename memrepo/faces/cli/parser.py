@@ -29,13 +29,13 @@ _OWN = {
     "review and decide": (
         Verb(
             "review",
-            "review what waits, or the last run, one decision per screen",
+            "review the pending run, or the last one, one decision per screen",
             "memrepo.faces.cli.review",
             everyday=True,
         ),
         Verb(
             "serve",
-            "pages on this machine to look at the memory and to decide",
+            "web pages on this machine to browse the memory and review changes",
             "memrepo.faces.cli.serve",
             everyday=True,
         ),
@@ -121,10 +121,17 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
 
     group = parser.add_argument_group("global options")
     group.add_argument(
-        "-C", dest="folder", default=default(""), metavar="DIR", help="work as if started in DIR"
+        "-C",
+        dest="folder",
+        default=default(""),
+        metavar="DIR",
+        help="run in DIR instead of the current folder",
     )
     group.add_argument(
-        "--now", default=default(""), metavar="TIME", help="take this RFC 3339 time for the clock's"
+        "--now",
+        default=default(""),
+        metavar="TIME",
+        help="use this RFC 3339 time instead of the clock",
     )
     group.add_argument(
         "--json", action="store_true", default=default(False), help="print one JSON object"

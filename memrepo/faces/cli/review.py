@@ -46,7 +46,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     run: Annotated[
         str,
-        option("a waiting or landed run; what waits when left out, else the last", metavar="RUN"),
+        option("a pending or landed run (default: the pending run, else the last)", metavar="RUN"),
     ] = ""
 
 
@@ -78,19 +78,19 @@ class ReviewKey(NamedTuple):
 
 
 KEYS = (
-    ReviewKey("y", "accept", "let it take effect"),
-    ReviewKey("n", "reject", "refuse it for good: it is not proposed again"),
-    ReviewKey("e", "edit", "accept it in other words; your editor opens"),
-    ReviewKey("s", "split", "make several of it, one a paragraph; your editor opens"),
-    ReviewKey("m", "merge", "make one of it and a neighbour; your editor opens"),
-    ReviewKey("c", "choose", "of two that contradict each other, say which is true"),
-    ReviewKey("k", "skip", "no answer now: it is offered again"),
-    ReviewKey("w", "why", "show all of it, with all of its evidence"),
-    ReviewKey("l", "look", "look inside: decide what is on one card one by one"),
-    ReviewKey("a", "all", "answer the same for all under this heading"),
-    ReviewKey("u", "undo", "take the last answer back"),
-    ReviewKey("d", "done", "do what was answered; the rest is offered again"),
-    ReviewKey("q", "quit", "leave; your answers are stored, and nothing is done yet"),
+    ReviewKey("y", "accept", "accept it: it takes effect"),
+    ReviewKey("n", "reject", "reject it: it is not proposed again"),
+    ReviewKey("e", "edit", "accept it with your wording; your editor opens"),
+    ReviewKey("s", "split", "split it, one memory per paragraph; your editor opens"),
+    ReviewKey("m", "merge", "merge it with a similar memory; your editor opens"),
+    ReviewKey("c", "choose", "choose between two contradictory memories"),
+    ReviewKey("k", "skip", "decide later: it is offered again"),
+    ReviewKey("w", "why", "show the full text and all evidence"),
+    ReviewKey("l", "look", "decide the changes on this card one by one"),
+    ReviewKey("a", "all", "give one answer for all under this heading"),
+    ReviewKey("u", "undo", "undo the last answer"),
+    ReviewKey("d", "done", "apply your answers; the rest is offered again"),
+    ReviewKey("q", "quit", "quit; your answers are stored but not applied yet"),
     ReviewKey("?", "help", "show the keys"),
 )
 _BY_WORD = {word: key.word for key in KEYS for word in (key.letter, key.word)}
@@ -123,7 +123,7 @@ class _Talk:
     def go(self) -> Result:
         """Ask about each open item in order."""
         session, say = self.session, self._say
-        what = "waits" if session.waits else "is in effect"
+        what = "is pending" if session.waits else "is in effect"
         count = counted(len(session.review.decisions), "decision", "decisions")
         say(f"{session.run} {what}: {count}")
         if session.answers:
@@ -183,7 +183,7 @@ class _Talk:
                         for decision in answered:
                             self.session.answer(decision, None)
                         return back
-                    self._say("nothing was answered in this sitting yet")
+                    self._say("no answer to undo in this session")
                 case "done":
                     return _DONE
                 case "quit":
@@ -256,7 +256,7 @@ class _Talk:
     def _merge(self, decision: Decision) -> ReviewAnswer | None:
         near = tuple({m.id: m for m in (*self._near(decision), *decision.against)}.values())
         if not near:
-            self._say("no neighbour is known to merge it with")
+            self._say("no similar memory to merge it with")
             return None
         for n, memory in enumerate(near, start=1):
             self._say(f"  {n}  {visible(memory.body)[:70]}")
@@ -273,7 +273,7 @@ class _Talk:
             return None
         mine, other = decision.target, decision.against[0]
         self._say(f"  1  {visible(mine.body)[:70]}\n  2  {visible(other.body)[:70]}")
-        match self._line("which holds? [1] [2] [b]oth: "):
+        match self._line("which is true? [1] [2] [b]oth: "):
             case "1":
                 return ReviewAnswer(does="keep", other=mine.id)
             case "2":
@@ -286,7 +286,7 @@ class _Talk:
         """Return the user's new version of a text, or None if it is empty or unchanged."""
         new = self.work.call.edit(text)
         if new is None:
-            new = self._line("no editor here; the text on one line: ")
+            new = self._line("no editor available; type the text on one line: ")
         new = (new or "").strip()
         return new if new and new != text.strip() else None
 
@@ -324,12 +324,12 @@ class _Talk:
         say, words = self._say, words_of(self.session)
         if not words:
             if self.session.waits:
-                say("nothing was accepted or refused: it still waits")
+                say("no decision made: the run is still pending review")
             return self._result()
         say("\nyour answers as commands:")
         for one in words:
             say(f"  {as_command(one)}")
-        answer = self._line("do it? [y]es, [n]o (stored for later): ")
+        answer = self._line("apply them? [y]es, [n]o (stored for later): ")
         if (answer or "").lower() not in ("y", "yes"):
             return self._leave()
         done = tuple(map(self._do, words))
@@ -339,7 +339,7 @@ class _Talk:
 
     def _leave(self) -> Result:
         if self.session.answers:
-            self._say(f"stored; {_open(self.session)}: `memrepo review` goes on")
+            self._say(f"stored; {_open(self.session)}: `memrepo review` continues")
         return self._result()
 
     def _do(self, words: Words) -> DoneVerb:

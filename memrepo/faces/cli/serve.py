@@ -15,13 +15,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `serve`."""
 
     repos: Annotated[
-        tuple[str, ...], option("repositories to show (the one here)", metavar="DIR")
+        tuple[str, ...], option("repositories to show (default: the current one)", metavar="DIR")
     ] = ()
     port: Annotated[
-        int, option("port on 127.0.0.1 (any that is free)", "--port", metavar="N", ge=0, le=65535)
+        int,
+        option("port on 127.0.0.1 (default: any free port)", "--port", metavar="N", ge=0, le=65535),
     ] = 0
     read_only: Annotated[
-        bool, option("show everything, and offer nothing that writes", "--read-only")
+        bool, option("read-only: show everything, but no action that writes", "--read-only")
     ] = False
 
 

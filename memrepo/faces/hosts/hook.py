@@ -183,7 +183,7 @@ def hook(call: Call, host: str) -> str:
     except _Late as error:
         note = str(error)
     except ValueError as error:
-        note = f"the hook was handed something else: {error}" if not name else _bug(error)
+        note = f"the hook received unexpected input: {error}" if not name else _bug(error)
     except Exception as error:  # noqa: BLE001 - no error may end the session
         note = _bug(error)
     return _answer(host, name, note=note)

@@ -146,7 +146,7 @@ def findings(
 def _past(result: checking.Past) -> str:
     if not result.problems:
         return "no secret was ever committed"
-    known = "a secret in history is known to whoever has a clone: change it where it is used"
+    known = "everyone with a clone can read a secret in history: rotate it"
     return "\n".join([*map(str, result.problems), known])
 
 

@@ -17,7 +17,7 @@ def completion(request: object, result: completing.Result, *, colour: bool) -> s
 
 def demo(request: object, result: touring.Result, *, colour: bool) -> str:
     """Return the closing line of the tour."""
-    kept = f"the repository is in {result.kept}" if result.kept else "nothing was left behind"
+    kept = f"the repository is in {result.kept}" if result.kept else "the demo folder was removed"
     return f"\nThat was the tour; {kept}."
 
 
@@ -33,8 +33,8 @@ def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
     The review already printed each performed command.
     """
     if not result.decisions:
-        return "nothing in it is for a person to decide"
-    return "" if result.waits or result.open or result.done else "all of it was gone through"
+        return "it contains no decision for a person"
+    return "" if result.waits or result.open or result.done else "every decision has an answer"
 
 
 def serve(request: object, result: object, *, colour: bool) -> str:

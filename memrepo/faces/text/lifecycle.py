@@ -46,7 +46,7 @@ def health(request: object, result: ageing.Health, *, colour: bool) -> str:
     for n, one in enumerate(result.stalest, 1):
         lines.append(f"  {n}. {one.key} — {one.sessions} sessions stale")
     if result.ailments:
-        lines += ["===", *(f"not well: {one}" for one in result.ailments)]
+        lines += ["===", *(f"problems: {one}" for one in result.ailments)]
     return "\n".join(lines)
 
 
@@ -119,9 +119,9 @@ def session(
         return result.prompt
     if isinstance(result, Ended):
         if request.dry_run:
-            return "dry run: nothing kept"
+            return "dry run: nothing stored"
         tip = result.ledger
-        return f"retrievals kept ({tip[:10]})" if tip else "nothing was retrieved yet"
+        return f"retrievals stored ({tip[:10]})" if tip else "nothing was retrieved yet"
     lines: list[str] = []
     if isinstance(result, Refreshed):
         lines.append(counted(len(result.moves), "move", "moves") + " between tiers")

@@ -34,7 +34,7 @@ def log(request: logging.Request, result: logging.Result | logging.Runs, *, colo
     from memrepo.actions.past.log import Runs
 
     if isinstance(result, Runs):
-        lines = [f"{w.run}  waits: {w.why}" for w in result.waiting]
+        lines = [f"{w.run}  pending: {w.why}" for w in result.waiting]
         lines += [f"{r.run}  {r.mode}, {r.judge}: {_kept(r.counts)}" for r in result.runs]
         return "\n".join(lines) or "no run yet"
     lines = []

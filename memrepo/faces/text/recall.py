@@ -55,12 +55,12 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
         shown = _hit(hit, asked, explain=request.explain, bold=colour)
         parts.append("\n".join([shown, *(f"  {one.id} says the same" for one in same)]))
     if result.left_out:
-        said = counted(result.left_out, "hit does not fit", "hits do not fit")
-        parts.append(f"{said} into {request.max_tokens} tokens")
+        said = counted(result.left_out, "hit is omitted", "hits are omitted")
+        parts.append(f"{said}: the limit is {request.max_tokens} tokens")
     if tiers and tiers.tier == "gist":
-        parts.append("these are gists: `memrepo show ID` has the original")
+        parts.append("these are summaries: `memrepo show ID` has the original")
     if tiers and tiers.recovered:
-        parts.append("recovered: forgotten, and warm again from now on")
+        parts.append("recovered: was forgotten, is warm again")
     parts += [*_archived(result), *_passages(waiting, asked, bold=colour)]
     return "\n\n".join([*parts, *filter(None, [result.hint])])
 
@@ -315,7 +315,7 @@ def topics(request: counting.Request, result: counting.Result, *, colour: bool) 
     if not result.since:
         lines.append("no trend: the repository is younger than thirty days")
     elif not result.rising and not result.falling:
-        lines.append(f"nothing rose or fell much since {result.since[:10]}")
+        lines.append(f"no large change since {result.since[:10]}")
     return "\n".join(lines)
 
 
@@ -376,7 +376,7 @@ def related(request: relating.Request, result: relating.Result, *, colour: bool)
         if row.why:
             lines.append(f"        {visible(row.why)}")
     if not result.related:
-        lines.append("linked to no memory: `memrepo link` links two")
+        lines.append("not linked: `memrepo link` links two memories")
     return "\n".join(lines)
 
 

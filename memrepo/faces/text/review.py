@@ -60,7 +60,7 @@ def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> 
         count = counted(len(review.decisions), "decision", "decisions")
         lines = [f"{_line(review.title)}: {count} ({totals})"]
     if review.reason:
-        label = "waits because" if review.state == "waits" else "because"
+        label = "pending because" if review.state == "waits" else "because"
         lines.append(f"{label}: {_line(review.reason, 500)}")
     lines += _context(review)
     for group in () if stat else review.groups:
@@ -183,7 +183,7 @@ def _evidence(change: Change) -> Iterator[str]:
 
 def _quotes(change: Change, width: int) -> Iterator[str]:
     for piece in change.evidence[:3]:
-        label = "no longer on" if piece.mark == "gone" else "rests on"
+        label = "no longer from" if piece.mark == "gone" else "from"
         dated = f" ({piece.source.captured})" if piece.source.captured else ""
         yield f"    {label} {_line(place_of(piece.source) + dated)}"
         for _, line in piece.text[:3]:
@@ -240,7 +240,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
     if result.verified is not None:
         lines = [_verified(result)]
     elif not result.hits:
-        lines = ["the value was found nowhere: nothing was changed"]
+        lines = ["the value was not found: nothing was changed"]
     elif request.dry_run:
         lines = _listed(result)
     else:
@@ -251,7 +251,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
     lines += [
         f"left to you: {kind}, {counted(hits, 'hit', 'hits')}" for kind, hits in result.left.items()
     ]
-    lines += [f"waits for clone {c.clone}" for c in result.clones if not c.acknowledged]
+    lines += [f"pending in clone {c.clone}" for c in result.clones if not c.acknowledged]
     if result.collect:
         lines.append(
             f"`memrepo sync` informs the hub and the clones; then, on the hub: {result.collect}"
@@ -262,7 +262,7 @@ def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> 
 def _verified(result: purging.Result) -> str:
     if result.verified:
         else_ = " else" if result.left else ""
-        return f"{result.receipt}: found nowhere{else_}"
+        return f"{result.receipt}: not found{else_}"
     where = [f"  {p.kind:<16} {visible(p.where)}  {p.hits}" for p in result.places]
     return "\n".join([f"{result.receipt}: still found", *where])
 
@@ -295,21 +295,21 @@ def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
     files = counted(result.files, *(before if result.latest else later))
     lines = [f"reverted {name} in {result.commits[0][:10]}: {files}"]
     if result.overridden:
-        lines.append(f"later work that it clashed with was on {', '.join(result.overridden)}")
+        lines.append(f"it conflicted with later work on {', '.join(result.overridden)}")
     if result.together:
-        lines.append(f"with it, since they were decided together: {', '.join(result.together)}")
+        lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
     lines += [f"also reverted, because it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
-        lines.append("the next run reads its input again; what it proposes again waits for review")
+        lines.append("the next run reads its input again; repeated proposals need review")
     return "\n".join(lines)
 
 
 def _clashing(result: reverting.Result) -> str:
-    lines = [f"{result.name} clashes with later work; nothing was written"]
+    lines = [f"{result.name} conflicts with later work; nothing was written"]
     for clash in result.conflicts:
         on = f"  on {clash.on}" if clash.on else ""
         lines.append(f"  {clash.kind:<14} {clash.memory}  {clash.path}{on}")
-    lines.append("--ours leaves the later work as it is, --theirs reverts it too")
+    lines.append("--ours keeps the later work, --theirs reverts it too")
     if any(clash.kind == "depended-on" for clash in result.conflicts):
         lines.append("--with-dependents also reverts the later steps that depend on it")
     return "\n".join(lines)
@@ -323,7 +323,7 @@ def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour
         return f"{what}\n{body}\nchoose with `memrepo revert {short} --ours` or `--theirs`"
     if not result.commits:
         return f"would undo {what}\n{body}"
-    return f"undid {what}\n{body}\n`memrepo undo` again brings it back"
+    return f"undid {what}\n{body}\n`memrepo undo` again restores it"
 
 
 def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
@@ -331,7 +331,7 @@ def reject(request: object, result: Written | Unchanged | Rejections, *, colour:
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
     if isinstance(result, LiftedAlready):
-        return f"{', '.join(result.keys)} is lifted already: nothing to do"
+        return f"{', '.join(result.keys)} was lifted already: nothing to do"
     return written(request, result, colour=colour)
 
 
@@ -359,7 +359,7 @@ def accept(
     from memrepo.actions.review.accept import AlreadyDecided, Result
 
     if isinstance(result, AlreadyDecided):
-        return f"{result.run} was decided already"
+        return f"{result.run} was already decided"
     if not isinstance(result, Result):
         return revert(request, result, colour=colour)
     said = counted(result.decisions, "decision", "decisions")
@@ -368,13 +368,13 @@ def accept(
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
     lines = [f"accepted {result.run}: {said} in effect {commit}"]
     if result.together:
-        lines.append(f"decided together with what you named: {', '.join(result.together)}")
+        lines.append(f"also accepted, because decided together: {', '.join(result.together)}")
     if result.offered:
-        lines.append(f"left out, the next run offers it again: {', '.join(result.offered)}")
+        lines.append(f"omitted, the next run proposes it again: {', '.join(result.offered)}")
     if result.dropped:
-        lines.append(f"left out, and not proposed again: {result.dropped}")
+        lines.append(f"omitted, and not proposed again: {result.dropped}")
     if result.rejected:
-        lines.append(f"of these, a person rejected what they say: {len(result.rejected)}")
+        lines.append(f"of these, rejected by a person: {len(result.rejected)}")
     lines += [f"conflict: {c.step}: {c.kind} {c.memory}" for c in result.conflicts]
     return "\n".join(lines)
 
@@ -447,7 +447,7 @@ def _shown(shown: resolving.Shown) -> list[str]:
         lines += evidence_lines(memory.evidence or (), memory.source_count)
     lines.append("")
     if shown.reason:
-        sure = f" ({shown.confidence:.2f} sure)" if shown.confidence is not None else ""
+        sure = f" (confidence {shown.confidence:.2f})" if shown.confidence is not None else ""
         lines.append(f"why: {visible(shown.reason)}{sure}")
     if shown.verdict == "context":
         lines.append(f"{_verdict(shown)}, asked by {shown.by}")
@@ -463,11 +463,11 @@ def _verdict(shown: resolving.Dispute | resolving.Shown) -> str:
         case "merged":
             return "another memory replaced both"
         case "context":
-            return "not decided: more must be known"
+            return "not decided: information is missing"
         case "both":
-            return "both were kept"
+            return "both remain"
         case "neither":
-            return "neither was kept"
+            return "neither remains"
         case "newer":
             return "the newer wording is used"
         case _:

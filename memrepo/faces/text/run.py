@@ -62,7 +62,7 @@ def _first(first: FirstRun) -> Iterator[str]:
     made = counted(first.memories, "memory", "memories")
     files = counted(first.files, "file", "files")
     yield ""
-    yield f"{made} of {first.statements} statements in {files}: a run stores what lasts, up to a"
+    yield f"{made} of {first.statements} statements in {files}: a run stores lasting facts, up to a"
     found = f"; `memrepo search` finds the other {rest}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
     if first.unread:
@@ -73,7 +73,7 @@ def _first(first: FirstRun) -> Iterator[str]:
         yield "(`memrepo sources` shows why, `sources.kinds` changes it)"
     yield "for example:"
     yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
-    page = f"read {first.first_page}, what sessions begin with; " if first.first_page else ""
+    page = f"read {first.first_page}, the start of each session; " if first.first_page else ""
     yield f"next: {page}`git log` lists each decision"
     yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
 
@@ -84,7 +84,7 @@ def judge(request: object, result: judging.Result, *, colour: bool) -> str:
         return run(request, result.run, colour=colour)
     asked = result.question
     if asked is None:
-        return "no question waits"
+        return "no open question"
     schema = json.dumps(asked.schema, separators=(",", ":"))
     how = f"Answer with the JSON object: `memrepo judge answer {asked.id}`, the object on stdin."
     return "\n\n".join((asked.instructions, schema, asked.data, how))
@@ -98,8 +98,8 @@ def _headline(result: Result) -> str:
         case "skipped_superseded":
             return f"skipped: {result.why}"
         case "estimate":
-            over = f"; {result.why}: the rest would wait" if result.why else ""
-            return f"estimate: {result.said}{over}; nothing was asked or written"
+            over = f"; {result.why}: the rest would remain for later runs" if result.why else ""
+            return f"estimate: {result.said}{over}; no judge was called, nothing was written"
         case "dry-run" if not (result.run or pending):
             return "dry run: nothing new"
         case "dry-run":
@@ -109,18 +109,18 @@ def _headline(result: Result) -> str:
         case "held":
             landed = f"run {result.run}: {result.said}\n" if result.landed else ""
             count = len(result.held)
-            what = counted(count, "removal waits", "removals wait") if count else "the changes wait"
+            what = counted(count, "removal is", "removals are") if count else "all changes are"
             return (
-                f"{landed}held: {result.why}; {what} on {result.branch}"
+                f"{landed}held: {result.why}; {what} pending on {result.branch}"
                 " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
                 + "".join(f"; {one}" for one in pending)
             )
         case "partial":
-            return f"partial: {result.partial}; {result.said} landed, the rest waits"
+            return f"partial: {result.partial}; {result.said} landed, the next run reads the rest"
         case "failed":
-            return f"failed: {result.partial}; what is new waits for the next run"
+            return f"failed: {result.partial}; the next run reads the new text"
         case _ if not result.run:
-            return f"sources taken in ({result.ingest.summary}), nothing to distil"
+            return f"sources copied ({result.ingest.summary}), no new statements"
         case _:
             return f"run {result.run}: {result.said}"
 
@@ -132,7 +132,7 @@ def _pending(result: Result) -> list[str]:
         return []
     count = len(taken.added) + len(taken.changed) + len(taken.removed)
     one, many = "source file changed and is", "source files changed and are"
-    return [f"{counted(count, one, many)} judged only by a real run ({taken.summary})"]
+    return [f"{counted(count, one, many)} judged only without --dry-run ({taken.summary})"]
 
 
 def _details(result: Result) -> list[str]:
@@ -142,11 +142,11 @@ def _details(result: Result) -> list[str]:
     if result.status != "skipped":
         lines += [f"  {count:>6}  {words}" for count, words in count_lines(result.counts)]
     rows = [_removal(one) for one in result.held] or [*map(_withheld, result.withheld)]
-    lines += [f"  waits: {row}" for row in rows[:SHOWN]]
+    lines += [f"  pending: {row}" for row in rows[:SHOWN]]
     if len(rows) > SHOWN:
-        lines.append(f"  and {len(rows) - SHOWN} more wait")
+        lines.append(f"  and {len(rows) - SHOWN} more pending")
     if result.reused:
-        lines.append(f"  {result.reused:>6}  answers of a run that broke off, not asked again")
+        lines.append(f"  {result.reused:>6}  answers reused from an interrupted run")
     if result.spent and result.status != "estimate":
         lines.append(f"  judge: {result.spent}")
     return lines

@@ -61,16 +61,16 @@ def _ran(name: str, result: hooking.Ran) -> str:
         return "\n".join(lines)
     lines = [*map(str, result.problems)]
     if lines and name == "pre-push":
-        lines.append("memrepo: nothing was pushed; a secret that others have seen must be changed")
+        lines.append("memrepo: nothing was pushed; rotate any secret that others have seen")
     return "\n".join(lines)
 
 
 def _installed(result: hooking.Installed) -> str:
     lines = [f"installed: {', '.join(result.hooks)}"]
     if result.kept:
-        lines.append(f"kept and asked first: {', '.join(result.kept)}")
+        lines.append(f"existing hooks that run first: {', '.join(result.kept)}")
     if result.before:
-        lines.append(f"asked first as well: the hooks in {result.before} (was core.hooksPath)")
+        lines.append(f"also run first: the hooks in {result.before} (was core.hooksPath)")
     if result.dry_run:
         lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
     return "\n".join(lines)
@@ -107,7 +107,7 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
         lines.append(f"note: these keys have the values of the original programs: {changed}")
     lines += [f"note: {warning}" for warning in result.warnings]
     lines += [
-        f"a model may do the wording, {one.message}: `memrepo config set run.judge {one.judge}`"
+        f"a model can write the texts, {one.message}: `memrepo config set run.judge {one.judge}`"
         for one in result.judges
         if one.ready
     ]
@@ -117,7 +117,7 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
 _READS = {
     "an Obsidian vault": ": all its notes are read, `.obsidian` is not",
     "a folder of notes": ": all its notes are read",
-    "a code repository": ": only what agents remember in it is read, no code and no docs",
+    "a code repository": ": only agent memory files are read, no code and no docs",
 }
 
 
@@ -128,16 +128,16 @@ def _alone(result: init_.Result) -> Iterator[str]:
     what = counted(len(files), "text", "texts")
     if denied := sum(one.denied for one in files):
         what = f"{what} ({denied} of them denied)"
-    yield f"not read: {what}, {result.left_alone_pct:g} % of what is written there"
+    yield f"not read: {what}, {result.left_alone_pct:g} % of the text"
     for one in files[:_NAMED]:
         yield f"  {visible(one.name)} ({max(1, round(one.size / 1024))} KiB) {one.why}"
     if len(files) > _NAMED:
         yield f"  and {len(files) - _NAMED} smaller"
-    where = "`sources.claims` takes a file in, `sources.deny` keeps it out"
+    where = "`sources.claims` includes a file, `sources.deny` excludes it"
     yield f"  {where}: [sources] in {result.config}"
     if result.proposed:
         words = " ".join(shlex.quote(visible(one)) for one in result.proposed)
-        yield f"  to read what no pattern names: `memrepo config add sources.claims {words}`"
+        yield f"  to read unmatched files: `memrepo config add sources.claims {words}`"
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
@@ -190,7 +190,7 @@ def _explained(key: configuration.Explained) -> str:
 def _changed(done: configuration.Changed) -> str:
     said = {
         "committed": f"committed ({done.commit[:10]})",
-        "with your edits": "not committed: the file has edits of yours, which this joined",
+        "with your edits": "not committed: the file also has uncommitted edits of yours",
         "in this clone": "for this clone only",
         "dry run": "dry run: nothing was written",
         "unchanged": "nothing to change",
@@ -228,7 +228,7 @@ def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
     said = {
         "nothing": "there is no .pre-commit-config.yaml: "
         "no hook runs a program of this repository's",
-        "known": "trusted already; nothing has changed",
+        "known": "already trusted; nothing has changed",
         "accepted": "trusted as it is now",
         "not yet": "not trusted (dry run)",
     }
@@ -247,7 +247,7 @@ def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> st
         case scheduling.Removed():
             return _removed(result, dry_run=request.dry_run)
         case scheduling.Launchers() if request.what == "install":
-            out = "the crontab's entries are taken out; " if result.taken_out else ""
+            out = "removed the crontab entries; " if result.taken_out else ""
             return "\n".join([f"{out}jobs for your agent's cron:", *map(_job, result.entries)])
         case scheduling.Launchers():
             return "\n".join([*map(_job, result.entries), *_next(result.next, result.zone)])
@@ -265,7 +265,7 @@ def _removed(result: scheduling.Removed, *, dry_run: bool) -> str:
         return "runs are no longer expected; remove the jobs from your agent's cron"
     if not result.changed:
         return "nothing was scheduled in the crontab"
-    return f"the entries {'would be' if dry_run else 'are'} taken out"
+    return f"the entries {'would be' if dry_run else 'were'} removed"
 
 
 def _job(row: Launcher) -> str:
@@ -297,7 +297,7 @@ def status(request: object, result: standing.Result, *, colour: bool) -> str:
     if notes:
         lines.append("notes      " + ", ".join(f"{n} {name}" for name, n in result.tiers.items()))
     files = counted(result.sources, "file", "files")
-    lines.append(f"sources    {files}, {len(result.unread)} not yet taken in")
+    lines.append(f"sources    {files}, {len(result.unread)} not yet read")
     last = result.last_run
     lines.append(
         f"last run   {_run(last, result) if last else 'none in effect: `memrepo run` makes one'}"
@@ -324,18 +324,18 @@ def _noted(result: standing.Result) -> Iterator[str]:
     hot, month = result.budgets.hot, result.budgets.month
     if hot.bullets:
         much = hot.bullets > hot.budget
-        over = ": more than its budget (`memrepo promote ID --off` some)" if much else ""
+        over = ": over budget (`memrepo promote ID --off` removes one)" if much else ""
         yield f"hot cache  {hot.bullets} of {hot.budget} bullets{over}"
     yield f"spent      {month.said}"
     if result.hot_cache:
-        yield f"hot cache  in {result.hot_cache}: the {result.hot_place} there is not ours"
+        yield f"hot cache  in {result.hot_cache}: memrepo did not write {result.hot_place}"
     if result.hooks:
         yield f"hooks      {result.hooks}"
     if result.trust:
         yield f"trust      {result.trust}"
     if result.stale_views:
         behind = counted(len(result.stale_views), "page is", "pages are")
-        yield f"views      {behind} behind the memories: the next run renders them"
+        yield f"views      {behind} out of date: the next run regenerates them"
 
 
 def _scheduled(result: standing.Result) -> Iterator[str]:
@@ -355,12 +355,10 @@ def _left(result: standing.Result) -> Iterator[str]:
         yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
     for branch in (b for b in result.waiting if b not in result.asked):
         yield f"waiting    {branch}{held}"
-        yield "           `memrepo review` goes through it; or `memrepo diff`, then"
+        yield "           `memrepo review`, one by one; or `memrepo diff`, then"
         yield "           `memrepo accept` or `memrepo discard`"
     for run in result.broken_off:
-        yield (
-            f"broken off {run} left answers that are not asked for again (`memrepo run --resume`)"
-        )
+        yield f"broken off {run} has stored answers (`memrepo run --resume` reuses them)"
     if result.uncommitted:
         yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"
 
@@ -389,6 +387,8 @@ def sources(request: listing.Request, result: listing.Result, *, colour: bool) -
     silent = sum(f.thoughts for f in result.files if not f.share)
     if silent and result.thoughts:
         share = round(100 * silent / result.thoughts)
-        lines.append(f"{silent} statements ({share} %) are in files of kinds that make no memories")
+        lines.append(
+            f"{silent} statements ({share} %) are in files of kinds that never become memories"
+        )
     lines.append('to change a kind: [sources] kinds = ["PATTERN = KIND"] in memrepo.toml')
     return "\n".join(lines)

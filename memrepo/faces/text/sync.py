@@ -30,7 +30,7 @@ def import_(request: object, result: importing.Result, *, colour: bool) -> str:
     said = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )
-    head = f"committed as {result.commit[:10]}" if result.commit else "no news"
+    head = f"committed as {result.commit[:10]}" if result.commit else "nothing new"
     return f"{'dry run' if result.dry_run else head}: {said or 'nothing to take in'}"
 
 
@@ -67,7 +67,7 @@ def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> s
 
 
 def _clashing(result: syncing.Result) -> str:
-    lines = [f"this clone and {result.remote} clash; nothing was changed here or sent there"]
+    lines = [f"this clone and {result.remote} conflict; nothing was changed or pushed"]
     lines += [
         f"  {c.kind:<18} {c.memory or visible(c.path)}  here {c.ours[:10]}, hub {c.theirs[:10]}"
         for c in result.conflicts

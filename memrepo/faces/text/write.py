@@ -39,7 +39,7 @@ def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> 
         return f"{text}; not applied: {unused} (`memrepo edit`, `pin` change a memory)"
     if isinstance(result, Unchanged) or not result.suggested:
         return text
-    lines = [text, "of the same matter, by their words:"]
+    lines = [text, "similar memories:"]
     lines += [
         f"  {near.strength:.2f}  {near.target}  {cut(visible(near.text), 60)}"
         for near in result.suggested

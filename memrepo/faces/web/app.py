@@ -176,7 +176,7 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     except MemrepoError as error:
         texts.append(f"not done: {error.message}" + (f"\n{error.fix}" if error.fix else ""))
         draft = given.get("text", "")
-    return FormResult(texts=list(concealed(texts or ["nothing was to be done"])), draft=draft)
+    return FormResult(texts=list(concealed(texts or ["nothing to do"])), draft=draft)
 
 
 _DEEDS: Mapping[str, tuple[str, ...]] = {

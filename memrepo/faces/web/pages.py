@@ -94,11 +94,11 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
 def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
     """Yield the open tasks of the user, with commands where they help."""
     if waiting:
-        yield "Decide what waits, below (`memrepo review`)."
+        yield "Review the pending changes below (`memrepo review`)."
     if found.contradictions:
-        yield "Say which of the contradicting memories is true, below (`memrepo resolve`)."
+        yield "Choose between contradictory memories below (`memrepo resolve`)."
     if found.schedule.failed:
-        yield "The last scheduled run failed: `memrepo doctor` looks further."
+        yield "The last scheduled run failed: `memrepo doctor` shows why."
     yield from (f"Scheduled runs: {said}." for said in found.schedule.complaints)
     if not found.schedule.by:
         yield "No run is scheduled: `memrepo schedule install`."
@@ -321,7 +321,7 @@ def _date(text: str | None) -> str | None:
     try:
         extent(text, UTC)
     except ValueError as error:
-        raise UsageError(f"{text!r} is no date", fix="write it as 2026-01-31") from error
+        raise UsageError(f"{text!r} is not a date", fix="write it as 2026-01-31") from error
     return text
 
 

@@ -1,1 +1,1 @@
-"""One module per verb: load the state, call pure code, store the plan, return the result."""
+"""The actions, one module per verb: each loads the state, stores a plan and returns a result."""

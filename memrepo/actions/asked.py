@@ -107,14 +107,14 @@ def _stays(old: Memory, new: Memory | None) -> bool:
 
 
 def _seen(old: Memory, new: Memory | None) -> bool:
-    """Return whether a memory retains its marks and its place on the hot cache."""
+    """Return whether a memory keeps its marks and its place on the hot cache in a change."""
     if new is None or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS):
         return False
     return hot_of(old) is None or hot_of(new) is not None
 
 
 def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_run: bool) -> Asked:
-    """Store a step as a request for a person to decide; reuse a pending request if it is equal.
+    """Store a step as a request for a person to decide, or reuse an equal pending request.
 
     A new request replaces older requests about the same memories.
     """
@@ -128,7 +128,7 @@ def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_ru
 
 
 def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Problem, ...]:
-    """Store steps as requests for a person, one per kind of operation; return warnings to show."""
+    """Store steps as requests for a person, one per kind of operation, and return warnings."""
     state = at.whole.state()
     notices: list[Problem] = []
     for op in dict.fromkeys(step.op for step in steps):

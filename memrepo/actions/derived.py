@@ -15,7 +15,7 @@ from memrepo.views.pages import render_views
 
 
 def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
-    """Return the changes that bring the views and the hot cache up to date with a state.
+    """Return the file changes that update the views and the hot cache to match a state.
 
     A tree that is known to be up to date is not rendered again, unless `afresh` is true.
     """
@@ -26,7 +26,7 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
 
 
 def stale_files(work: Work) -> tuple[str, ...]:
-    """Return the paths of views and hot cache that are out of date at the current commit.
+    """Return the paths of the views and the hot cache page that are outdated at the current commit.
 
     The result is cached per tree, because `status` needs it on every call.
     """
@@ -37,12 +37,12 @@ def stale_files(work: Work) -> tuple[str, ...]:
 
 
 def call_settled(work: Work) -> None:
-    """Record that no derived file of the current commit is stale. Its pages were just rendered."""
+    """Record that all derived files of the current commit are up to date, as just rendered."""
     work.store.trees.catalogue.stale[_print(work)] = []
 
 
 def _print(work: Work) -> str:
-    """Return a digest of everything the pages depend on: tree ids, scope and rules."""
+    """Return a digest of everything that the derived pages depend on: tree ids, scope and rules."""
     layout, files = work.tree.layout, work.tree.files
     areas = (layout.area(name).rstrip("/") for name in ("memories", "views", "tombstones"))
     hot = (layout.prefix + name for name in HOT_NAMES)
@@ -51,7 +51,7 @@ def _print(work: Work) -> str:
 
 
 def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
-    """Return the derived files that differ: new contents by path, or None for a file to delete."""
+    """Return new contents by path for each outdated derived file, or None for a file to delete."""
     contents: dict[str, bytes | None] = {}
     for page in derived_files(work, state):
         match page:

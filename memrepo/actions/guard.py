@@ -66,7 +66,7 @@ def refuse_secret(text: str, what: str) -> None:
 
 
 def refuse_new_secrets(store: Repository, base: str, commits: Iterable[Commit]) -> None:
-    """Raise SecretInText if a commit's files contain a secret that the tree of `base` does not."""
+    """Raise SecretInText if files to commit contain a secret that the tree of `base` does not."""
     for commit in commits:
         for path, data in commit.effect.files.items():
             if data is not None and next(secrets_of(path, data), None):
@@ -86,7 +86,7 @@ def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
 
 
 def _was_there(before: State, path: str, value: str) -> bool:
-    """Return whether the file, or any memory, already contained a value."""
+    """Return whether a value already existed in the file or in any memory."""
     if value in before.files.get(path, b"").decode("utf-8", "replace"):
         return True
     return any(
@@ -101,7 +101,7 @@ _TRIPLE = ("subject", "predicate", "object", "scope")
 
 
 class Rejected(MemrepoError):
-    """Raised when a statement to be written was rejected by a person."""
+    """Raised when a statement to be written was rejected by a person before."""
 
     exit_code = Exit.DECIDE
 
@@ -126,7 +126,7 @@ def refuse_lifting(stones: Iterable[Tombstone], actor: str) -> None:
 
 
 def refuse_rejected(before: State, after: State) -> None:
-    """Raise Rejected if `after` has a barred memory in recall that `before` did not have.
+    """Raise Rejected if `after` contains a barred memory in recall that `before` did not contain.
 
     A barred memory that was already in recall does not block other writes. The sweep forgets it.
     """
@@ -146,7 +146,7 @@ def refuse_rejected(before: State, after: State) -> None:
 
 
 def _written(before: State, after: State) -> Iterator[Memory]:
-    """Yield the memories of `after` that are new or changed, in order."""
+    """Yield the memories of `after` that are new or changed since `before`, in order."""
     apart = differing(before.memories, after.memories)
     return (after.memories[id_] for id_ in after.memories if id_ in apart)
 
@@ -168,7 +168,7 @@ def _statement(memory: Memory) -> tuple[str, ...]:
 
 
 def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
-    """Return warnings about texts similar to rejected ones.
+    """Return warnings about written texts that are similar to rejected ones.
 
     Raise Rejected if the actor is no person.
     """
@@ -189,7 +189,7 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
 
 
 def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tuple[Change, ...]:
-    """Return the changes plus the view updates they require.
+    """Return the given file changes plus the view updates that they require.
 
     No page must show a rejected statement.
     """
@@ -214,7 +214,7 @@ def back_in_recall(memory: Memory) -> Update:
 
 
 def written(path: str, data: bytes, updates: Sequence[Update]) -> tuple[Change, ...]:
-    """Return a tombstone's file and the updates of the memories it bars."""
+    """Return a tombstone's file and the updates to the memories that it bars."""
     return (Write(path=path, data=data), *updates)
 
 
@@ -225,7 +225,7 @@ SCOPED_VERBS = "search show recent related thread session add supersede forget".
 
 
 class OutOfScope(MemrepoError):
-    """Raised when a caller bound to a scope requests something outside that scope."""
+    """Raised when a caller restricted to a scope requests something outside that scope."""
 
     exit_code = Exit.USAGE
 
@@ -237,13 +237,13 @@ class OutOfScope(MemrepoError):
 
 
 def refuse_verb(scope: str, verb: str) -> None:
-    """Raise OutOfScope if a bound caller uses a verb for the whole repository."""
+    """Raise OutOfScope if a scope-restricted caller uses a verb for the whole repository."""
     if scope and verb not in SCOPED_VERBS:
         raise OutOfScope(scope, f"{verb} applies to the whole repository")
 
 
 def narrowed(bound: str, asked: str) -> str:
-    """Return the effective scope of a bound caller.
+    """Return the effective scope of a scope-restricted caller's request.
 
     Raise OutOfScope if it requests another scope.
     """
@@ -253,7 +253,7 @@ def narrowed(bound: str, asked: str) -> str:
 
 
 def refuse_beyond(scope: str, after: State, step: Step) -> None:
-    """Raise OutOfScope if a step would write a memory of another scope."""
+    """Raise OutOfScope if a step would write a memory outside the caller's scope."""
     for change in step.changes:
         match change:
             case Create(memory=memory):

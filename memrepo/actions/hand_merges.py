@@ -51,7 +51,7 @@ _NAME = "validated"
 
 
 class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge made by git, and the state it should have produced."""
+    """A merge made by git, and the state that a merge by memrepo would have produced."""
 
     merge: history.Entry
     settled: Settled
@@ -65,7 +65,7 @@ class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge made by git without memrepo: its commit, and the changes that settle it."""
+    """A merge made by git without memrepo: its commit, and the changes needed to settle it."""
 
     merge: str
     memories: tuple[str, ...]
@@ -73,7 +73,7 @@ class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settling(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes to commit on HEAD to settle all merges made by git."""
+    """The changes to commit on top of HEAD to settle all merges made by git."""
 
     found: tuple[Unsettled, ...]
     effect: Effect
@@ -81,7 +81,7 @@ class Settling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settle_first(work: Work) -> tuple[Problem, ...]:
-    """Settle merges made by git in one commit; return problems to report.
+    """Settle merges made by git in one commit, and return the problems to report.
 
     If the repository does not accept writes, return nothing. The next command reports the reason.
     """
@@ -99,7 +99,7 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
 
 
 def _only_ours(at: Work) -> bool:
-    """Return whether memrepo made every commit since the validated one.
+    """Return whether memrepo made every commit since the last validated one.
 
     Such commits need no check.
     """
@@ -245,7 +245,7 @@ def _remember(at: Work, commit: str) -> None:
 
 
 def unseen_problems(at: Work) -> tuple[Problem, ...]:
-    """Return the rules broken by commits since the last validated one, which no hook checked.
+    """Return the rules that unvalidated commits broke, because no hook checked those commits.
 
     Unreadable files are not included: every command that reads the tree reports them.
     """
@@ -267,7 +267,7 @@ References are checked on the whole tree; the order of keys is not checked.
 
 
 def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
-    """Return errors made by manual commits since a commit, if they are still in the tree.
+    """Return the errors that manual commits made since a given commit and that are still present.
 
     Hooks do not run with `--no-verify`, for edits on a web page, for rebases, or in clones without
     hooks.
@@ -355,7 +355,7 @@ def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
 
 
 def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
-    """Return problems for files that state something a person rejected, committed or not.
+    """Return a problem for each file that repeats a rejected statement, committed or not.
 
     Tombstones removed or changed by hand are included. `since` is the last commit that this clone
     validated.
@@ -421,7 +421,7 @@ def _changed_stones(work: Work) -> Iterator[Problem]:
 
 
 def put_back(work: Work, since: str) -> tuple[Problem, ...]:
-    """Put back tombstones that manual commits removed or changed since a commit; return warnings.
+    """Restore tombstones that manual commits removed or changed since a commit; return warnings.
 
     Only `reject --undo` lifts a rejection. Otherwise a removal committed without hooks would bring
     the statement back on every machine that pulls it.
@@ -455,7 +455,7 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
 
 
 def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, bytes) of tombstones that were removed or weakened since a commit.
+    """Yield (path, bytes) for each tombstone that was removed or weakened since a commit.
 
     Of several versions, the one with the highest rank and a seal is restored. Only a manual edit,
     or a merge that took one side as a whole, can lose it.

@@ -29,7 +29,7 @@ _Done = TypeVar("_Done")
 
 
 def retried(store: Repository, attempt: Callable[[], _Done]) -> _Done:
-    """Call a function that computes and commits a change; retry if another commit landed meanwhile.
+    """Call a function that computes and commits a change. Retry if another commit landed first.
 
     From the second attempt on, other writers are locked out. Otherwise a slow writer might never
     succeed.
@@ -63,7 +63,7 @@ def prepare(
     access: str = "",
     author: str = RUN,
 ) -> Landing:
-    """Validate all new contents and build the chain of a plan; `merge` becomes its merge commit.
+    """Validate all new contents and build a plan's chain of commits, ending in `merge` if given.
 
     `cost` is the judge's receipt, and `access` is the ledger commit used for the decisions. Both
     are trailers of the merge commit only. Raises Rejected and SecretInText.
@@ -111,7 +111,7 @@ def chain(
 
 
 def listed_steps(subjects: Sequence[str]) -> tuple[str, ...]:
-    """Return the commit subjects of a run to list in its merge message, without the last one.
+    """Return the commit subjects to list in a run's merge message, omitting the last commit.
 
     The last commit is the run's record. It adds nothing to the merge message.
     """

@@ -1,4 +1,4 @@
-"""Conditions that need a person's attention: pending, failed, missed, contested or too expensive.
+"""Conditions that need a person's attention, such as pending or failed runs.
 
 A configured command is called when they differ from those it last reported.
 """
@@ -32,7 +32,7 @@ class Need(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
-    """The used part and the limit of a monthly budget, in its own unit."""
+    """The used part and the limit of a monthly budget, in the budget's unit."""
 
     used: float
     limit: float
@@ -45,7 +45,7 @@ def needs(
     undecided: int,
     spent: Sequence[Spent],
 ) -> tuple[Need, ...]:
-    """Return the conditions that need a person, most urgent first; empty if there are none."""
+    """Return the conditions that need a person's attention, most urgent first."""
     found = []
     if times.failed:
         found.append(Need(kind="failed", text=times.complaints[0]))
@@ -67,7 +67,7 @@ def needs(
 
 
 def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
-    """Call the notification command if the conditions changed.
+    """Call the notification command if the conditions changed since they were last sent.
 
     Return whether the command was called, and its errors. Do nothing if `notify.command` is not
     set.

@@ -1,4 +1,4 @@
-"""Runs pending review. Each is a branch `run/<run-id>` that can be fast-forwarded."""
+"""Runs that wait for review. Each is a branch `run/<run-id>` that can be fast-forwarded."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ ASKED = "asked"
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of one step that concerns some of its memories."""
+    """The part of one step that concerns only some of the step's memories."""
 
     entry: history.Entry
     memories: tuple[str, ...]
 
     @property
     def prints(self) -> frozenset[str]:
-        """Return the fingerprints of this part."""
+        """Return the fingerprints of the changes in this part."""
         mine = [p for p in self.entry.prints if p.split(":")[1] in self.memories]
         return fingerprints(self.entry.op, self.memories, mine)
 
     @property
     def removals(self) -> list[Removal]:
-        """Return this part as removals to decide later."""
+        """Return this part in the form of removals to decide later."""
         one = self.entry.op == "supersede"
         groups = [self.memories] if one else [(id_,) for id_ in self.memories]
         reason = self.entry.trailer("Reason")
@@ -61,7 +61,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending run: its branch, the run's merge commit, and the branch's tip.
+    """A pending run, with its branch, its merge commit and the tip of the branch.
 
     The tip differs from the merge commit if a person committed on the branch. Each such commit is a
     decision too.
@@ -78,17 +78,17 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def base(self) -> str:
-        """Return the commit on which the run was computed."""
+        """Return the commit from which the run was computed."""
         return self.entry.parents[0]
 
     def chain(self, work: Work) -> list[history.Entry]:
-        """Return the decisions in order: those of the run, then those of a person."""
+        """Return the decisions in order: first those of the run, then those of a person."""
         repo = work.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
         return [*history.chain_of(repo, self.entry.commit), *later]
 
     def prints(self, work: Work) -> frozenset[str]:
-        """Return the fingerprints of the run's decisions."""
+        """Return the fingerprints of all decisions in the run."""
         found: frozenset[str] = frozenset()
         for entry in self.chain(work):
             if entry.op not in ("view", "run"):
@@ -97,7 +97,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def removals(self, work: Work) -> list[Removal]:
-        """Return the removals that the run decided, as listed in its manifest."""
+        """Return the removals that the run decided, as its manifest lists them."""
         return [read_removal(one) for one in self.manifest(work).get("decided", ())]
 
     def manifest(self, work: Work) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NothingWaits(MemrepoError):
-    """Raised when no run is pending, or none with this name."""
+    """Raised when no run is pending, or no pending run has the given name."""
 
     exit_code = Exit.USAGE
 
@@ -131,13 +131,13 @@ def is_wish(work: Work, waiting: Waiting) -> bool:
 
 
 def wishes(work: Work, waiting: Sequence[Waiting]) -> dict[str, str]:
-    """Return the reason of each pending agent request, by branch."""
+    """Return the reason for each pending agent request, by branch."""
     found = (w for w in waiting if is_wish(work, w))
     return {w.branch: visible(w.entry.trailer("Reason")) for w in found}
 
 
 def put_decided_away(work: Work, where: str) -> list[str]:
-    """Delete branches of decided runs that a crash left behind; return the run ids."""
+    """Delete branches of already decided runs that a crash left behind, and return the run ids."""
     decided = [w for w in _branches(work) if _is_decided(work, w)]
     for waiting in decided:
         put_away(work, waiting, where)
@@ -145,7 +145,7 @@ def put_decided_away(work: Work, where: str) -> list[str]:
 
 
 def _is_decided(work: Work, waiting: Waiting) -> bool:
-    """Return whether HEAD contains the run's manifest, which both accepting and discarding commit.
+    """Return whether HEAD contains the run's manifest, which accepting and discarding commit.
 
     On the pending branch itself the manifest is present too, so return False there.
     """
@@ -155,7 +155,7 @@ def _is_decided(work: Work, waiting: Waiting) -> bool:
 
 
 def broken_branches(work: Work) -> tuple[Problem, ...]:
-    """Return a problem for each `run/...` branch with missing commits, which cannot be read."""
+    """Return a problem for each `run/...` branch that is unreadable because commits are missing."""
     return tuple(
         Problem(
             path=name,
@@ -175,7 +175,7 @@ def _run_branches(work: Work) -> list[str]:
 
 
 def _walk(work: Work, name: str) -> list[history.Entry] | None:
-    """Return the newest commits of a branch, or None if some commits are missing."""
+    """Return a branch's newest commits, or None if some commits are missing."""
     repo = work.store.repo
     try:
         return list(history.entries(repo, "-50", "--first-parent", f"refs/heads/{name}"))
@@ -197,7 +197,7 @@ def _branches(work: Work) -> list[Waiting]:
 
 
 def the_waiting(work: Work, run: str) -> Waiting:
-    """Return the pending run that a word identifies, or the only one.
+    """Return the pending run that a word identifies, or the only pending run if no word is given.
 
     Raise if there is not exactly one.
     """
@@ -216,7 +216,7 @@ def the_waiting(work: Work, run: str) -> Waiting:
 
 
 def refuse_on_waiting(work: Work) -> None:
-    """Raise CannotWork if HEAD is the branch of a pending run.
+    """Raise CannotWork if HEAD is on the branch of a pending run.
 
     Decisions must land on another branch.
     """
@@ -229,7 +229,7 @@ def refuse_on_waiting(work: Work) -> None:
 
 
 def requests_waiting(work: Work) -> list[Problem]:
-    """Return instructions that source texts addressed to the memory, found by the newest runs.
+    """Return the newest runs' warnings about instructions found in source texts.
 
     A person decides about them.
     """
@@ -248,7 +248,7 @@ def requests_waiting(work: Work) -> list[Problem]:
 
 
 def refuse_no_room(work: Work) -> None:
-    """Raise CannotWork if a branch is named `run`. Git could then not create `run/<run-id>`."""
+    """Raise CannotWork if a branch is named `run`, so that git cannot create `run/<run-id>`."""
     name = PREFIX.rstrip("/")
     if work.store.repo.refs.id(f"refs/heads/{name}"):
         raise CannotWork(
@@ -260,7 +260,7 @@ def refuse_no_room(work: Work) -> None:
 def left_behind(
     work: Work, waits: Waiting, refused: Iterable[str], offered: Sequence[Part] = ()
 ) -> tuple[Write, ...]:
-    """Return the files to retain of a decided run: candidates, and the manifest with refusals.
+    """Return the files to keep from a decided run: candidates, and the manifest with refusals.
 
     The manifest remains as the run wrote it, because its judging and costs are facts. Only the
     `offered` parts are marked as undecided: their units are open and their removals pending.
@@ -281,7 +281,7 @@ def left_behind(
 
 
 def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequence[Part]) -> None:
-    """Mark the parts that a person left out as undecided in a run's record."""
+    """Mark the parts that a person left out as undecided in a run's manifest."""
     prints: set[str] = set()
     removals: list[Removal] = []
     for part in offered:
@@ -305,7 +305,7 @@ ANYWHERE = ""
 
 
 def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[str, str]]:
-    """Return the source texts that support only the given memories.
+    """Return the source texts that support only the given memories and no others.
 
     Each is a pair of path and text hash.
     """
@@ -321,7 +321,7 @@ def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[
 
 
 def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]]) -> dict[str, Any]:
-    """Return a run's consumption record of a source with some texts marked as unread again."""
+    """Return a run's record of a consumed source with some texts marked as unread again."""
     resource, mine = (
         entry["resource"],
         {hash_ for place, hash_ in texts if place in (entry["resource"], ANYWHERE)},

@@ -53,7 +53,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The problems, the number of checked files, and the fixed files."""
+    """The problems found, the number of checked files, and the files that were fixed."""
 
     problems: tuple[Problem, ...]
     files: int
@@ -68,13 +68,13 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class Past(result.Result, frozen=True, kw_only=True):
-    """The secrets added by commits that are reachable from any ref."""
+    """The secrets that commits added, searched in all commits reachable from any ref."""
 
     problems: tuple[Problem, ...]
 
 
 def do(work: Work, request: Request) -> Result | Past:
-    """Check files, a range or the history. The exit status is 1 if there is an error."""
+    """Check files, a range of commits or all history. Exit with status 1 if there is an error."""
     _refuse_odd(request)
     if request.history:
         from memrepo.actions.check import commits
@@ -145,7 +145,7 @@ def _exit(found: tuple[Problem, ...]) -> Exit:
 
 
 def _range(work: Work, request: Request) -> str:
-    """Return the requested range of commits, or "" if the argument is a file."""
+    """Return the requested range of commits, or "" if the argument names a file."""
     word = request.files[0] if len(request.files) == 1 and ".." in request.files[0] else ""
     if not word or (work.call.where / word).exists():
         return ""
@@ -155,7 +155,7 @@ def _range(work: Work, request: Request) -> str:
 
 
 def _refuse_odd(request: Request) -> None:
-    """Raise UsageError if options cannot be combined."""
+    """Raise UsageError if the given options exclude each other."""
     words = ("staged", "all", "history")
     whole = next((word for word in words if getattr(request, word)), "")
     if request.files and whole:

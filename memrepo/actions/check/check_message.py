@@ -1,4 +1,4 @@
-"""`memrepo check-message`: check in the commit-msg hook that a message has no memrepo trailers."""
+"""`memrepo check-message`: refuse messages with memrepo trailers, in the commit-msg hook."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The problems of the message."""
+    """The problems found in the message."""
 
     problems: tuple[Problem, ...]
 
 
 def do(work: Work, request: Request) -> Result:
-    """Exit with 1 if the message has trailers of memrepo, or a secret."""
+    """Check a message. Exit with status 1 if it contains memrepo trailers or a secret."""
     path = work.call.where / request.file
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

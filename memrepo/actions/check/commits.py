@@ -36,7 +36,7 @@ from memrepo.store.tree import Snapshot
 
 
 def past(work: Work) -> Past:
-    """Search all commits reachable from any ref for secrets. Exit with 1 if there are any."""
+    """Search all commits reachable from any ref for secrets. Exit with status 1 if any exist."""
     with scenes.opened_git(work.call.where) as git:
         found = tuple(_told(git, "--all"))
     return Past(problems=found, exit=Exit.NO if found else Exit.DONE)
@@ -62,14 +62,14 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _told(git: Git, *revisions: str) -> Iterator[Problem]:
-    """Yield each secret added by commits. The path of the problem includes the commit."""
+    """Yield a problem for each secret that commits added. Its path includes the commit."""
     for commit, problem in brought(git, *revisions):
         where = f"{commit[:10]}:{problem.path}" if problem.path else f"{commit[:10]} (message)"
         yield replace(problem, path=where)
 
 
 def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
-    """Yield (commit, problem) for each added secret. A secret in a message has no path."""
+    """Yield (commit, problem) for each added secret. A secret in a message has an empty path."""
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
         for problem in secret_problems(path, data):
@@ -85,7 +85,7 @@ class NoRange(UsageError):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The problems of a range, and its numbers of commits and of memrepo's files."""
+    """The problems in a range of commits, and the numbers of commits and memrepo files in it."""
 
     problems: tuple[Problem, ...]
     commits: int
@@ -99,7 +99,7 @@ def is_range(word: str) -> bool:
 
 
 def look(work: Work, word: str, only: Sequence[Group]) -> Found:
-    """Check the changes of a range against the rules."""
+    """Check the changes in a range of commits against the rules."""
     store = work.store
     base, tip = _ends(work, word)
     tree = store.snapshot(tip)
@@ -134,7 +134,7 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
 
 
 def _ends(work: Work, word: str) -> tuple[str, str]:
-    """Return (merge base, tip) of a range. The merge base is "" if there is none."""
+    """Return the merge base and tip of a range of commits. The base is "" if there is none."""
     first, _, rest = word.partition("..")
     names = (first, rest.removeprefix(".") or "HEAD")
     commits = [work.store.resolve(name) for name in names]
@@ -160,14 +160,14 @@ def _as_one(scene: Scene, wanted: Sequence[Group]) -> Iterator[Problem]:
 
 
 def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
-    """Yield duplicate memory ids in the changed files, compared with all memories."""
+    """Yield a problem for each memory id in the changed files that another memory also uses."""
     for problem in (*state.problems, *closure.closure(state)):
         if problem.path in files and problem.rule == "memory-same-id":
             yield replace(problem, severity="error")
 
 
 def _config(path: str, data: bytes) -> Iterator[Problem]:
-    """Yield the error of an unreadable configuration. No command would write with it."""
+    """Yield a problem if the configuration is unreadable, because every write would then fail."""
     try:
         parse_config(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -181,7 +181,7 @@ def _config(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterator[Problem]:
-    """Yield problems of edits by hand to files that only memrepo writes, if still at the tip.
+    """Yield problems of manual edits to files that only memrepo writes, if the tip contains them.
 
     A commit that contains a run is not by hand, even if git squashed, amended or rebased it. If all
     commits are by hand, check the range as one change, including its merges.
@@ -200,7 +200,7 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
 def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
-    """Yield (commit, problem) for the problems of each commit that are still present in a tree.
+    """Yield (commit, problem) for each problem of the commits that a given tree still contains.
 
     The rules see the same context as in the pre-commit hook.
     """
@@ -224,7 +224,7 @@ def problems_of(
 
 
 class TreeAt(Around):
-    """The files at a commit as context of a change, with the files before the change.
+    """The files at a commit as the context of a change, including the files before the change.
 
     `paths` are all paths of the tree, if files outside memrepo matter.
     """
@@ -250,7 +250,7 @@ class TreeAt(Around):
         return (m for id_ in ids if (m := self._state.memories.get(id_)) is not None)
 
     def called(self, names: Collection[str]) -> Collection[Memory]:
-        """Return all memories. The caller finds those that the names match."""
+        """Return all memories. The caller selects those that match the names."""
         del names
         return self._state.memories.values()
 
@@ -263,7 +263,7 @@ class TreeAt(Around):
         return self._state.files.get(path)
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths that differ from one of these only in case or Unicode normalisation."""
+        """Return the paths that differ from a given path only in case or Unicode normalisation."""
         return {other for path in paths for other in self._alike.get(folded(path), ())} - {*paths}
 
     def below(self, folder: str) -> Mapping[str, bytes]:
@@ -272,7 +272,7 @@ class TreeAt(Around):
         return {path: files[path] for path in files if path.startswith(folder)}
 
     def naming(self, text: str) -> Collection[str]:
-        """Return the paths of the memories whose file contains a text."""
+        """Return the paths of the memories whose files contain a text."""
         files, wanted = self._state.files, text.encode()
         return [m.path for m in self._state.memories.values() if wanted in files[m.path]]
 

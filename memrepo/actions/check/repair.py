@@ -1,4 +1,4 @@
-"""Repairs of `check --fix`: fix files of the work tree if this is safe."""
+"""Repairs of `check --fix`: fix files in the work tree where this is safe."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def mended(
 def _relinked(
     scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
 ) -> dict[str, tuple[str, bytes]]:
-    """Return the repaired files whose links change because a linked file gets another name."""
+    """Return the files whose links must change because a linked file is renamed."""
     moved = {memory.id: path for path, memory in known.items() if memory.path != path}
     if not moved:
         return {}
@@ -127,7 +127,7 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
 
 
 def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:
-    """Fix files in the work tree. Return the new scene and the changed paths."""
+    """Fix files in the work tree, and return the new scene and the changed paths."""
     files, fixed = dict(checked.scene.files), []
     for path, (new, data) in mended(checked.scene, now, only).items():
         if new != path and (checked.root / new).exists():
@@ -170,7 +170,7 @@ def mend_staged(
 
 
 def restored(before: Scene, after: Scene, fixed: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return the fields of fixed files whose value was changed."""
+    """Return the names of the fields whose values the repair changed, by file."""
     found: dict[str, tuple[str, ...]] = {}
     for path in fixed:
         old, _ = codec.decode(path, before.files.get(path, b""))

@@ -1,4 +1,4 @@
-"""The files that `check` examines, with their context: named files, or staged files."""
+"""The files that `check` examines, with their context: named files or staged files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 @contextmanager
 def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
-    """Yield the scene of files in the work tree. Outside of a repository it has no context."""
+    """Yield the scene for named files of the work tree. Outside a repository it has no context."""
     top = next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
     paths = {_below(top, where / name): name for name in names} if top else {}
     if top is None or "" in paths:
@@ -65,13 +65,13 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
 
 
 def _below(top: Path, path: Path) -> str:
-    """Return a path relative to the top, or "" if the path is outside."""
+    """Return a path relative to the top folder, or "" if the path is outside that folder."""
     whole = Path(normpath(path))
     return whole.relative_to(top).as_posix() if whole.is_relative_to(top) else ""
 
 
 def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
-    """Read files of the work tree. Return them by name, and a problem for each unreadable file."""
+    """Read files of the work tree. Return contents by name, and a problem per unreadable file."""
     files, problems = {}, []
     for name in names:
         path = root / name
@@ -98,7 +98,7 @@ def _linked(root: Path, name: str) -> bool:
 
 @contextmanager
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
-    """Yield the scene of the changes in the next commit, from the index that git commits."""
+    """Yield the scene for the staged changes, read from the index."""
     from memrepo.store.staged import Index, grounds
     from memrepo.store.staged import staged as staged_files
 
@@ -136,7 +136,7 @@ def opened_git(where: Path) -> Iterator[Git]:
 def taken(
     git: Git, layout: Layout, entries: Iterable[tuple[str, str, str]]
 ) -> tuple[dict[str, bytes], tuple[Problem, ...]]:
-    """Read the regular files of the entries. Return a problem for others inside memrepo's areas."""
+    """Read regular files. Return a problem for each other entry inside memrepo's areas."""
     files, problems = {}, []
     for path, mode, blob in entries:
         if any("\ud800" <= ch <= "\udfff" for ch in path):

@@ -1,4 +1,4 @@
-"""The whole tree at HEAD as one scene, with hot cache and views from the work tree.
+"""The whole tree at HEAD as one scene. Its hot cache and views come from the work tree.
 
 People edit hot cache and views in the work tree, with or without committing them. Every file is
 read again, so nothing depends on an earlier check.
@@ -21,7 +21,7 @@ from memrepo.store.staged import at_head, grounds
 
 
 class Looked(msgspec.Struct, frozen=True, kw_only=True):
-    """The problems of the whole tree. `early` are those of entries that are not readable files."""
+    """The problems in the whole tree. `early` contains those of unreadable entries."""
 
     early: tuple[Problem, ...]
     problems: tuple[Problem, ...]
@@ -29,7 +29,7 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Everything(Around):
-    """The context of the whole tree: all files of memrepo, without any change."""
+    """The context for checking the whole tree: all memrepo files, without any change."""
 
     def __init__(self, files: dict[str, bytes], paths: frozenset[str]) -> None:
         self._files, self._paths = files, paths
@@ -63,6 +63,6 @@ def look(where: Path, only: Collection[Group] = ()) -> Looked:
 
 
 def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
-    """Return whether an entry is a link in place of an area, which hides the area's files."""
+    """Return whether an entry is a link that replaces a memrepo folder and so hides its files."""
     path, mode, _ = entry
     return not mode.startswith("100") and layout.owns(path + "/")

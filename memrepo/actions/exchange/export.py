@@ -76,7 +76,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The written files, and counts of the memories that were left out."""
+    """The written files, and the numbers of memories that were left out."""
 
     format: str
     path: str
@@ -91,7 +91,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Export the memories at HEAD or at another time. The repository is not changed."""
+    """Export the memories at HEAD or at another time, without changing the repository."""
     where = (work.call.where / request.dir).absolute()
     refuse_place(work, where, force=request.force)
     there = work_at(work, request.at)
@@ -123,7 +123,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def write_runtime(work: Work, folder: Path) -> tuple[Problem, ...]:
-    """Write the artifacts to the runtime folder of a workspace. Return a problem on failure."""
+    """Write the artifacts to a workspace's runtime folder. Return a problem if writing fails."""
     try:
         made = _artifacts(work, Request(format="artifacts", dir=str(folder)), work.tree.state())
         place(folder, made.files)
@@ -179,7 +179,7 @@ def _unwritten(path: Path, why: str) -> Problem:
 
 
 def _then(work: Work, state: State, valid_at: str) -> State:
-    """Return the state with only the memories that were true at a date (empty: all)."""
+    """Return the state with only the memories that were true at a date, or all if it is empty."""
     if not valid_at:
         return state
     return replace(state, memories=MappingProxyType(dict(true_then(work, state, valid_at))))
@@ -231,7 +231,7 @@ def _okf(work: Work, request: Request, state: State) -> Exported:
 
 
 def _hygiene(work: Work, request: Request, state: State) -> Exported:
-    """Return hygiene.json and its monthly logs, from memories, ledger and history."""
+    """Return hygiene.json and its monthly logs, computed from memories, ledger and history."""
     files = hygiene_files(
         state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
     )
@@ -257,7 +257,7 @@ def _logged(work: Work) -> Iterator[Logged]:
 
 
 def _refcount(work: Work, request: Request, state: State) -> Exported:
-    """Return refcount.json and promote_report.md."""
+    """Return the contents of refcount.json and promote_report.md."""
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     notes = [m for m in state.active if m.is_note]
     found = nominated(notes, accesses, work.call.now, rules)
@@ -285,7 +285,7 @@ def _limits(work: Work) -> Limits:
 
 
 def _left(state: State, told: int) -> dict[str, int]:
-    """Return the number of memories that the format cannot represent: inactive ones and notes."""
+    """Return the number of memories left out of the export: inactive ones and notes."""
     others = len(state.memories) - told
     return {"not active, or notes": others} if others else {}
 

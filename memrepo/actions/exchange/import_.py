@@ -38,7 +38,7 @@ _NEW = "memories_new"
 
 
 class NothingToImport(MemrepoError):
-    """Raised when the path contains no file of the format."""
+    """Raised when the given path contains no file of the requested format."""
 
     exit_code = Exit.USAGE
 
@@ -114,7 +114,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def was_imported(work: Work) -> bool:
-    """Return whether a purifier's claims were imported before, even if they were removed since."""
+    """Return whether a purifier's claims were ever imported, even if they were removed since."""
     runs, _ = read_runs(work.tree.files, work.tree.layout)
     judges = (ARTIFACTS, "memory-purifier")
     return any(run.mode == IMPORT and run.record.get("judge") in judges for run in runs)
@@ -129,7 +129,7 @@ def bring_in(
     reason: str = "",
     dry_run: bool = False,
 ) -> Brought:
-    """Import a folder or file in one commit. `sources` are the texts that claims refer to."""
+    """Import a folder or file in one commit. `sources` contains the texts that claims refer to."""
     work.require_writable()
     work.store.refuse_unfit()
     format_ = FORMATS[format_name]
@@ -197,7 +197,7 @@ def bring_in(
 
 
 def read_databases(where: Path, format_: Format) -> tuple[dict[str, bytes], list[Problem]]:
-    """Return a snapshot of each database by file name, including uncommitted WAL content."""
+    """Return a snapshot per database, by file name, including uncommitted WAL content."""
     import sqlite3
 
     places = [where] if where.is_file() else sorted(p for p in where.iterdir() if p.is_file())
@@ -232,7 +232,7 @@ def _run_id(work: Work, base: str, found: Imported, runs: list[str]) -> str:
 
 
 def _manifest(work: Work, run_id: str, found: Imported, judge: str) -> Manifest:
-    """Return the manifest. It marks no source as read, so the next run reads all sources."""
+    """Return an import's manifest. It marks no source as read, so the next run reads all."""
     return Manifest(
         run=run_id,
         mode=IMPORT,

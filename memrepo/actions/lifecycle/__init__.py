@@ -1,1 +1,1 @@
-"""Sessions, tiers and ageing."""
+"""Actions for sessions, tiers and ageing."""

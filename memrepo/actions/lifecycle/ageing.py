@@ -1,4 +1,4 @@
-"""How memories age: decay classes, tiers of notes, nominations and health figures."""
+"""The ageing of memories: decay classes, tiers of notes, nominations and health figures."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Stats(result.Result, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One change, its reason, and the memories it concerns."""
+    """One change, with its reason and the memories that it concerns."""
 
     what: str
     reason: str
@@ -78,7 +78,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changed(result.Result, frozen=True, kw_only=True):
-    """The changes made. `commit` is empty if nothing was written.
+    """The changes that were made. `commit` is empty if nothing was written.
 
     `waits` has the changes of an agent that are pending a person's approval.
     """
@@ -89,7 +89,7 @@ class Changed(result.Result, frozen=True, kw_only=True):
 
 
 def decay(work: Work, request: DecayRequest) -> Stats | Changed:
-    """Count, reclassify or prune memories."""
+    """Count, reclassify or prune memories, depending on the request."""
     match request.what:
         case "stats":
             return _stats(work)
@@ -183,7 +183,7 @@ class TiersRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Owed(msgspec.Struct, frozen=True, kw_only=True):
-    """A due tier move of a note, and its reason. A note may have several due moves."""
+    """A tier move that a note is due for, and the reason. A note may be due for several moves."""
 
     id: str
     path: str
@@ -196,7 +196,7 @@ class Owed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Spread(result.Result, frozen=True, kw_only=True):
-    """The number of active notes per effective tier, and the due moves."""
+    """The number of active notes per effective tier, and the tier moves that are due."""
 
     tiers: Mapping[str, int]
     notes: int
@@ -204,7 +204,7 @@ class Spread(result.Result, frozen=True, kw_only=True):
 
 
 def tiers(work: Work, request: TiersRequest) -> Spread:
-    """Count the active notes by effective tier, and list the due moves."""
+    """Count the active notes by effective tier, and list the tier moves that are due."""
     del request
     notes = [m for m in work.tree.state().active if m.is_note]
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
@@ -239,13 +239,13 @@ class NominateRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Nominated(result.Result, frozen=True, kw_only=True):
-    """The nominated notes, most retrieved first."""
+    """The nominated notes, most often retrieved first."""
 
     candidates: tuple[Promotion, ...]
 
 
 def nominate(work: Work, request: NominateRequest) -> Nominated:
-    """List the nominated notes. Nothing is written."""
+    """List the nominated notes without writing anything."""
     del request
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     found = nominated(work.tree.state().active, accesses, work.call.now, rules)
@@ -257,14 +257,14 @@ class HealthRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stale(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory on the hot cache, and the number of sessions since its last retrieval."""
+    """A memory in the hot cache, and the number of sessions since its last retrieval."""
 
     key: str
     sessions: int
 
 
 class Health(result.Result, frozen=True, kw_only=True):
-    """The health figures. If there are ailments, the exit code is 1."""
+    """The health figures. The exit code is 1 if there are any ailments."""
 
     healthy: bool
     ailments: tuple[str, ...]

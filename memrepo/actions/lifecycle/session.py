@@ -1,4 +1,4 @@
-"""`memrepo session`: supply an agent's context at its start, store its retrievals at its end."""
+"""`memrepo session`: give an agent its context at the start, and store retrievals at the end."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Snippet(result.Result, frozen=True, kw_only=True):
 
 
 class Started(result.Result, frozen=True, kw_only=True):
-    """The context of a started session."""
+    """The context given to an agent when its session starts."""
 
     session: str
     audience: str
@@ -114,7 +114,7 @@ class Started(result.Result, frozen=True, kw_only=True):
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """The context and start time of the last session in this clone."""
+    """The context and start time of this clone's last session."""
 
     session: str
     at: str
@@ -127,13 +127,13 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ended(result.Result, frozen=True, kw_only=True):
-    """The ledger commit with the stored retrievals; empty if there is none yet."""
+    """The ledger commit that stores a session's retrievals; empty if there is none yet."""
 
     ledger: str
 
 
 class Refreshed(Started, frozen=True, kw_only=True):
-    """A restarted session: the stored retrievals, moved notes and nominated notes."""
+    """The result of refreshing a session: stored retrievals, moved notes and nominated notes."""
 
     ledger: str
     commit: str
@@ -164,7 +164,7 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
 
 
 def _bound(work: Work, request: Request) -> Work:
-    """Return the work limited to a scope. Raise OutOfScope for refresh, which needs all scopes."""
+    """Return the work limited to a scope. Raise OutOfScope for refresh, which needs every scope."""
     from memrepo.actions.guard import OutOfScope, narrowed
 
     scope = narrowed(work.call.scope, request.scope)
@@ -205,7 +205,7 @@ def last_given(work: Work) -> Given | None:
 
 
 def _layers(work: Work) -> tuple[Problem, ...]:
-    """Write the tracker and the layers if configured. A new session changes their counts."""
+    """Write the tracker and the layers if configured. A new session changes the counts in them."""
     if not work.config.get("hot.layers"):
         return ()
     from memrepo.actions.exchange.export import write_layers
@@ -221,7 +221,7 @@ def _id(work: Work, request: Request) -> str:
 def context(
     first: Work, audience: str, max_tokens: int
 ) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
-    """Return the context of a session, and its hot memories, notes and warnings.
+    """Return a session's context, with its hot memories, notes and warnings.
 
     This does not count as a retrieval.
     """
@@ -265,7 +265,7 @@ def _doubts(shown: Sequence[Memory]) -> list[str]:
 
 
 def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
-    """Return the notes with retrieved ones and the first few of each page moved to the front."""
+    """Return the notes, with retrieved ones and the first few of each page moved to the front."""
     seen: Counter[str] = Counter()
     first, later = list[Memory](), list[Memory]()
     for note in notes:
@@ -277,7 +277,7 @@ def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
 
 
 def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, int, str]:
-    """Return the sort key: last retrieval or creation, day, line on the page, id."""
+    """Return a note's sort key: last retrieval or creation, day, line on the page, id."""
     last = accesses.of(note.id).last or note.time("created") or EARLIEST
     return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
 
@@ -323,7 +323,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
 
 
 def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> dict[str, Path]:
-    """Move nominated how-tos to the skills they name; return the target file by note id.
+    """Move nominated how-to notes to the skills they name. Return the target file by note id.
 
     Notes that name no skill in the folder are left to the usual promotion.
     """

@@ -1,4 +1,4 @@
-"""`memrepo log`: history in terms of memories, with one line per run and per ingest."""
+"""`memrepo log`: show history in terms of memories, one line per run or ingest."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _time(text: str) -> str:
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The commits, newest first. The commits of a single run are in chain order."""
+    """The listed commits, newest first. The commits of one run are in chain order."""
 
     entries: tuple[Commit, ...]
     zone: str
@@ -84,7 +84,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending run: its branch, and the reason that it is pending."""
+    """A pending run, with its branch and the reason why it is pending."""
 
     run: str
     branch: str
@@ -92,7 +92,7 @@ class WaitingRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in effect, from its manifest. Older manifests have fewer fields."""
+    """A run in effect, as its manifest describes it. Older manifests contain fewer fields."""
 
     run: str
     now: str | None
@@ -105,14 +105,14 @@ class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Runs(result.Result, frozen=True, kw_only=True):
-    """Pending runs and runs in effect, newest first."""
+    """The pending runs and the runs in effect, newest first."""
 
     waiting: tuple[WaitingRun, ...]
     runs: tuple[LandedRun, ...]
 
 
 def do(work: Work, request: Request) -> Result | Runs:
-    """List commits: runs and ingests by default, single decisions on request."""
+    """List commits: runs and ingests by default, or individual decisions on request."""
     if request.runs:
         return _runs(work, request.n)
     wanted = _wanted(work, request)
@@ -121,7 +121,7 @@ def do(work: Work, request: Request) -> Result | Runs:
 
 
 def _runs(work: Work, most: int) -> Runs:
-    """List runs from their manifests, which are in every clone."""
+    """List runs from their manifests, which every clone contains."""
     manifests, problems = read_manifests(work.tree.files, work.tree.layout)
     names = LandedRun.__struct_fields__
     found = []
@@ -136,12 +136,12 @@ def _runs(work: Work, most: int) -> Runs:
 
 
 def detailed(request: Request) -> bool:
-    """Return whether single decisions are requested. They are shown with their reasons."""
+    """Return whether individual decisions are requested, which are shown with their reasons."""
     return bool(request.run or request.memory or request.op or request.actor)
 
 
 def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
-    """Return the commits to filter.
+    """Return the log entries to which the filters are applied.
 
     These are the chain of one run, the full history, or the first parents of HEAD.
     """
@@ -156,7 +156,7 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
 
 
 def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
-    """Add runs that a sync moved off the first-parent line, sorted by landing time.
+    """Add the runs that a sync moved off the first-parent line, sorting them by landing time.
 
     A run whose commits were rewritten by git still gets one line with its name.
     """
@@ -171,7 +171,7 @@ def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
 
 
 def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
-    """Return a predicate for commits. A commit must pass every given filter."""
+    """Return a predicate that accepts a commit if it passes all given filters."""
     zone = work.config.zone
     since = extent(request.since, zone)[0] if request.since else None
     until = asked(request.until, zone) if request.until else None

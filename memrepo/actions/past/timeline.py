@@ -1,4 +1,4 @@
-"""Memories at any time: look up a memory by name, even after its removal, and list its commits."""
+"""Memories in history: look up a memory by name, even after its removal, and list its commits."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class NoSuchRun(MemrepoError):
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit as reported by actions."""
+    """A commit as actions report it."""
 
     commit: str
     when: datetime
@@ -82,7 +82,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision: its actor, time, commit, run and reason."""
+    """A decision recorded in a commit: actor, time, commit, run and reason."""
 
     commit: str
     op: str
@@ -95,14 +95,14 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Past(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory's id, and its versions in the history of a commit, children before parents."""
+    """A memory's id and its versions in a commit's history, children before parents."""
 
     id: str
     versions: tuple[Version, ...]
 
 
 def find_past(work: Work, state: State, word: str) -> Past:
-    """Return the versions of the memory that a word names, even if the memory was removed.
+    """Return the versions of the memory that a word identifies, even if it was removed.
 
     Raises NoSuchMemory or Ambiguous.
     """
@@ -117,7 +117,7 @@ def find_past(work: Work, state: State, word: str) -> Past:
 
 
 def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
-    """Return the memory that a word names at the requested commit.
+    """Return the memory that a word identifies at the requested commit.
 
     Raises LeftTheTree if the memory was removed before, and NotThereYet if it was added later.
     """
@@ -148,7 +148,7 @@ def _better(work: Work, word: str, now: Work, error: NoSuchMemory) -> MemrepoErr
 
 
 def _once(work: Work, word: str) -> Past | None:
-    """Return the past of a memory that exists only in history, or None. Raises Ambiguous."""
+    """Return the history of a memory that was removed, or None. Raises Ambiguous."""
     layout, repo, head = work.tree.layout, work.store.repo, work.tree.commit
     slug = _SLUG.fullmatch(word)
     digits = _DIGITS.fullmatch(word)
@@ -177,7 +177,7 @@ def _once(work: Work, word: str) -> Past | None:
 
 
 def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
-    """Return the merge commit of each run in the history of the current commit, by run id."""
+    """Return the merge commit of each run in the current commit's history, by run id."""
     wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
     if not wanted:
         return {}
@@ -187,7 +187,7 @@ def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
 
 
 def acts_of(work: Work, entries: Sequence[history.Entry]) -> list[Act]:
-    """Return the decision of each commit, and the merge that put it into effect."""
+    """Return each commit's decision, and the merge that put the decision into effect."""
     merges = merges_of(work, (entry.run for entry in entries))
     return [
         Act(
@@ -204,7 +204,7 @@ def acts_of(work: Work, entries: Sequence[history.Entry]) -> list[Act]:
 
 
 def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> Landing:
-    """Return the landing of a run by its id or a unique prefix. Raises NoSuchRun.
+    """Return the landing of the run with an id or unique id prefix. Raises NoSuchRun.
 
     `runs` are the landed runs, if the caller already has them.
     """
@@ -218,17 +218,17 @@ def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> L
 
 
 def run_merge(work: Work, run: str) -> history.Entry:
-    """Return the commit that landed a run, found by its id or a unique prefix."""
+    """Return the commit that landed the run with an id or unique id prefix."""
     return landing_of(work, run).entry
 
 
 def commit_of(entry: history.Entry) -> Commit:
-    """Return the report of a commit."""
+    """Return a commit in the form that actions report."""
     return Commit(**fields_of(entry))
 
 
 def fields_of(entry: history.Entry) -> dict[str, Any]:
-    """Return the fields of `Commit`, for a record with more fields."""
+    """Return the values for the fields of `Commit`, to fill a record that extends it."""
     return {
         "commit": entry.commit,
         "when": entry.when,
@@ -244,7 +244,7 @@ def fields_of(entry: history.Entry) -> dict[str, Any]:
 
 
 def who(entry: history.Entry) -> str:
-    """Return the recorded actor, or else the author of the commit."""
+    """Return a commit's recorded actor or, if there is none, its author."""
     return entry.trailer("Actor") or entry.author
 
 

@@ -1,4 +1,4 @@
-"""`memrepo why`: show the evidence of a memory, its commits, or who set each field and line."""
+"""`memrepo why`: show a memory's evidence, its commits, or the origin of each field and line."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CandidateVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge's verdict on a candidate that became the memory."""
+    """A judge's verdict on a candidate from which the memory was created."""
 
     candidate: str
     verdict: str
@@ -68,7 +68,7 @@ class CandidateVerdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
-    """A run's judgement of the memory, and the commit that accepted the run."""
+    """A run's judgement of the memory, and the commit in which a person accepted the run."""
 
     run: str
     mode: str
@@ -85,7 +85,7 @@ class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Other(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary of another memory. If the memory is gone, only its id is known."""
+    """A summary of another memory. Only the id is known if that memory is gone."""
 
     id: str
     gone: bool
@@ -95,28 +95,28 @@ class Other(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Supersession(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that the memory replaced, and those that replaced it, nearest first."""
+    """The memories that a memory replaced, and those that replaced it, nearest first."""
 
     before: tuple[Other, ...]
     after: tuple[Other, ...]
 
 
 class Duplicates(msgspec.Struct, frozen=True, kw_only=True):
-    """The id of the memory that this one probably duplicates, and its probable duplicates."""
+    """The id of the memory's probable original, and the ids of its probable duplicates."""
 
     of: str
     by: tuple[Other, ...]
 
 
 class CorrectionFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file under corrections/ that mentions the memory, with its first words."""
+    """A file under corrections/ that mentions the memory, with the file's first words."""
 
     path: str
     title: str
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The evidence, decisions and relations of a memory."""
+    """The evidence, decisions and relations of one memory."""
 
     id: str
     path: str
@@ -146,7 +146,7 @@ Kind = Literal["created", "restored", "changed", "moved", "removed", "unreadable
 
 
 class MemoryCommit(Commit, frozen=True, kw_only=True):
-    """A commit of the memory, and what it changed."""
+    """A commit that changed the memory, and the changes it made."""
 
     change: Kind
     path: str
@@ -171,7 +171,7 @@ class History(result.Result, frozen=True, kw_only=True):
 
 
 class Setter(Act, frozen=True, kw_only=True):
-    """The decision that set a value.
+    """The decision that set a field or wrote some lines.
 
     `cut` is set if the history of a shallow clone ends here, so the value may be older.
     """
@@ -296,7 +296,7 @@ def _relations(entry: Mapping[str, object]) -> dict[str, str]:
 
 
 def _clean(value: object) -> str:
-    """Return a judge's text without secrets, because a manifest can contain any text of a judge."""
+    """Return a judge's text with secrets removed, because a manifest can contain any text."""
     return without_secrets(str(value or ""))
 
 
@@ -334,7 +334,7 @@ def _contested(state: State, memory: Memory) -> tuple[Other, ...]:
 
 
 def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
-    """Yield the files under corrections/ that mention the memory, in any format."""
+    """Yield the files under corrections/ that mention a memory, whatever their format."""
     area = work.tree.layout.area("corrections")
     for path in sorted(p for p in work.tree.blobs if p.startswith(area)):
         data = work.tree.files[path]
@@ -349,7 +349,7 @@ def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:
 
 
 def _history(work: Work, request: Request) -> History:
-    """List the commits that changed a memory, newest first. The memory may have been removed."""
+    """List the commits that changed a memory, newest first, even if the memory was removed."""
     there = work_at(work, request.at)
     past = find_past(there, there.tree.state(), request.id)
     return History(
@@ -369,7 +369,7 @@ def _changes(past: Past) -> Iterator[MemoryCommit]:
 
 
 def _change(version: Version, previous: Sequence[Version], *, again: bool) -> MemoryCommit:
-    """Return the changes of a commit. A merge is compared with its most similar parent."""
+    """Return the changes that a commit made. A merge is compared with its most similar parent."""
     pairs = [(b.memory, _differing(b.memory, version.memory)) for b in previous] or [
         (None, _differing(None, version.memory))
     ]
@@ -397,7 +397,7 @@ def _change(version: Version, previous: Sequence[Version], *, again: bool) -> Me
 
 
 def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object, object]]:
-    """Return the differences between two versions, as (before, after) by field name or `text`."""
+    """Return (before, after) for each field that differs between two versions, and for `text`."""
     if old is None or new is None:
         return {}
     names = [f.name for f in FIELDS if old.fields.get(f.name) != new.fields.get(f.name)]
@@ -406,7 +406,7 @@ def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object
 
 
 def value_of(name: str, memory: Memory) -> Any:
-    """Return the value of a field, or its default if the field is absent."""
+    """Return a field's value, or the field's default if it is absent."""
     default = BY_NAME[name].default
     return plain(name, memory) if name in memory.fields else default or None
 
@@ -461,7 +461,7 @@ def _value(memory: Memory, name: str) -> object:
 
 
 def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], bool]) -> str:
-    """Return the commit that first gave a memory its state at the tip.
+    """Return the commit that first gave a memory the state that it has at the tip.
 
     `same` compares the state.
     """
@@ -475,7 +475,7 @@ def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], b
 
 
 def _line_origins(versions: Mapping[str, Version], tip: str) -> list[str]:
-    """Return the commit that wrote each line of the text at the tip."""
+    """Return the commit that wrote each line of the memory's text at the tip."""
 
     def lines_at(commit: str) -> list[str] | None:
         memory = versions[commit].memory

@@ -1,1 +1,1 @@
-"""Actions that remove a value from history, in this clone and in all others."""
+"""Actions that remove a value from history in this clone and in all other clones."""

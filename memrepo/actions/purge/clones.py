@@ -1,4 +1,4 @@
-"""Purges across clones: read purge records before fetching, and repeat purges in this clone.
+"""Purges in other clones: read their records before fetching, and repeat them in this clone.
 
 A clone that purges a value pushes the record first. Then it replaces the old history on the hub,
 ref by ref, if the hub still has the replaced commit. A clone that receives a record finds the value
@@ -37,7 +37,7 @@ _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
 
 
 def gather(work: Work) -> tuple[Problem, ...]:
-    """Fetch the refs that only the hub has, so that their history is purged too.
+    """Fetch the refs that only the hub contains, so that their history is purged too.
 
     Return a warning if the hub cannot be reached.
     """
@@ -65,7 +65,7 @@ def gather(work: Work) -> tuple[Problem, ...]:
 
 
 def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Repeat recorded purges in this clone before anything else is fetched, and update the hub.
+    """Repeat recorded purges in this clone before fetching anything else, and update the hub.
 
     Raises KeyMissing before anything is fetched or pushed.
     """
@@ -83,7 +83,7 @@ def heed(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 
 def _repeated(work: Work, receipt: Receipt) -> Problem:
-    """Repeat in this clone what another clone purged. Return a notice."""
+    """Repeat a purge from another clone in this clone, and return a notice."""
     repo, now = work.store.repo, work.call.now
     key = purges.key_of(receipt.key)
     if key is None:
@@ -111,7 +111,7 @@ def _repeated(work: Work, receipt: Receipt) -> Problem:
 
 
 def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Replace the old history on the hub, ref by ref, unless the ref has changed.
+    """Replace the old history on the hub, ref by ref. A ref that changed is not replaced.
 
     Return notices.
     """

@@ -76,7 +76,7 @@ _AREAS = {
 
 
 def verify(work: Work, word: str) -> Result:
-    """Search again for purged values, to verify receipts.
+    """Search for purged values again to verify their receipts.
 
     If standard input has a value, search for this value and choose the matching receipts.
     """
@@ -168,7 +168,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that contains the value: its class, its location, and the number of hits."""
+    """A place that contains the value, with its class, its location and the number of hits."""
 
     kind: str
     where: str
@@ -178,14 +178,14 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Clone(msgspec.Struct, frozen=True, kw_only=True):
-    """A known clone, and whether it has repeated a purge."""
+    """A known clone, and whether it has repeated the purge."""
 
     clone: str
     acknowledged: bool
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The places with the value, what was changed, and which clones have not repeated the purge."""
+    """The places with the value, the changes made, and the clones that must repeat the purge."""
 
     receipt: str = ""
     places: tuple[Place, ...] = ()
@@ -202,7 +202,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Purge a value, list its places (dry run), or verify receipts."""
+    """Purge a value, list the places that contain it (dry run), or verify receipts."""
     if request.what == VERIFY:
         return verify(work, request.receipt)
     work.require_writable()
@@ -234,7 +234,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
-    """Return the id of a purge.
+    """Return the id under which a purge is recorded.
 
     Two clones that purge the same value at the same time get different ids.
     """
@@ -244,7 +244,7 @@ def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
 
 
 def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
-    """Remove the value from history and files. The caller holds the locks."""
+    """Remove the value from history and files. The caller must hold the locks."""
     store = work.store
     repo = store.repo
     tips = quarantine.tips_of(repo)
@@ -299,7 +299,7 @@ def _purged(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) ->
 
 
 def _values(work: Work, word: str) -> list[str]:
-    """Return the values to purge: the text of the memory, or the text on standard input."""
+    """Return the values to purge: the text of a memory, or the text on standard input."""
     if not word:
         given = work.call.read().strip()
         if not given:
@@ -321,7 +321,7 @@ def _values(work: Work, word: str) -> list[str]:
 
 
 def _refuse_broken(work: Work, plan: Plan) -> None:
-    """Check the new history in a temporary work tree. Raise if a check of `doctor` newly fails."""
+    """Check the new history in a temporary work tree. Raise if any `doctor` check newly fails."""
     repo = work.store.repo
     objects = Path(repo.common_dir) / "objects"
     where = quarantine.folder_of(repo)
@@ -342,7 +342,7 @@ def _refuse_broken(work: Work, plan: Plan) -> None:
 def _failing(
     work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str
 ) -> frozenset[str]:
-    """Return the checks of `doctor` that fail for refs, in a work tree with borrowed objects."""
+    """Return the `doctor` checks that fail for given refs, in a work tree with borrowed objects."""
     repo = work.store.repo
     try:
         form = "sha256" if len(next(iter(refs.values()))) == 64 else "sha1"
@@ -366,7 +366,7 @@ def _failing(
 
 
 def files_of(work: Work, history: History) -> Iterable[File]:
-    """Yield every version of every file, under each of its paths."""
+    """Yield every version of every file, once under each path that it had."""
     objects = work.store.repo.light.objects
     for blob, paths in history.paths.items():
         data = objects.read(blob)
@@ -374,7 +374,7 @@ def files_of(work: Work, history: History) -> Iterable[File]:
 
 
 def outside(found: Iterable[Place]) -> dict[str, int]:
-    """Return the number of hits in each class that is left to the user."""
+    """Return the number of hits per class of place that the user must clean."""
     left: dict[str, int] = {}
     for place in found:
         if place.kind in OUTSIDE:
@@ -383,7 +383,7 @@ def outside(found: Iterable[Place]) -> dict[str, int]:
 
 
 def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
-    """Return the clones known from the ledgers, and whether each has repeated a purge."""
+    """Return the clones that the ledgers name, and whether each has repeated a purge."""
     repo = work.store.repo
     done = {said.clone for said in purges.acknowledged(repo, purge_id)}
     known = set(done)
@@ -395,7 +395,7 @@ def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
 
 
 def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes) -> list[Needle]:
-    """Return needles for the keyed values, by searching all texts in this clone for them."""
+    """Return search patterns for the keyed values, found by searching all texts in this clone."""
     found: dict[str, Needle] = {}
     repo = work.store.repo
     objects = repo.light.objects
@@ -411,7 +411,7 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
 
 
 def recognised_words(work: Work, history: History, hidden: Sequence[str], key: bytes) -> set[str]:
-    """Return the words of pages and headers that only a purged value contained."""
+    """Return the words in pages and headers that came only from a purged value."""
     objects = work.store.repo.light.objects
     listed = set[str]()
     for blob in history.paths if hidden else ():
@@ -431,7 +431,7 @@ def _on_disk(work: Work) -> Iterable[Path]:
 
 
 def places(work: Work, edit: Edit, history: History) -> list[Place]:
-    """Return every place that contains the value, in history, in other files and outside."""
+    """Return every place that contains the value: in history, in other files and outside."""
     found = [
         *_in_history(work, edit, history),
         *_of_refs(work, edit),
@@ -442,7 +442,7 @@ def places(work: Work, edit: Edit, history: History) -> list[Place]:
 
 
 def hits_of(found: Iterable[Place]) -> dict[str, int]:
-    """Return the number of hits in each class that is cleaned."""
+    """Return the number of hits per class of place that a purge cleans."""
     counts: Counter[str] = Counter()
     for place in found:
         if place.kind not in OUTSIDE:
@@ -451,7 +451,7 @@ def hits_of(found: Iterable[Place]) -> dict[str, int]:
 
 
 def class_of(layout: Layout, path: str) -> str:
-    """Return the class of a file by its path in the repository."""
+    """Return the class of a file according to its path in the repository."""
     if layout.is_hot(path):
         return "hot page"
     if path == layout.config:
@@ -526,7 +526,7 @@ def _in_file(edit: Edit, path: Path, name: str) -> int:
 
 
 def _outside(work: Work, edit: Edit) -> Iterator[Place]:
-    """Yield the places in the workspace.
+    """Yield the places in the workspace that contain the value.
 
     Its files belong to the agent, so their owner cleans them.
     """
@@ -541,7 +541,7 @@ def _outside(work: Work, edit: Edit) -> Iterator[Place]:
 
 
 def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
-    """Count all objects of a repository. Unless `hits` is given, count the hits in them too."""
+    """Count all objects of a repository, and the hits in them unless `hits` is given."""
     objects = size = commits = 0
     found: Counter[str] = Counter()
     for one in git.objects.every():

@@ -1,1 +1,1 @@
-"""Checks of memory files and commits. They return problems."""
+"""Checks of memory files and commits, which return the problems they find."""

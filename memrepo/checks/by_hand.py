@@ -1,4 +1,4 @@
-"""Find manual changes that only memrepo may make: its own fields, and trailers in messages."""
+"""Find manual changes to fields and commit trailers that only memrepo may write."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _COMMANDS: Mapping[str, str] = {
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Compare each memory with its earlier version. During a manual merge, do nothing."""
+    """Compare each checked memory with its earlier version, except during a manual merge."""
     for memory, old in () if scene.merging else pairs(scene):
         if memory.id != old.id:
             if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
@@ -80,7 +80,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
-    """Yield each checked memory with its earlier version, found by id or else by path."""
+    """Yield (memory, earlier version) pairs. Earlier versions are found by id or else by path."""
     at = {old.path: old for old in scene.earlier.values()}
     for memory in scene.memories:
         old = scene.earlier.get(memory.id) or at.get(memory.path)
@@ -89,7 +89,7 @@ def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
 
 
 def machine_keys(memory: Memory, old: Memory) -> list[str]:
-    """Return the changed fields that only memrepo writes, except those implied by other changes."""
+    """Return the machine-written fields changed by hand, except those implied by other changes."""
     keys = changed_keys(old.fields, memory.fields)
     before, after = implied(old.fields), implied(memory.fields)
     followed = {
@@ -102,7 +102,7 @@ def machine_keys(memory: Memory, old: Memory) -> list[str]:
 
 
 def revived(memory: Memory, old: Memory) -> bool:
-    """Return whether a status went back without a higher epoch. A merge would undo this change."""
+    """Return whether a status was set back by hand, so that a merge would undo the change."""
     lower = STATUSES.index(memory.status) < STATUSES.index(old.status)
     return lower and memory.fields.get("status_epoch", 0) <= old.fields.get("status_epoch", 0)
 
@@ -142,7 +142,7 @@ _TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
 
 
 def message_problems(path: str, text: str) -> Iterator[Problem]:
-    """Yield the problems of a commit message as the editor saves it, including comments."""
+    """Yield the problems of a commit message as saved by the editor, including comment lines."""
     cut = _SCISSORS.search(text)
     said = text[: cut.start()] if cut else text
     for number, line in enumerate(said.split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""Rules about deceptive characters, sizes, and the order of keys."""
+"""Rules about deceptive characters, sizes, and the order of keys in memory files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SIZE_RULES = (NESTING, LINE)
 
 
 def find_too_large(scene: Scene) -> Iterator[Problem]:
-    """Check the line lengths and the nesting of each body."""
+    """Check the line lengths and the nesting depth of each memory's body."""
     for memory in scene.memories:
         if len(memory.body) <= MAX_DEPTH:  # too short to break a rule
             continue
@@ -94,7 +94,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def cleaned(text: str) -> str:
-    """Return a text without deceptive characters. A byte order mark at the start is retained."""
+    """Return a text without deceptive characters. Keep a byte order mark at the start."""
     if text.isascii():
         return text
     spans = [match.span() for match in _FLAG.finditer(text)]
@@ -146,7 +146,7 @@ def _order(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def ordered(data: bytes, path: str) -> bytes:
-    """Return a file with memrepo's keys in the order of the schema.
+    """Return a memory file with its memrepo keys sorted in schema order.
 
     Comments and blank lines above a key move with it. Other keys keep their positions.
     """

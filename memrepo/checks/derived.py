@@ -1,4 +1,4 @@
-"""Rules about the files that memrepo writes: pages, manifests of runs, corrections."""
+"""Rules about the files that memrepo generates: pages, run manifests and corrections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BUDGET_RULES = (BUDGET,)
 
 
 def find_over_budget(scene: Scene) -> Iterator[Problem]:
-    """Yield a problem if there are more hot memories than the budget allows.
+    """Yield a problem if the repository contains more hot memories than the budget allows.
 
     Unchecked memories are only counted if the change adds a hot memory.
     """
@@ -67,7 +67,7 @@ STALE_RULES = (STALE,)
 
 
 def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
-    """Yield a problem for each hot memory that differs from its bullet on the page."""
+    """Yield a problem for each hot memory that differs from its bullet on the hot cache page."""
     hot = [m for m in scene.memories if "hot" in m.fields]
     if scene.layout is None or scene.merging or not hot:
         return
@@ -94,7 +94,7 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
 
 
 def _around(scene: Scene) -> Iterator[Memory]:
-    """Yield the unchecked memories that are or were on the hot cache."""
+    """Yield the unchecked memories that are, or once were, marked as hot."""
     for path in sorted({*scene.around.naming("hot:")} - {*scene.files, *scene.gone}):
         data = scene.around.file(path)
         memory = codec.decode(path, data)[0] if data is not None else None
@@ -117,7 +117,7 @@ RULES = (EDITED, PAGE_EDITED)
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Check each generated page among the files."""
+    """Check each checked file that is a generated page."""
 
     def memory_at(path: str) -> Memory | None:
         data = scene.files.get(path) or scene.around.file(path)
@@ -132,9 +132,9 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem]:
-    """Yield a problem for an edited page.
+    """Yield a problem for a page that was edited by hand.
 
-    It has the first changed line if the earlier page is known.
+    The problem names the first changed line if the earlier page is known.
     """
     if standing_of("view", data) != "edited":
         return
@@ -158,7 +158,7 @@ Find = Callable[[str], Memory | None]
 
 
 def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
-    """Return a problem for each edited line, with the command that makes the same change."""
+    """Return a problem for each edited line of the page, with a command for the same change."""
     if standing_of("hot", data) != "edited":
         return []
     from memrepo.views.hot import said_by_hand
@@ -188,7 +188,7 @@ def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
 
 
 def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | None:
-    """Return what is wrong with a line, and the command that makes it valid.
+    """Return (problem, command) for an invalid line of the page: what is wrong, and how to fix it.
 
     Return None if it is valid.
     """
@@ -227,7 +227,7 @@ MANIFEST_RULES = (UNREADABLE, BY_HAND)
 
 
 def find_in_manifests(scene: Scene) -> Iterator[Problem]:
-    """Check that the manifests are readable and that none was changed or deleted manually."""
+    """Check that run manifests are readable and were not changed or deleted by hand."""
     files = {p: d for p, d in scene.in_area("runs").items() if p.endswith(".json")}
     for path, data in files.items():
         from memrepo.core.manifest import read_manifest
@@ -281,7 +281,7 @@ CORRECTION_RULES = (
 
 
 def find_in_corrections(scene: Scene) -> Iterator[Problem]:
-    """Check each correction, and report cases with two files."""
+    """Check each correction file, and report correction cases that have two files."""
     files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
     if not files:
         return

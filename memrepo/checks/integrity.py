@@ -1,4 +1,4 @@
-"""Check the commits that memrepo wrote. The rules are pure functions of facts about each commit.
+"""Check the history of commits written by memrepo. The rules are pure functions.
 
 Commits without memrepo's trailers were made by others. They must only leave manifests unchanged. A
 person may amend, rebase, squash or reword memrepo's commits. This leads to a warning, not an error.
@@ -35,7 +35,7 @@ _BRINGS = ("revert", "sync")
 
 
 class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about a commit: ids, subject, memrepo's trailers, and the manifests that it touched.
+    """Facts about a commit: its ids, subject and memrepo trailers, and the manifests it touched.
 
     `added` and `changed` have the run ids of the manifests. For merges they are empty.
     """
@@ -50,7 +50,7 @@ class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def op(self) -> str:
-        """Return the operation, or an empty string if memrepo did not write the commit."""
+        """Return the commit's operation, or an empty string if memrepo did not write the commit."""
         return next(iter(self.trailers.get("Op", ())), "")
 
     @property
@@ -60,7 +60,7 @@ class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def history_problems(facts: Sequence[CommitFacts]) -> tuple[Problem, ...]:
-    """Return the problems of a history, in the order of its commits. Parents must come first."""
+    """Return the problems of a history in commit order. Parents must precede their children."""
     by_id = {f.commit: f for f in facts}
     seen: set[str] = set()
     found: list[Problem] = []

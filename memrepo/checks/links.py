@@ -1,4 +1,4 @@
-"""Rules about references of memories: links, supersessions and parents."""
+"""Rules about references between memories: links, supersessions and parents."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
 def find_in_bodies(scene: Scene) -> Iterator[Problem]:
-    """Check each link that a change adds, and all links in memories written by a person."""
+    """Check each link added by the change, and every link in memories written by a person."""
     if scene.layout is None or scene.merging:
         return  # the targets of a loose file's links are unknown
     for memory in scene.memories:
@@ -30,7 +30,7 @@ def find_in_bodies(scene: Scene) -> Iterator[Problem]:
 
 
 def _known(scene: Scene, memory: Memory) -> str:
-    """Return the text whose links are not checked.
+    """Return the part of a memory's body whose links need no check.
 
     An unchanged memory that a person wrote is checked completely.
     """
@@ -117,7 +117,7 @@ RULES = (
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Check every reference of the checked memories, and references to deleted memories."""
+    """Check every reference of the checked memories, and all references to deleted memories."""
     if scene.layout is None or scene.merging:
         return  # the next command repairs a manual merge
     if any(

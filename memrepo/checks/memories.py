@@ -1,4 +1,4 @@
-"""Rules about memory files: header, id, file name, layer, primary page, tags."""
+"""Rules about memory files: header, id, file name, layer, primary page and tags."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _CONFLICT = next(rule for rule in HEADER_RULES if rule.name == "file-conflict")
 
 
 def find_unreadable(scene: Scene) -> Iterator[Problem]:
-    """Decode every memory file, and search memrepo's other files for conflict markers."""
+    """Decode every memory file, and check memrepo's other files for conflict markers."""
     for _, problems in scene.decoded.values():
         yield from problems
     for path, data in scene.files.items():
@@ -119,7 +119,7 @@ _NOT_ON_WINDOWS = regex(
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Check each memory, and report colliding paths."""
+    """Check each memory, and report paths that collide on some file systems."""
     seen: dict[str, str] = {}
     for memory in scene.memories:
         if not memory.id:
@@ -141,7 +141,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
-    """Return a memory written by a person with its missing id, creation time, origin and file name.
+    """Return a manually written memory with any missing id, time, origin and file name added.
 
     The id is none of those in `taken`.
     """
@@ -262,7 +262,7 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
 
 
 def folded(path: str) -> str:
-    """Return a path in the form in which some file systems compare paths."""
+    """Return a path in normalized case and Unicode form, as some file systems compare paths."""
     return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
 
 
@@ -278,7 +278,7 @@ _LOOSE = regex(r"[\s_-]+")
 
 
 def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
-    """Check the tags of each memory."""
+    """Check that each tag of the memories is allowed."""
     wants = scene.wants
     for memory in scene.memories:
         for n, tag in enumerate(memory.texts("tags")):
@@ -298,14 +298,14 @@ def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
 
 
 def expected_tag(tag: str, wants: Wants) -> str:
-    """Describe what is expected instead of a tag."""
+    """Describe which tag is expected instead of an unknown one."""
     if wants.tags:
         return "which is not in the vocabulary" + _hint(tag, wants)
     return f"expected one word that matches the pattern {wants.tag_pattern or TAG_PATTERN}"
 
 
 def is_known_tag(tag: str, wants: Wants) -> bool:
-    """Return whether the vocabulary, with its shell patterns, or the tag pattern allows a tag."""
+    """Return whether the vocabulary (including its shell patterns) or tag pattern allows a tag."""
     if any(fnmatchcase(tag, allowed) for allowed in wants.tags):
         return True
     pattern = wants.tag_pattern or ("" if wants.tags else TAG_PATTERN)
@@ -313,7 +313,7 @@ def is_known_tag(tag: str, wants: Wants) -> bool:
 
 
 def respelled(memory: Memory, wants: Wants) -> Memory:
-    """Return a memory with its tags spelled as in the vocabulary."""
+    """Return a memory with its tags spelled as they are in the vocabulary."""
     tags = tuple(dict.fromkeys(_spelled(tag, wants) for tag in memory.texts("tags")))
     return memory if tags == memory.texts("tags") else memory.with_fields({"tags": tags})
 

@@ -1,4 +1,4 @@
-"""All rules by name, and the function that checks a scene."""
+"""The registry of all rules by name, and the function that checks a scene."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 
 
 def problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
-    """Return the distinct problems of a scene, sorted by path and line.
+    """Check a scene and return its distinct problems, sorted by path and line.
 
     `only` limits them to groups of rules.
     """

@@ -1,4 +1,4 @@
-"""The parts of a check: named rules, the scene they check, and the problems they find.
+"""The building blocks of checks: named rules, the scene they check, and their problems.
 
 Rules are pure. They only use file contents by path, and the rest of the repository through
 `Around`. All rules are listed in `checks.registry`, from which docs/rules.md is generated.
@@ -40,7 +40,7 @@ GROUPS: Mapping[Group, str] = MappingProxyType(
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule: its requirement, and what `--fix` does if an automatic fix is safe."""
+    """A named rule: what it requires, and what `--fix` does if an automatic fix is safe."""
 
     name: str
     group: Group
@@ -58,7 +58,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
         key: str = "",
         fix: str = "",
     ) -> Problem:
-        """Return a problem found by this rule."""
+        """Return a problem that reports a violation of this rule."""
         return Problem(
             path=path,
             rule=self.name,
@@ -72,18 +72,18 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Around:
-    """Access to the repository outside the checked files. This base class finds nothing."""
+    """Read access to files outside the checked ones. This base class finds no files."""
 
     def before(self, path: str) -> bytes | None:
-        """Return a file as it was before the checked change, or None if it did not exist."""
+        """Return a file's content before the checked change, or None if it did not exist."""
 
     def holders(self, ids: Collection[str]) -> Iterable[Memory]:
-        """Return the memories outside the checked files with one of these ids."""
+        """Return the unchecked memories that have one of the given ids."""
         del ids
         return ()
 
     def called(self, names: Collection[str]) -> Iterable[Memory]:
-        """Return the memories that the names may refer to, including checked ones.
+        """Return the memories that the given names may refer to, including checked memories.
 
         A name is an id, a slug with or without the digits of the id, or a title.
         """
@@ -91,31 +91,31 @@ class Around:
         return ()
 
     def file(self, path: str) -> bytes | None:
-        """Return an unchecked file as the change leaves it, or None if it does not exist."""
+        """Return an unchecked file's content after the change, or None if it does not exist."""
 
     def there(self, path: str) -> bool:
-        """Return whether any file exists at a path, including files that are not memrepo's."""
+        """Return whether a file exists at a path, even one that memrepo does not manage."""
         del path
         return False
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return the paths that differ from one of these only in case or Unicode form."""
+        """Return existing paths that differ from a given path only in case or Unicode form."""
         del paths
         return ()
 
     def below(self, folder: str) -> Mapping[str, bytes]:
-        """Return the unchecked files below a folder."""
+        """Return {path: content} of the unchecked files below a folder."""
         del folder
         return {}
 
     def naming(self, text: str) -> Collection[str]:
-        """Return the paths of memory files that contain a text, such as an id."""
+        """Return the paths of memory files that contain a given text, such as an id."""
         del text
         return ()
 
 
 class Wants(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of a repository that checks use.
+    """The repository settings that checks use.
 
     A tag must be in the vocabulary or match the pattern. Without either it must match
     `TAG_PATTERN`. If `hot_budget` is None, the budget of `HotRules` applies. `decay_classes` are
@@ -129,7 +129,7 @@ class Wants(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The input of a check: file contents by path, deleted paths, and the rest of the repository.
+    """The input of a check: files by path, deleted paths, and access to the rest of the repository.
 
     Without a layout the files belong to no repository, and references are not checked. `merging` is
     true during a manual merge in git. Rules about several files are then skipped, because the next
@@ -145,7 +145,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def decoded(self) -> Mapping[str, tuple[Memory | None, tuple[Problem, ...]]]:
-        """Return each decoded memory file by path, with its problems."""
+        """Return {path: (decoded memory, problems)} of the checked memory files."""
         return {
             path: codec.decode(path, data)
             for path, data in sorted(self.files.items())
@@ -154,19 +154,19 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def memories(self) -> tuple[Memory, ...]:
-        """Return the memories that could be decoded, sorted by path."""
+        """Return the checked memories that could be decoded, sorted by path."""
         return tuple(memory for memory, _ in self.decoded.values() if memory is not None)
 
     @cached_property
     def names(self) -> Names:
-        """Return an index of the checked memories by name."""
+        """Return an index that finds the checked memories by name."""
         from memrepo.policies.links import Names
 
         return Names(self.memories)
 
     @cached_property
     def earlier(self) -> Mapping[str, Memory]:
-        """Return the earlier versions of checked and deleted memories by id."""
+        """Return {id: earlier version} of the checked and deleted memories."""
         found: dict[str, Memory] = {}
         for path in (*self.gone, *self.files):
             data = self.around.before(path) if self.is_memory(path) else None
@@ -180,14 +180,14 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def others(self) -> Mapping[str, Memory]:
-        """Return, by id, the unchecked memories that checked ones refer to or share an id with."""
+        """Return {id: memory} of unchecked memories whose ids checked memories use or refer to."""
         named = {id_ for m in self.memories for id_ in (m.id, *references(m))} - {""}
         paths = {*self.files, *self.gone}
         return {m.id: m for m in self.around.holders(named) if m.path not in paths}
 
     @cached_property
     def by_id(self) -> Mapping[str, Memory]:
-        """Return all known memories by id. Checked ones take precedence."""
+        """Return {id: memory} of all known memories. Checked memories take precedence."""
         return {**self.others, **{m.id: m for m in reversed(self.memories) if m.id}}
 
     def is_memory(self, path: str) -> bool:
@@ -197,7 +197,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return path.endswith(".md") and self.area(path) in ("", "memories")
 
     def area(self, path: str) -> str:
-        """Return the area of a file, or an empty string.
+        """Return the name of the area that contains a file, or an empty string.
 
         For a loose file, search all its folders.
         """
@@ -209,12 +209,12 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return area if area in AREAS and area in parts else ""
 
     def in_area(self, area: str) -> Mapping[str, bytes]:
-        """Return the files in an area by path."""
+        """Return {path: content} of the files in an area."""
         return {p: d for p, d in sorted(self.files.items()) if self.area(p) == area}
 
 
 def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
-    """Return the one-based line and column of a key's value or of a part of it.
+    """Return the one-based (line, column) of a key's value, or of a part of this value.
 
     Return the position of the key if the part cannot be located, and (1, 1) if there is no such
     key.
@@ -233,7 +233,7 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
 
 
 def body_line(data: bytes) -> int:
-    """Return the one-based line on which the text of the body begins."""
+    """Return the one-based number of the line on which a memory's body begins."""
     text = data.decode("utf-8", "replace")
     header = headers.read(text, "")
     lines = unix(text[header.body_offset :]).split("\n")

@@ -1,4 +1,4 @@
-"""Rules about secrets, identifying numbers, and rejected statements.
+"""Rules about secrets, identifying numbers, and statements that a person rejected.
 
 A line with `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is skipped, and
 so is a secret whose fingerprint is in the repository's baseline. This applies to checks only.
@@ -65,7 +65,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
-    """Yield a problem for each secret in a file, unless its line allows it."""
+    """Yield a problem for each secret in a file, except on lines marked as allowed."""
     for secret, _ in secrets_of(path, data):
         yield SECRET.found(
             path,
@@ -78,7 +78,7 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
 
 
 def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
-    """Yield each secret in a file with its value, unless its line allows it.
+    """Yield each secret in a file with its value, except on lines marked as allowed.
 
     Lines of views end with the short id of a memory. These ids are not secrets, whatever the
     heading.
@@ -97,7 +97,7 @@ def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
 
 
 def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:
-    """Yield warnings for numbers that a change adds.
+    """Yield a warning for each identifying number that a change adds.
 
     Existing ones are ignored: there are too many.
     """

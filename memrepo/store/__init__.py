@@ -1,1 +1,1 @@
-"""Git, SQLite and locks. Only this package accesses them."""
+"""The only package that accesses git, SQLite and locks."""

@@ -1,4 +1,4 @@
-"""Answers of interrupted runs, in the common git directory: one file per run.
+"""Answers that interrupted runs already received, in one file per run in the common git directory.
 
 Each answer is on disk before the next question is sent, so a killed process loses only the current
 question. Nothing here is committed. A run that completes removes its file.
@@ -26,7 +26,7 @@ SCHEMA_VERSION = 1
 
 
 class NotKept(MemrepoError):
-    """Raised when no interrupted run matches the given name, or there is none."""
+    """Raised when there is no interrupted run, or none matches the given name."""
 
     exit_code = Exit.USAGE
 
@@ -43,7 +43,7 @@ class NotKept(MemrepoError):
 
 
 class Broken(msgspec.Struct, frozen=True, kw_only=True):
-    """An interrupted run: its name, its mode, its kind of judge, and the number of answers."""
+    """An interrupted run: its name, mode, kind of judge, and number of stored answers."""
 
     run: str
     mode: str
@@ -52,7 +52,7 @@ class Broken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptAnswers:
-    """The answers of one run, stored on disk at once. Implements `judges.asking.Kept`."""
+    """The answers of one run, each saved to disk at once. Implements `judges.asking.Kept`."""
 
     def __init__(self, store: Path, of: Broken) -> None:
         self.of = of
@@ -67,23 +67,23 @@ class KeptAnswers:
 
     @property
     def unbilled(self) -> Usage:
-        """Return the usage of the answers that no manifest has recorded."""
+        """Return the usage of all answers that are not yet recorded in a manifest."""
         return self._unbilled
 
     @property
     def used(self) -> int:
-        """Return the number of answers reused from an earlier process."""
+        """Return how many answers this process reused from an earlier one."""
         return len(self._used)
 
     def find(self, key: str) -> Mapping[str, object] | None:
-        """Return an answer, or None."""
+        """Return the stored answer to a question, or None if there is none."""
         found = self._answers.get(key)
         if found is not None and key not in self._mine:
             self._used.add(key)
         return found
 
     def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
-        """Store the answers of one question and their usage on disk."""
+        """Save the answers to one question, and their usage, to disk."""
         if not answers and not usage.calls:
             return
         self._answers |= answers
@@ -92,14 +92,14 @@ class KeptAnswers:
         self._append({"answers": answers, "usage": asdict(usage)})
 
     def billed(self) -> None:
-        """Reset the usage after a manifest has recorded it. The answers remain."""
+        """Reset the unbilled usage once a manifest contains it. Keep the answers."""
         self._unbilled = Usage()
         if self.path.exists():
             self.path.unlink()
             self._append({"answers": self._answers})
 
     def remove(self) -> None:
-        """Delete the answers, because all of them have landed."""
+        """Delete the stored answers, because the results of all of them have landed."""
         self.path.unlink(missing_ok=True)
 
     def _append(self, line: Mapping[str, object]) -> None:
@@ -117,7 +117,7 @@ class KeptAnswers:
 
 
 def broken_runs(store: Path) -> list[Broken]:
-    """Return the interrupted runs with stored answers, oldest first."""
+    """Return the interrupted runs that have stored answers, oldest first."""
     found = []
     for path in sorted((store / FOLDER).glob("*.jsonl")):
         head, *rest = read_lines(path) or [{}]
@@ -134,7 +134,7 @@ def broken_runs(store: Path) -> list[Broken]:
 
 
 def broken_run(store: Path, wanted: str) -> Broken:
-    """Return the run with a name or unique prefix, or the newest run. Raises NotKept."""
+    """Return the interrupted run with a name or unique prefix, or the newest. Raises NotKept."""
     there = broken_runs(store)
     found = [b for b in there if b.run.startswith(wanted)]
     if not found or (wanted and len(found) > 1 and wanted not in (b.run for b in found)):
@@ -143,7 +143,7 @@ def broken_run(store: Path, wanted: str) -> Broken:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return the JSON lines of a file, up to the first incomplete one."""
+    """Return the JSON values of a file's lines, up to the first incomplete line."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
@@ -161,6 +161,6 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 def usage_of(record: Any) -> Usage:
-    """Return a stored usage record as a Usage."""
+    """Convert a stored usage record to a Usage."""
     given = record if isinstance(record, dict) else {}
     return Usage(**{key: value for key, value in given.items() if key in Usage.__struct_fields__})

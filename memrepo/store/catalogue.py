@@ -1,4 +1,4 @@
-"""The catalogue: decoded memories and derived values, stored in SQLite by blob.
+"""The catalogue: an SQLite cache of decoded memories and derived values by blob.
 
 It also stores answers about whole commits, such as stale pages and the counts of `status`.
 Everything is a cache in the search index's file and is deleted with that file. Rows are valid only
@@ -53,7 +53,7 @@ _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _type_of(kind: Kind) -> Any:
-    """Return the type of a kind's values."""
+    """Return the Python type for values of a schema kind."""
     match kind:
         case Record(make=make):
             return make
@@ -79,7 +79,7 @@ _ROW = msgspec.msgpack.Decoder(_Row)
 
 
 class Catalogue:
-    """The cached rows of one repository. Errors on disk are never raised here."""
+    """The cached rows of one repository. Disk errors are ignored, never raised."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -92,16 +92,16 @@ class Catalogue:
 
     @property
     def stale(self) -> dict[str, list[str]]:
-        """Return the pages that do not match the memories, by the fingerprint of a tree."""
+        """Return {tree fingerprint: pages that do not match the memories in this tree}."""
         return self._of("stale", list[str])
 
     @property
     def surveys(self) -> dict[str, Any]:
-        """Return the counts of `status` as JSON values, by the fingerprint of a tree."""
+        """Return {tree fingerprint: counts shown by `status`, as JSON values}."""
         return self._of("survey", Any)
 
     def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
-        """Return the stored memories of the given {blob: path}, by blob."""
+        """Return {blob: memory} of the stored memories among the given {blob: path}."""
         asked, blobs = "SELECT blob, sum, memory FROM parsed", tuple(wanted)
         if len(blobs) <= MAX_BY_NAME:
             asked += f" WHERE blob IN ({', '.join('?' * len(blobs))})"
@@ -121,7 +121,7 @@ class Catalogue:
         return found
 
     def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
-        """Store memories by blob with their derived values, and store new answers.
+        """Store memories by blob, with their derived values and any new answers.
 
         Rows of blobs that are not `current` (by default: not in `memories`) are deleted once there
         are many of them.
@@ -176,7 +176,7 @@ class Catalogue:
                     yield kind, key, _checksum(key, value), value
 
     def _select(self, asked: str, values: Sequence[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Yield the readable rows that this program version wrote."""
+        """Yield the readable rows written by the current program version."""
         if self._path.exists():
             with suppress(sqlite3.Error, UnicodeDecodeError), self._open() as base:
                 if _is_ours(base):
@@ -195,7 +195,7 @@ class Catalogue:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Run the block without garbage collection, which would scan many new memories."""
+    """Run the block without garbage collection, which would repeatedly scan new memories."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -207,13 +207,13 @@ def _uncollected() -> Iterator[None]:
 
 @cache
 def catalogue_at(path: Path) -> Catalogue:
-    """Return the catalogue in a file, one shared object per process."""
+    """Return the catalogue in a file. Each process shares one catalogue object per file."""
     return Catalogue(path)
 
 
 @cache
 def program_print() -> str:
-    """Return a fingerprint of this program's modules and tables, by file sizes and times.
+    """Return a fingerprint of memrepo's modules and tables, based on file sizes and times.
 
     Python uses the same data to decide whether a compiled module is current.
     """
@@ -233,7 +233,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:
-    """Return whether the current program version wrote the rows."""
+    """Return whether the rows in a file were written by the current program version."""
     tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
     if not tables.issuperset(_OURS):
         return False
@@ -256,7 +256,7 @@ def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, bytes]]:
 
 
 def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
-    """Delete the rows of removed files once there are many, and the oldest answers."""
+    """Delete the rows of removed files if there are many, and delete the oldest answers."""
     count = base.execute("SELECT count(*) FROM parsed").fetchone()[0]
     if count > 2 * len(current) + SPARE_ROWS:
         blobs = base.execute("SELECT blob FROM parsed").fetchall()

@@ -34,37 +34,37 @@ _COLUMNS = (
 
 
 class Limits:
-    """A condition on rows of `memory`, with the values of its placeholders."""
+    """An SQL condition on rows of table `memory`, with the values of its placeholders."""
 
     def __init__(self) -> None:
         self.parts: list[str] = []
         self.values: list[str] = []
 
     def tagged(self, tags: Sequence[str]) -> Limits:
-        """Limit to rows that have all of some tags."""
+        """Limit the condition to rows that have all of the given tags."""
         self.parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(tags)
         self.values += tags
         return self
 
     def among(self, column: str, values: Sequence[str]) -> Limits:
-        """Limit a column to some values."""
+        """Limit a column to the given values."""
         self.parts.append(f"m.{column} IN ({','.join('?' * len(values))})")
         self.values += values
         return self
 
     def held(self) -> Limits:
-        """Limit the paths to those in the temporary table."""
+        """Limit the rows to paths in the temporary table."""
         self.parts.append(f"m.path IN (SELECT path FROM {HELD})")  # noqa: S608 - a constant
         return self
 
     @property
     def condition(self) -> str:
-        """Return the SQL condition: all parts joined by AND."""
+        """Return the SQL condition, with all parts joined by AND."""
         return " AND ".join(self.parts) or "1"
 
 
 class _Thread:
-    """The order of a thread, with cached neighbours of its documents."""
+    """The ordered documents of a thread, with a cache of each document's neighbours."""
 
     def __init__(self, said: Sequence[tuple[int, str]]) -> None:
         self.numbers = [number for number, _ in said]
@@ -73,7 +73,7 @@ class _Thread:
         self._rows: dict[int, Row] = {}
 
     def around(self, number: int) -> Row:
-        """Return the documents up to four places from a document, including itself."""
+        """Return a document and its neighbours in the thread, up to four on each side."""
         row = self._rows.get(number)
         if row is None:
             at = self._places[number]
@@ -83,7 +83,7 @@ class _Thread:
 
 
 class _Read:
-    """Cache of data read from an index file. It is valid while the file does not change."""
+    """Cache of data read from an index file, valid until the file changes."""
 
     def __init__(self) -> None:
         self.documents: dict[int, Document] = {}
@@ -92,20 +92,20 @@ class _Read:
         self.holders: dict[str, int] = {}
 
     def keep(self, documents: Iterable[Document]) -> None:
-        """Cache some documents. Discard all earlier ones if there are too many."""
+        """Cache some documents, after discarding all cached ones if there are too many."""
         if len(self.documents) > _KEPT:
             self.documents.clear()
             self.within.clear()
         self.documents |= {document.number: document for document in documents}
 
     def thread(self, key: tuple[object, ...], said: Sequence[tuple[int, str]]) -> None:
-        """Cache the order of a thread."""
+        """Cache a thread's documents in order."""
         if len(self.threads) > _KEPT_THREADS:
             self.threads.clear()
         self.threads[key] = _Thread(said)
 
     def count(self, held: Mapping[str, int]) -> None:
-        """Cache the document counts of some terms, including counts of 0."""
+        """Cache the document counts of some terms, including zero counts."""
         if len(self.holders) > _KEPT_TERMS:
             self.holders.clear()
         self.holders |= held
@@ -117,7 +117,7 @@ def _read_of(_file: tuple[object, ...]) -> _Read:
 
 
 def _read_in(base: sqlite3.Connection, known: tuple[object, ...]) -> _Read:
-    """Return the cache for an index, or an empty cache if this connection has changed the index.
+    """Return the cache for an index file, or an empty cache if this connection changed the index.
 
     No other process writes while a query runs, and a changed file gets a new cache.
     """
@@ -129,7 +129,7 @@ def _read_in(base: sqlite3.Connection, known: tuple[object, ...]) -> _Read:
 
 
 class IndexCorpus:
-    """The rows of an open index that a search is limited to (`policies.ranking.Corpus`)."""
+    """The rows of an open index that match the limits of a search (`policies.ranking.Corpus`)."""
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
         self._base, self._limits = base, limits
@@ -141,7 +141,7 @@ class IndexCorpus:
         self.average = int(rows.get("length", 0)) / self.size if self.size else 0.0
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return the number of documents that contain each term. Omit terms with no documents."""
+        """Return {term: number of documents that contain it}, without terms found in none."""
         known = self._read.holders
         if new := [term for term in found if term not in known]:
             asked = (
@@ -187,7 +187,7 @@ class IndexCorpus:
         return int(row[0])
 
     def holding(self, found: Sequence[str]) -> set[tuple[str, str, str, str]]:
-        """Return (id, path, blob, status) of each memory that contains all terms, in any part."""
+        """Return (id, path, blob, status) of each memory in which all terms occur."""
         asked = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
@@ -198,7 +198,7 @@ class IndexCorpus:
         return set.intersection(*held)
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return the documents whose day is in any of the spans, newest first."""
+        """Return the documents dated within any of the given spans, newest first."""
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))
         rows = self._base.execute(
             f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._limits.condition}
@@ -208,11 +208,11 @@ class IndexCorpus:
         return [_document(row) for row in rows]
 
     def numbered(self, numbers: Collection[int]) -> list[Document]:
-        """Return the documents with some numbers, in ascending order."""
+        """Return the documents with the given numbers, in ascending order."""
         return self._documents(sorted(numbers))
 
     def _documents(self, numbers: Sequence[int]) -> list[Document]:
-        """Return the documents with the given numbers, in the same order. Omit unknown numbers."""
+        """Return the documents with the given numbers, in the given order. Omit unknown ones."""
         known = self._read.documents
         new = [number for number in numbers if number not in known]
         if not new:
@@ -228,7 +228,7 @@ class IndexCorpus:
         return [found[number] for number in numbers if number in found]
 
     def _limited_to(self, documents: Sequence[Document]) -> list[Document]:
-        """Return the documents that match the limits of the search."""
+        """Return which of the given documents match the limits of the search."""
         known = self._read.within[self._limited]
         if new := [one.number for one in documents if one.number not in known]:
             asked = f"""SELECT m.number, {self._limits.condition} FROM memory AS m
@@ -245,7 +245,7 @@ class IndexCorpus:
         ).fetchall()
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
-        """Return, by document number, the neighbours up to four places from each document."""
+        """Return {document number: neighbours in its thread, up to four on each side}."""
         threads: dict[str, list[Document]] = defaultdict(list)
         for document in documents:
             if document.thread:
@@ -271,18 +271,18 @@ class IndexCorpus:
         return Row([number for number, _ in said], _is_talk(said))
 
     def _in_order(self, where: str, order: str) -> str:
-        """Return the SQL query for the documents of a thread in the given order."""
+        """Return an SQL query that selects a thread's documents in the given order."""
         return f"""SELECT m.number, m.subject FROM memory AS m
             WHERE {where} AND {self._limits.condition}
             ORDER BY m.place {order}, m.path {order}, m.part {order} LIMIT ?"""  # noqa: S608 - as above
 
     def _said(self, asked: str, values: tuple[str | int, ...], limit: int) -> list[tuple[int, str]]:
-        """Return (number, subject) of documents in the order of a thread."""
+        """Return (number, subject) pairs of a thread's documents in order."""
         return self._base.execute(asked, (*values, *self._limits.values, limit)).fetchall()
 
 
 def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
-    """Return whether a thread is a conversation. A list of facts rarely changes its subject."""
+    """Return whether a thread is a conversation, which often changes its subject."""
     subjects = [subject for _, subject in said]
     changes = sum(map(ne, subjects, subjects[1:]))
     return all(subjects) and 0 < changes >= _TURNS * (len(subjects) - 1)
@@ -310,5 +310,5 @@ def _document(row: tuple[Any, ...]) -> Document:
 
 
 def expression(found: Iterable[str]) -> str:
-    """Return an FTS5 expression of the terms joined by OR. Terms contain no quotation marks."""
+    """Return an FTS5 expression that joins the terms by OR. Terms contain no quotation marks."""
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))

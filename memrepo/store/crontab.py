@@ -1,4 +1,4 @@
-"""Access to the user's crontab: one marked block per repository, all other lines unchanged.
+"""Access to the user's crontab, in which each repository owns one marked block of lines.
 
 The program `crontab` is found on the PATH and called only here. A failed read is never treated as
 an empty table, because the next write would delete its contents.
@@ -23,7 +23,7 @@ _CRON_PATH = ("/usr/bin", "/bin")
 
 
 class NoCrontab(MemrepoError):
-    """Raised when this machine has no program `crontab`."""
+    """Raised when the `crontab` program is not installed on this machine."""
 
     exit_code = Exit.USAGE
 
@@ -35,14 +35,14 @@ class NoCrontab(MemrepoError):
 
 
 class CrontabFailed(MemrepoError):
-    """Raised when the crontab cannot be read or written, or a block is damaged.
+    """Raised when the crontab cannot be read or written, or when a block is damaged.
 
     A failed read or a damaged block changes nothing.
     """
 
 
 def read() -> bytes:
-    """Return the user's crontab, or b"" if there is none. Raises NoCrontab or CrontabFailed."""
+    """Return the user's crontab, or b"" if the user has none. Raises NoCrontab or CrontabFailed."""
     done = _run("-l")
     if done.returncode == 0:
         return done.stdout
@@ -52,7 +52,7 @@ def read() -> bytes:
 
 
 def write(text: bytes) -> None:
-    """Replace the user's crontab and read it back. An empty crontab is removed."""
+    """Replace the user's crontab and read it back to verify it. Remove an empty crontab."""
     done = _run("-", text) if text else _run("-r")
     if done.returncode != 0:
         raise CrontabFailed(f"`crontab` refused the new table: {_said(done)}")
@@ -86,7 +86,7 @@ def _said(done: subprocess.CompletedProcess[bytes]) -> str:
 
 
 def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
-    """Return a table in which the block `name` contains these lines. Without lines, remove it.
+    """Return a crontab in which block `name` has the given lines, or is removed without lines.
 
     A block keeps its position, and a new one is appended. Raises CrontabFailed if the block's
     markers do not match, and ValueError for a line break in a name or line.
@@ -108,7 +108,7 @@ def with_block(table: bytes, name: str, lines: Sequence[str]) -> bytes:
 
 
 def block(table: bytes, name: str) -> tuple[str, ...]:
-    """Return the lines of a block without its markers. Raise CrontabFailed if it is damaged."""
+    """Return the lines of a block without its markers. Raises CrontabFailed if it is damaged."""
     rows = table.splitlines(keepends=True)
     found = _found(rows, *_marks(name))
     if found is None:
@@ -135,12 +135,12 @@ def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] |
 
 
 def sets_zone(table: bytes) -> bool:
-    """Return whether a table sets CRON_TZ, which only some cron programs obey."""
+    """Return whether a crontab sets CRON_TZ, which only some cron programs support."""
     return any(row.lstrip().startswith(b"CRON_TZ") for row in table.splitlines())
 
 
 def machine_zone() -> ZoneInfo:
-    """Return this machine's time zone, which cron uses. The user's TZ variable is ignored."""
+    """Return the machine's time zone, which cron uses, and ignore the user's TZ variable."""
     try:
         with Path("/etc/localtime").open("rb") as handle:
             return ZoneInfo.from_file(handle, key="localtime")
@@ -149,7 +149,7 @@ def machine_zone() -> ZoneInfo:
 
 
 def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
-    """Return all clock differences `of` minus `to` during the next 400 days."""
+    """Return all differences between two zones' clocks (`of` minus `to`) in the next 400 days."""
     moments = (now + timedelta(hours=6 * step) for step in range(1600))
     none = timedelta(0)
     return frozenset(
@@ -159,7 +159,7 @@ def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
 
 
 def program() -> tuple[str, ...]:
-    """Return the command words that start this memrepo without a PATH."""
+    """Return the command words that start this memrepo installation without relying on PATH."""
     beside = Path(sys.executable).with_name("memrepo")
     if beside.exists():
         return (str(beside),)
@@ -168,13 +168,13 @@ def program() -> tuple[str, ...]:
 
 
 def timeout_words(seconds: int) -> tuple[str, ...]:
-    """Return the command words that limit a command's run time, or () without `timeout`."""
+    """Return a command prefix that limits run time, or () if `timeout` is not installed."""
     found = shutil.which("timeout")
     return (found, "-s", "INT", "-k", "60", str(seconds)) if found else ()
 
 
 def search_path() -> str:
-    """Return the PATH that a job needs to find git, or "" if cron's default is enough."""
+    """Return the PATH with which a cron job finds git, or "" if cron's default suffices."""
     git = shutil.which("git")
     folder = str(Path(git).parent) if git else ""
     return ":".join((folder, *_CRON_PATH)) if folder and folder not in _CRON_PATH else ""

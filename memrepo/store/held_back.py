@@ -1,4 +1,4 @@
-"""Rows of the search index whose text a person rejected. Their status is `forgotten`.
+"""Give index rows the status `forgotten` if a person rejected their text.
 
 The status in the file is ignored. A file is compared with the tombstones when it is indexed. If
 tombstones were added or removed, all files are compared.
@@ -16,7 +16,7 @@ from memrepo.store.tables import ARCHIVED, FORGOTTEN, Bars, Indexed, meta
 
 
 def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
-    """Return a predicate: whether a tombstone rejects a memory. `stones` is {path: blob}.
+    """Return a predicate: whether a tombstone in `stones` ({path: blob}) rejects a memory.
 
     The tombstones are read when the first memory is compared.
     """
@@ -32,7 +32,7 @@ def bars_of(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
 def hold_back(
     base: sqlite3.Connection, wanted: Indexed, bars: Bars, recorded: Mapping[str, Memory]
 ) -> None:
-    """Update the status of every row: `forgotten` if rejected, otherwise its file's status.
+    """Set the status of every row to `forgotten` if rejected, or else to the status in its file.
 
     The files of memories in `recorded` (by blob) are not read.
     """
@@ -52,7 +52,7 @@ def hold_back(
 def _memories(
     wanted: Indexed, blobs: Mapping[str, str], recorded: Mapping[str, Memory]
 ) -> Iterator[Memory]:
-    """Yield the memories of the indexed files. Use `recorded` instead of a file if possible."""
+    """Yield the indexed memories, taken from `recorded` if possible, otherwise read from files."""
     left = []
     for path, blob in blobs.items():
         memory = recorded.get(blob)

@@ -1,4 +1,4 @@
-"""History in terms of memories: commits with trailers, changed files, and landed runs."""
+"""The history of a repository in terms of memories: commits, changed files and landed runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH = 5 + len(_KEYS)
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit: ids, date, author, subject and memrepo's trailers (empty for other commits)."""
+    """A commit: its ids, date, author and subject, with memrepo's trailers if memrepo wrote it."""
 
     commit: str
     parents: tuple[str, ...]
@@ -35,17 +35,17 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     trailers: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     def trailer(self, key: str) -> str:
-        """Return the first value of a trailer, or an empty string."""
+        """Return a trailer's first value, or an empty string if the commit has no such trailer."""
         return next(iter(self.trailers.get(key, ())), "")
 
     @property
     def prints(self) -> tuple[str, ...]:
-        """Return the fingerprints of the changes. They distinguish changes with the same ids."""
+        """Return fingerprints that distinguish the commit's changes even if their ids are equal."""
         return self.trailers.get("Print", ())
 
     @property
     def op(self) -> Op:
-        """Return the operation, or `edit` for a commit that memrepo did not write."""
+        """Return the commit's operation, or `edit` if memrepo did not write the commit."""
         return op_of(self.trailer("Op"))
 
     @property
@@ -55,11 +55,11 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_run(self) -> bool:
-        """Return whether this is the merge by which a run landed."""
+        """Return whether this commit is the merge that landed a run."""
         return self.op == "run" and len(self.parents) == 2
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
+        """Return the entry as a JSON object."""
         return {
             "commit": self.commit,
             "when": self.when.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -84,7 +84,7 @@ def _format() -> str:
 
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
-    """Yield the commits that `git log` lists for trusted arguments, newest first."""
+    """Yield the commits listed by `git log`, newest first. The arguments must be trusted."""
     raw = repo.light.ask("log", "-z", f"--format={_format()}", *arguments)  # `status` calls this
     flat = raw.split("\0")[:-1]
     for parts in zip(*[iter(flat)] * WIDTH, strict=True):
@@ -110,7 +110,7 @@ def _entry(parts: Sequence[str]) -> Entry:
 def touching(
     repo: Repo, head: str, patterns: Sequence[str], *options: str
 ) -> list[tuple[Entry, tuple[str, ...]]]:
-    """Return the commits that change matching files, with the changed paths, newest first.
+    """Return (commit, changed paths) pairs of commits that change matching files, newest first.
 
     Patterns are pathspecs with magic. The parents of an entry are the nearest commits that also
     change matching files. The result is therefore a complete graph of the simplified history, with
@@ -138,7 +138,7 @@ def touching(
 
 
 def runs(repo: Repo, head: str) -> Iterator[Entry]:
-    """Yield the merges by which runs landed, newest first.
+    """Yield the merges that landed runs, newest first.
 
     After a sync, some of these merges are no longer on the first-parent line.
     """
@@ -147,7 +147,7 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
 
 
 def decided_from(repo: Repo, head: str) -> str:
-    """Return the ledger commit on which the newest run based its decisions, or "".
+    """Return the ledger commit that the newest run based its decisions on, or "".
 
     The commit may be missing from this repository.
     """
@@ -158,13 +158,13 @@ def decided_from(repo: Repo, head: str) -> str:
 
 
 def last_of(repo: Repo, head: str, op: Op, memory: str) -> Entry | None:
-    """Return the newest commit of an operation on a memory, or None."""
+    """Return the newest commit in which a given operation changed a memory, or None."""
     wanted = (f"--grep=^{PREFIX}Memory: {memory}$", f"--grep=^{PREFIX}Op: {op}$")
     return next(entries(repo, "-1", "--all-match", *wanted, head), None)
 
 
 def birth(repo: Repo, head: str, config: str) -> str:
-    """Return the first commit that added `memrepo.toml` in a head's history, or "".
+    """Return the first commit in a head's history that added `memrepo.toml`, or "".
 
     A commit is not found if a merge itself added the file.
     """
@@ -173,7 +173,7 @@ def birth(repo: Repo, head: str, config: str) -> str:
 
 
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
-    """Return {path: time of the last change along first parents}, found in one walk."""
+    """Return {path: time of its last change along first parents}, computed in one walk."""
     wanted = set(paths)
     found: dict[str, datetime] = {}
     if not wanted:
@@ -191,7 +191,7 @@ def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """The author and files of one commit. `actor` and `op` are empty for foreign commits."""
+    """The author and the files of one commit. For foreign commits, `actor` and `op` are empty."""
 
     commit: str
     when: datetime
@@ -206,7 +206,7 @@ _HEAD = regex("\n?\x1d([0-9a-f]{40,64})")
 
 
 def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
-    """Yield each commit of a range with its changed paths, newest first, without merges."""
+    """Yield (commit, changed paths) for the non-merge commits in a range, newest first."""
     options = "--stdin -z --topo-order --no-merges --name-only --no-renames".split()
     lines = "".join(f"{word}\n" for word in span)
     raw = repo.git.log(*options, f"--format={_WRITTEN}", istream=lines)
@@ -223,7 +223,7 @@ def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
 
 
 def records(raw: str) -> Iterator[tuple[str, list[str]]]:
-    """Split the output of `git log -z` into (commit, fields) records.
+    """Split the output of `git log -z` into (commit, fields) pairs.
 
     The format must begin with `%x1d%H`, and its fields must end in NUL. Only a complete field can
     start a record.
@@ -246,7 +246,7 @@ def _common_folder(paths: Iterable[str]) -> str:
 
 
 def reverts(repo: Repo, head: str) -> list[Entry]:
-    """Return all reverts in a head's history, newest first.
+    """Return all revert commits in a head's history, newest first.
 
     After a sync, some reverts are not on the first-parent line.
     """
@@ -254,7 +254,7 @@ def reverts(repo: Repo, head: str) -> list[Entry]:
 
 
 def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, frozenset[str]]:
-    """Return the commits reverted at a head, as {commit: reverted memories}.
+    """Return {commit: reverted memories} of the commits whose reverts are effective at a head.
 
     A revert names the memories of the chain, or part of the chain, that it reverted. A revert of a
     revert restores them. Reverts of other clones are not on the first-parent line, but count too.
@@ -266,7 +266,7 @@ def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, f
 
 
 def reverted_by(repo: Repo, head: str, commit: str) -> tuple[Entry, frozenset[str]] | None:
-    """Return the newest effective revert of a commit, and the reverted memories, or None."""
+    """Return (newest effective revert, reverted memories) for a commit, or None."""
     taken = {e.commit: e for e in reversed(reverts(repo, head))}
     found = _effects(taken)
     if not (ids := found.get(commit, frozenset())):
@@ -284,7 +284,7 @@ def _memories(entry: Entry) -> frozenset[str]:
 
 
 def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
-    """Apply reverts from oldest to newest. Return {commit: memories left reverted}."""
+    """Apply the reverts, oldest first, and return {commit: memories that remain reverted}."""
     found: dict[str, frozenset[str]] = {}
 
     def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:
@@ -300,7 +300,7 @@ def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
 
 
 def chain_of(repo: Repo, commit: str) -> list[Entry]:
-    """Return the commits that a run's merge brought in, oldest first, or the commit itself."""
+    """Return the commits that a run's merge added, oldest first, or just the given commit."""
     (tip,) = list(entries(repo, "-1", commit))
     if len(tip.parents) < 2:
         return [tip]
@@ -315,20 +315,20 @@ _GITS = ('Revert "', 'Reapply "')
 
 
 class Wrote(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit with {path: (blob before, blob after)}. A blob is empty if the file is absent."""
+    """A commit with {path: (blob before, blob after)}. The blob of an absent file is empty."""
 
     commit: str
     blobs: dict[str, tuple[str, str]]
     subject: str = ""
 
     def undoes(self, other: Wrote) -> bool:
-        """Return whether this commit is git's own revert of the other and cancels it exactly."""
+        """Return whether this commit is a `git revert` that exactly cancels another commit."""
         back = {path: (new, old) for path, (old, new) in other.blobs.items()}
         return self.subject.startswith(_GITS) and self.blobs == back
 
 
 def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
-    """Yield the commits in `head` but not in `base`, oldest first, without merges."""
+    """Yield the non-merge commits reachable from `head` but not from `base`, oldest first."""
     options = "--reverse --topo-order --no-merges --raw --no-abbrev --no-renames -z".split()
     raw = repo.git.log(*options, "--format=%x00%H%x00%s", f"{base}..{head}", "--")
     words = iter(raw.split("\0"))
@@ -361,7 +361,7 @@ _DISCARDED = ": refused"
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation in history: its last commit, and the commit it was based on.
+    """An operation in history, with its last commit and the commit it was based on.
 
     `run` is empty if the operation is not a run. `chain` contains the commits, oldest first, of a
     run without a merge (rebased). A run is in effect while its manifest is in the tree.
@@ -381,18 +381,18 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def commit_landing(entry: Entry) -> Landing:
-    """Return one commit as an operation."""
+    """Return an individual commit as an operation."""
     return Landing(entry=entry, before=next(iter(entry.parents), ""))
 
 
 def run_of(path: str) -> str:
-    """Return the id of the run whose manifest is at a path, or an empty string."""
+    """Return the id of the run whose manifest has this path, or "" for other files."""
     found = _MANIFEST.fullmatch(path)
     return found[1] if found else ""
 
 
 def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[Landing]:
-    """Return the landed runs in a head's history, newest first. `paths` are the files at `head`."""
+    """Return the runs that landed in a head's history, newest first."""
     area = layout.area("runs")
     here = {run: path for path in paths if path.startswith(area) and (run := run_of(path))}
     found = [
@@ -411,7 +411,7 @@ def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> lis
 
 
 def gone(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
-    """Return runs without a merge whose manifests were removed. `word` is an id or its prefix."""
+    """Return runs without merges whose manifests were removed. `word` is a run id or its prefix."""
     area = layout.area("runs")
     if not word or not word[:8].isdigit():
         return []
@@ -422,7 +422,7 @@ def gone(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
 
 
 def removals(repo: Repo, head: str, layout: Layout) -> list[tuple[Entry, tuple[str, ...]]]:
-    """Return the commits that removed manifests, newest first, each with the removed paths.
+    """Return (commit, removed paths) for the commits that removed manifests, newest first.
 
     Their parents are taken from the simplified history of manifests.
     """
@@ -430,7 +430,7 @@ def removals(repo: Repo, head: str, layout: Layout) -> list[tuple[Entry, tuple[s
 
 
 def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
-    """Return the landings of runs without a merge, given {manifest path: run}."""
+    """Return the landings of runs that have no merge, found by their manifests."""
     found: dict[str, Landing] = {}
     adding = touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
     for entry, paths in adding:
@@ -442,7 +442,7 @@ def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
 
 
 def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
-    """Return the operation that added a manifest, or None if it was not a run."""
+    """Return the operation that added a run's manifest, or None if that was not a run."""
     if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
         return None
     if entry.subject.endswith(f"{run}{_DISCARDED}"):
@@ -465,16 +465,16 @@ def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
 
 
 def _merged(repo: Repo, head: str, tip: str, before: str) -> Entry | None:
-    """Return the merge of a chain into its base commit, or None."""
+    """Return the commit that merged a chain into its base, or None if there is none."""
     merges = entries(repo, "--merges", "--ancestry-path", f"{tip}..{head}")
     return next((e for e in merges if e.parents == (before, tip)), None)
 
 
 def _as_run(entry: Entry, run: str) -> Entry:
-    """Return a commit with the run trailers that git dropped."""
+    """Return a copy of a commit with the run trailers that git dropped."""
     return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
 
 
 def newest(found: Collection[Landing]) -> Landing | None:
-    """Return the first landing in effect, or None. The landings must be newest first."""
+    """Return the newest landing in effect, or None. The given landings must be newest first."""
     return next((landing for landing in found if landing.in_effect), None)

@@ -1,4 +1,4 @@
-"""How the fields of a verb's `Request` are declared, and fields that many verbs share.
+"""The declaration of fields in the `Request` of a verb, and fields that many verbs share.
 
 A request is a frozen `msgspec.Struct` whose fields are `Annotated[type, option(...)]`. Every
 interface is derived from these fields: the command-line parser, the JSON Schema of tools, and the
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """Interface details of a field, in addition to its type, bounds and default."""
+    """The command-line details of a field, in addition to its type, bounds and default."""
 
     flags: tuple[str, ...] = ()
     """Its flags on the command line; empty for a positional argument."""
@@ -78,7 +78,7 @@ def option(
 
 
 def choices_of(type_: object, meta: msgspec.Meta) -> tuple[str, ...]:
-    """Return the choices of a field, from its option or from its `Literal` type."""
+    """Return the choices of a field, from its option or else from its `Literal` type."""
     known: Option = (meta.extra or {})["option"]
     if known.choices:
         return known.choices
@@ -103,7 +103,7 @@ def _declared(kind: type[msgspec.Struct]) -> dict[str, tuple[msgspec.Meta, tuple
 
 
 def checked(request: msgspec.Struct) -> object:
-    """Return the request if its fields are within bounds and choices; raises Unfit.
+    """Return the request if its fields are within their bounds and choices. Raises Unfit.
 
     This is for Python callers. Command-line parsers and tool schemas have already checked their
     input.
@@ -136,7 +136,7 @@ ValidAt = Annotated[
 
 
 class Writes(Protocol):
-    """Fields that every request of a committing verb has."""
+    """The fields that the request of every committing verb contains."""
 
     @property
     def dry_run(self) -> bool:
@@ -155,17 +155,17 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sides(Protocol):
-    """Fields of a request that lets a person choose a side of a conflict."""
+    """The fields of a request with which a person chooses one side of a conflict."""
 
     @property
     def ours(self) -> bool:
-        """Return whether this side was chosen."""
+        """Return whether our side of the conflict was chosen."""
 
     @property
     def theirs(self) -> bool:
-        """Return whether the other side was chosen."""
+        """Return whether their side of the conflict was chosen."""
 
 
 def side_of(request: Sides) -> Side:
-    """Return the chosen side, or an empty string if a person has not chosen."""
+    """Return the side that a person chose, or an empty string if there is no choice."""
     return "ours" if request.ours else "theirs" if request.theirs else ""

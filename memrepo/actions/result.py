@@ -1,4 +1,4 @@
-"""The base class of verb results: a record whose fields are the keys of `--json`.
+"""The base class of verb results. The fields of a result are the keys of `--json`.
 
 A verb's `Result` contains everything that an interface may show. The wording is defined in
 `memrepo.faces.text`.
@@ -15,7 +15,7 @@ from memrepo.core.problems import Problem
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
-    """Base class of all results. `exit` and `notices` are not part of the JSON record."""
+    """The base class of all results. `exit` and `notices` are not part of the JSON record."""
 
     beside: ClassVar[tuple[str, ...]] = ()
     """More fields that interfaces show but that are not part of the JSON record."""

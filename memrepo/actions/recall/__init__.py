@@ -1,1 +1,1 @@
-"""Find and show memories."""
+"""Actions that find and show memories."""

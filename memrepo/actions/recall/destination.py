@@ -1,4 +1,4 @@
-"""Write exports atomically to a folder outside the repository's own files."""
+"""Writing of exports, atomically, to a folder outside the repository's own files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def refuse_place(work: Work, where: Path, *, force: bool) -> None:
 
 
 def _is_own(work: Work, where: Path) -> bool:
-    """Return whether a path is in a git or memrepo folder, after resolving symbolic links."""
+    """Return whether a path is inside a git or memrepo folder, after resolving symbolic links."""
     root, real = work.store.root.resolve(), where.resolve()
     own = [root / f"{work.tree.layout.prefix}{area}" for area in AREAS]
     own += [root / ".git", Path(work.store.repo.git_dir), Path(work.store.repo.common_dir)]
@@ -46,7 +46,7 @@ def _is_own(work: Work, where: Path) -> bool:
 
 
 def place(where: Path, files: Mapping[str, bytes]) -> None:
-    """Write files below a folder, atomically if it is new or empty, else file by file.
+    """Write files below a folder: atomically if it is new or empty, otherwise one by one.
 
     Other files in the folder are not changed.
     """
@@ -67,7 +67,7 @@ def place(where: Path, files: Mapping[str, bytes]) -> None:
 
 
 def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
-    """Write one page atomically. It may replace an older page of memrepo, which contains `ours`."""
+    """Write one page atomically. It may replace only an older page, recognised by `ours`."""
     real = where.resolve()
     if _is_own(work, where):
         raise NoPlace(where, "is among the repository's own files", "name a file elsewhere")

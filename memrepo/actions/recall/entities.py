@@ -15,7 +15,7 @@ from memrepo.policies.entities import Catalogue, Entity, catalogue
 
 
 class NoSuchEntity(MemrepoError):
-    """Raised when no memory mentions an entity of this name."""
+    """Raised when no memory mentions an entity with the given name."""
 
     exit_code = Exit.USAGE
 
@@ -38,7 +38,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One entity. `confirmed` counts the memories in which a person or a model named it."""
+    """One entity. `confirmed` counts the memories where a person or a model named it."""
 
     name: str
     aliases: tuple[str, ...]
@@ -54,7 +54,7 @@ class Entities(result.Result, frozen=True, kw_only=True):
 
 
 class Mention(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that mentions an entity, and whether a person or a model named it there."""
+    """A memory that mentions an entity, and whether a person or a model named the entity there."""
 
     id: str
     path: str

@@ -29,7 +29,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Link(msgspec.Struct, frozen=True, kw_only=True):
-    """An edge between two memories. `in_body` is true if the source's text contains the link."""
+    """An edge between two memories. `in_body` is true if the text of `source` contains the link."""
 
     source: str
     target: str
@@ -39,7 +39,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Linked(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory and its number of links."""
+    """A memory and the number of its links."""
 
     id: str
     links: int
@@ -61,7 +61,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Return the links and the most linked memories; write the HTML page if requested."""
+    """Return the links and the most linked memories, and write the HTML page if requested."""
     if request.html == "-" and work.call.json:
         raise UsageError(
             "memrepo graph: --html - and --json both write to standard output",

@@ -1,4 +1,4 @@
-"""Find a memory from user input: an id, a unique prefix of an id, a path or a slug."""
+"""Lookup of a memory by user input: an id, a unique prefix of an id, a path or a slug."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memrepo.core.state import State
 
 
 class NoSuchMemory(MemrepoError):
-    """Raised when no memory has this id, prefix or slug."""
+    """Raised when no memory has the given id, prefix, path or slug."""
 
     exit_code = Exit.USAGE
 
@@ -36,7 +36,7 @@ class Ambiguous(MemrepoError):
 
 
 def find(state: State, word: str) -> Memory:
-    """Return the memory with this id, id prefix, path or slug; raises NoSuchMemory or Ambiguous."""
+    """Return the memory with an id, id prefix, path or slug. Raises NoSuchMemory or Ambiguous."""
     if word in state.memories:
         return state.memories[word]
     digits = word.removeprefix("mem-")

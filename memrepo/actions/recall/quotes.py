@@ -1,4 +1,4 @@
-"""Quote the evidence of a memory: the recorded lines, and where they are now.
+"""The evidence of a memory, quoted: the recorded lines, and where those lines are now.
 
 `exact`: the source still has these lines at this place. `moved`: the text is elsewhere. It was
 found line by line or, if lines were wrapped differently, by the hash of its unit. `lost`: no source
@@ -30,7 +30,7 @@ _TELLING = 4
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The current place of a piece of evidence: path and one-based lines, if found."""
+    """The result of locating a piece of evidence: path and one-based lines, if found."""
 
     outcome: Outcome
     path: str = ""
@@ -50,24 +50,24 @@ class Text:
 
     @cached_property
     def flat(self) -> str:
-        r"""Return the text with `\n` line ends, matching the line numbers."""
+        r"""Return the text with all line breaks as `\n`, to match the recorded line numbers."""
         text = self.data.decode("utf-8", "replace").removeprefix("\ufeff")
         return text.replace("\r\n", "\n").replace("\r", " ")
 
     @cached_property
     def lines(self) -> list[str]:
-        """Return the lines; line n has index n - 1."""
+        """Return the lines of the text. Line n has index n - 1."""
         return self.flat.removesuffix("\n").split("\n")
 
     @cached_property
     def normal(self) -> list[tuple[int, str]]:
-        """Return (line number, normalised text) of each line with content."""
+        """Return (line number, normalised text) for each line that is not empty."""
         rows = ((n, normal_claim(line)) for n, line in enumerate(self.lines, start=1))
         return [(n, line) for n, line in rows if line]
 
     @cached_property
     def lower(self) -> str:
-        """Return the text in lower case, for searching words."""
+        """Return the text in lower case, to search it for words."""
         return self.flat.casefold()
 
     @cached_property
@@ -89,7 +89,7 @@ class Text:
 
 
 def quote(text: Text, lines: Lines) -> str:
-    """Return the lines of a span, with each secret replaced by its kind."""
+    """Return the lines of a span, with each secret replaced by the name of its kind."""
     rows = text.span(lines)
     first = max(lines[0], 1)
     start = sum(len(line) + 1 for line in text.lines[: first - 1])
@@ -105,7 +105,7 @@ def quote(text: Text, lines: Lines) -> str:
 
 
 def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
-    """Return where a source's lines are now.
+    """Return where the recorded lines of a source are now.
 
     `recorded` is the version from which the lines were read, or None if the repository lacks it.
     """
@@ -135,7 +135,7 @@ def _spans(text: Text, text_hash: str, said: Sequence[str]) -> Iterator[Lines]:
 
 
 def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
-    """Yield the line range of each place with these lines in sequence, ignoring blank lines."""
+    """Yield the line range of each place with the given lines in sequence, ignoring blank ones."""
     rows = text.normal
     for at, (number, line) in enumerate(rows):
         if line == wanted[0] and [row for _, row in rows[at : at + len(wanted)]] == wanted:
@@ -149,7 +149,7 @@ LINES, PLACES = 5, 10
 
 
 class _Sources(Mapping[str, Text]):
-    """The sources of one tree, each loaded at most once and only when used.
+    """The sources in one tree. Each is loaded when first used, and only once.
 
     Notes that serve as evidence of a memory are included.
     """
@@ -179,7 +179,7 @@ class _Sources(Mapping[str, Text]):
         return path in self.blobs
 
     def holding(self, text_hash: str, said: Sequence[str]) -> Found:
-        """Return the first place of some lines, in path order.
+        """Return the first place, in path order, that contains the given lines.
 
         The result is cached for equal lines.
         """
@@ -203,7 +203,7 @@ class Now(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):
-    """One piece of evidence: its quote, and the current state of its lines."""
+    """One piece of evidence, with its quoted lines and their current state."""
 
     resource: str
     lines: tuple[int, int]
@@ -220,7 +220,7 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Version(NamedTuple):
-    """A version of a file, and the lines that contain a text.
+    """A version of a file, with the range of lines that contain a text.
 
     The blob is empty if there is none.
     """
@@ -239,7 +239,7 @@ class Versions:
         self._texts: dict[tuple[str, str], Text | None] = {}
 
     def of(self, memory: Memory, source: Source) -> Version:
-        """Return the newest version that has a source's text at the recorded lines.
+        """Return the newest version that contains a source's text at the recorded lines.
 
         If none has it there, return the newest version that contains it anywhere. If no text was
         recorded, return the version of the day the memory was created. The blob is empty if the
@@ -274,7 +274,7 @@ class Versions:
         return self._known[path]
 
     def _listed(self, path: str, *options: str) -> list[str]:
-        """Return the blobs of a path over its history, newest first."""
+        """Return the blobs that a path had in history, newest first."""
         words = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", *options)
         raw = self._work.store.repo.light.ask(*words, self._work.tree.commit, "--", path)
         blobs = (line.split()[3] for line in raw.splitlines() if line.startswith(":"))
@@ -288,7 +288,7 @@ class Versions:
 
 
 def versions(work: Work, resources: Iterable[str]) -> Versions:
-    """Return the versions of a commit's sources, and of any notes among `resources`."""
+    """Return the versions of a commit's sources, including those of any notes in `resources`."""
     return Versions(work, _Sources(work, resources))
 
 
@@ -327,7 +327,7 @@ def _quote(source: Source, text: Text | None, place: Found, now: _Sources, told:
 
 
 def span(lines: Sequence[int]) -> str:
-    """Format a line range as a path suffix: `:3`, `:3-5`, or nothing for a whole file."""
+    """Format a line range as a path suffix: `:3`, `:3-5`, or an empty string for a whole file."""
     first, last = lines
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 

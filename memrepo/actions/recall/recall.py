@@ -43,11 +43,11 @@ RECALL_STATUSES = (*STATUSES, EXPIRED)
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about a memory that are not in its file. Empty for a query about the past."""
+    """Facts about a memory that its file does not contain. Empty for a query about the past."""
 
 
 class Facts(Derived, frozen=True, kw_only=True):
-    """Facts about a memory at a moment, from the ledger and the rules."""
+    """Facts about a memory at a given time, from the ledger and the rules."""
 
     retrievals: int
     last: str
@@ -62,7 +62,7 @@ class NoteFacts(Facts, frozen=True, kw_only=True):
 
 
 class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
-    """Facts about any other memory: its decay class, its confidence and its expiry."""
+    """Facts about a memory that is not a note: its decay class, confidence and expiry."""
 
     cls: str
     confidence: float
@@ -75,7 +75,7 @@ class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as recall sees it at a moment."""
+    """A memory as recall returns it at a given time."""
 
     memory: Memory
     access: Access
@@ -99,11 +99,11 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_part(self) -> bool:
-        """Return whether only a part of the text is returned."""
+        """Return whether only a part of the text is shown."""
         return self.part is not None and self.text == self.part.text
 
     def lines_of(self, source: Source) -> tuple[int, int]:
-        """Return the lines of the returned text in a source.
+        """Return the lines of a source that contain the shown text.
 
         A part has its own lines if the memory's text matches its source line by line.
         """
@@ -118,7 +118,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return the text to show. For a note at gist tier, this is its title, tags and summary."""
+        """Return the text to show. For a note at gist tier, show its title, tags and summary."""
         if not self.memory.is_note or self.tier not in ("gist", "forgotten"):
             return self.part.text if self.part else self.memory.body
         if self.tier == "forgotten" and "gist" not in self.memory.fields:
@@ -150,7 +150,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 def recalled(
     memory: Memory, accesses: Accesses, now: datetime, rules: Rules, score: float = 0.0
 ) -> Recalled:
-    """Return a memory as recall sees it at `now`."""
+    """Return a memory in the form that recall returns at `now`."""
     access = accesses.of(memory.id)
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
@@ -170,7 +170,7 @@ def recalled(
 def in_words(
     one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
 ) -> Recalled:
-    """Return the result with the reasons to doubt it.
+    """Return the search result with the reasons to doubt it added.
 
     `find` returns a memory by id. `is_there` reports whether a source is in the tree.
     """
@@ -181,7 +181,7 @@ def in_words(
 def facts(
     memory: Memory, accesses: Accesses, now: datetime, rules: Rules
 ) -> NoteFacts | ClaimFacts:
-    """Return the derived facts of a memory."""
+    """Return the derived facts of a memory at a given time."""
     access = accesses.of(memory.id)
     last = format_time(access.last) if access.last else ""
     if memory.is_note:
@@ -210,7 +210,7 @@ def index_of(
     passages: bool = False,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the search index of a commit. It includes uncommitted edits unless `past` is true.
+    """Return the search index of a commit, with uncommitted edits unless `past` is true.
 
     With `passages`, the index also covers source texts that support no memory.
     """
@@ -248,13 +248,13 @@ def embed(work: Work) -> None:
 
 
 def by_words_alone(work: Work) -> bool:
-    """Return whether search by meaning is configured but its model is not installed."""
+    """Return whether search by meaning is configured without its model being installed."""
     return bool(work.config.get("recall.meaning")) and not embedder.is_installed()
 
 
 @cache
 def _model() -> Embedder | None:
-    """Return the packaged model, loaded once; None if it cannot be used."""
+    """Return the packaged model, loading it only once, or None if it cannot be used."""
     try:
         return embedder.load() if embedder.is_installed() else None
     except embedder.NoModelError:
@@ -269,7 +269,7 @@ def recall(
     now: datetime,
     weights: Weights | None = None,
 ) -> Answer:
-    """Return the best memories for some words, retired ones last.
+    """Return the memories that best match some words, retired ones last.
 
     The status `expired` selects active memories past their expiry, which are left out otherwise.
     For a past commit, expiry is judged at the time of that commit, without later retrievals.
@@ -342,7 +342,7 @@ def _recall(
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
-    """Return the active memories of a kind in `KINDS`, last confirmed first."""
+    """Return the active memories of a kind in `KINDS`, most recently confirmed first."""
     from memrepo.text.tables import patterns
 
     types, named = KINDS[kind]
@@ -372,14 +372,14 @@ def _part(index: Index, memory: Memory, number: int) -> Chunk | None:
 
 
 def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Recalled]:
-    """Return the hits with the selected ones, and those they superseded, moved to the end."""
+    """Return the hits, with selected hits and the memories they superseded moved to the end."""
     successors = {one.memory.id: one.memory.texts("superseded_by") for one in hits}
     last = with_replaced([one.memory.id for one in hits if goes(one)], successors)
     return sorted(hits, key=lambda one: one.memory.id in last)
 
 
 def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
-    """Return the hits with the reasons to doubt each.
+    """Return the hits, each with the reasons to doubt it added.
 
     Contesting memories are read from the index.
     """
@@ -391,7 +391,7 @@ def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
 def holding(
     work: Work, index: Index, words: Sequence[str], only: Filter, now: datetime
 ) -> list[Recalled]:
-    """Return every memory that contains all of the words, ordered by path."""
+    """Return every memory that contains all the words, in path order."""
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules
     return [
         recalled(_memory(index, match), accesses, now, rules)
@@ -400,7 +400,7 @@ def holding(
 
 
 def _memory(index: Index, match: Match, known: Mapping[str, Memory] | None = None) -> Memory:
-    """Return the memory of a match, with the status from the index.
+    """Return the memory of a match, with the status that the index records.
 
     Rejected memories are forgotten there.
     """

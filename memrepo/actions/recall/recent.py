@@ -49,7 +49,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One changed memory. `before` is its former text, if the text changed."""
+    """One changed memory. `before` is its previous text, if the text changed."""
 
     change: str
     hit: Hit
@@ -71,7 +71,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """List new and changed memories, without changes made only by maintenance.
+    """List new and changed memories, omitting those that only maintenance changed.
 
     Rejected memories, and new ones that are already forgotten, are left out.
     """
@@ -112,7 +112,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _then(work: Work, word: str) -> tuple[str, State]:
-    """Return the commit that a word identifies, and its state.
+    """Return the commit that a word identifies, and the state at that commit.
 
     A date means the start of that day.
     """

@@ -1,4 +1,4 @@
-"""`memrepo related`: list the memories that a memory is linked to, replaced, or was replaced by."""
+"""`memrepo related`: list memories connected to one memory by links or by replacement."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A related memory, its distance in links, and the last link on the way to it."""
+    """A related memory, its distance in links, and the last link on the path to it."""
 
     id: str
     path: str
@@ -74,7 +74,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def graph_of(state: State) -> Graph:
-    """Return a graph of links and successions between all memories that are not forgotten."""
+    """Return a graph of links and successions between all memories that were not forgotten."""
     found = (m for m in state.memories.values() if m.status != "forgotten")
     return Graph(found, lineage=True)
 
@@ -97,7 +97,7 @@ def _row(graph: Graph, reached: Reached) -> Row:
 
 
 def _explained(work: Work, state: State, rows: list[Row]) -> list[Row]:
-    """Add to each row the names that its two ends have in common."""
+    """Add to each row the names that both linked memories mention."""
     wanted = {id_ for row in rows for id_ in (row.id, row.via)}
     known = catalogue(state.active, work.config.get("entities.aliases"))
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)

@@ -112,7 +112,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A source passage that answers the query but supports no memory, so it has no id.
+    """A source passage that answers the query. It supports no memory, so it has no id.
 
     `text` is the part that answers. `captured` is its day, or empty.
     """
@@ -129,7 +129,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
-    """An older hit about the same subject, and its day."""
+    """An older hit about the same subject, with its day."""
 
     id: str
     text: str
@@ -137,7 +137,7 @@ class Earlier(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory that answers the query.
+    """One memory that matches the query.
 
     A higher `score` is better, and `parts` has the contribution of each signal. `text` is the text
     that recall returns, which is the gist for a note at gist tier. `commit` is the searched commit,
@@ -203,7 +203,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class LayeredResult(Result, frozen=True, kw_only=True):
-    """The notes of the first tier that matched. None are returned if there are too many."""
+    """The notes of the first tier that matched, or none if too many notes matched."""
 
     tier: str
     count: int
@@ -217,7 +217,7 @@ class LayeredResult(Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Search the memories at HEAD, or those known or true at another time."""
+    """Search the memories at HEAD, or those that were known or true at another time."""
     if request.layered:
         return _layered(work, request)
     there = work_at(work, request.at)
@@ -261,7 +261,7 @@ def do(work: Work, request: Request) -> Result:
 def _passages(
     said: Sequence[tuple[int, float, stored.Passage]], request: Request, spent: int
 ) -> list[Passage]:
-    """Return source passages, as many as fit into `max_tokens`."""
+    """Return as many source passages as fit into `max_tokens`."""
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
     for after, _, one in said:
@@ -292,7 +292,7 @@ def _weights(work: Work, request: Request) -> Weights:
 
 
 def _filter(work: Work, request: Request) -> Filter:
-    """Return the search filter. For `--valid-at`, superseded and archived memories are included."""
+    """Return the search filter. With `--valid-at`, it includes superseded and archived memories."""
     only = Filter(
         statuses=tuple(request.statuses or _usual(work)),
         types=tuple(request.types or ()),
@@ -314,7 +314,7 @@ def _filter(work: Work, request: Request) -> Filter:
 
 
 def _usual(work: Work) -> Sequence[str]:
-    """Return the statuses that are searched by default."""
+    """Return the statuses that a search includes by default."""
     excluded = work.config.get("recall.exclude_statuses")
     return ["active", *(status for status in EXCLUDED if status not in excluded)]
 
@@ -399,7 +399,7 @@ def _layered(work: Work, request: Request) -> LayeredResult:
 
 
 def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
-    """Return the notes whose tags contain every word."""
+    """Return the notes with tags that contain every word."""
     from memrepo.policies.gists import gist_of
 
     asked, hits = query_terms(query), []
@@ -412,7 +412,7 @@ def _tagged(found: Sequence[Recalled], query: str) -> list[Recalled]:
 
 
 def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) -> str:
-    """Return why a layered search returned no hits."""
+    """Return why a layered search found no notes."""
     if count:
         return (
             f"{count} notes of tier {tier} match {query!r}, more than {MAX_LAYERED}:"
@@ -437,7 +437,7 @@ def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) ->
 
 
 def hit_of(found: Recalled, commit: str) -> Hit:
-    """Return a search hit with secrets removed.
+    """Return a memory as a search hit, with secrets removed.
 
     `commit` is recorded unless the text is uncommitted.
     """
@@ -476,14 +476,14 @@ def _earlier(memory: Memory) -> Earlier:
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:
-    """Count the archived memories that match, if only active ones were searched."""
+    """Count the archived memories that match, if the search covered only active ones."""
     if request.statuses or request.valid_at or "archived" in only.statuses:
         return 0
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
 
 def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) -> str:
-    """Return why nothing was found."""
+    """Return why a search found nothing."""
     asked = " ".join(request.words)
     if not query_terms(asked):
         return "the question contains no words"
@@ -523,7 +523,7 @@ def _title(memory: Memory) -> str:
 
 
 def by_what_they_say(hits: Sequence[Hit]) -> list[list[Hit]]:
-    """Group hits with nearly the same words, in order of rank."""
+    """Group hits with nearly identical wording, keeping the order of their ranks."""
     groups: list[tuple[frozenset[str], list[Hit]]] = []
     for hit in hits:
         said = frozenset(terms(hit.text))
@@ -537,7 +537,7 @@ def by_what_they_say(hits: Sequence[Hit]) -> list[list[Hit]]:
 
 
 def shortened(hit: Hit, asked: Collection[str], most: int = EXCERPT) -> Hit:
-    """Return a hit with a long text reduced to the part that answers. `truncated` is then true."""
+    """Return a hit with a long text cut to the part that answers. `truncated` is then true."""
     text = excerpt(hit.text, asked, most)
     return hit if text == hit.text else replace(hit, text=text, truncated=True)
 
@@ -545,7 +545,7 @@ def shortened(hit: Hit, asked: Collection[str], most: int = EXCERPT) -> Hit:
 def bounded(
     hits: Sequence[Hit], limit: int | None, asked: Collection[str]
 ) -> tuple[list[Hit], int]:
-    """Return the hits whose texts fit into `limit` tokens, and the tokens used.
+    """Return the hits whose texts fit into `limit` tokens together, and the tokens they use.
 
     Each hit receives an equal share of the remaining tokens. A longer text is reduced to the part
     with most of the terms `asked`. A hit that still does not fit is skipped.

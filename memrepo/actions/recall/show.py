@@ -1,4 +1,4 @@
-"""`memrepo show`: show one memory, its fields and its source lines."""
+"""`memrepo show`: show one memory with its fields and source lines."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """A chunk of the text as search splits it: character offsets and number of tokens."""
+    """A chunk of the text as search splits it, with character offsets and the number of tokens."""
 
     start: int
     end: int
@@ -64,7 +64,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Validity(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a memory was true at a moment, its period, and the memories true instead."""
+    """Whether a memory was true at a given time, its period, and the memories true instead."""
 
     at: str
     holds: bool
@@ -97,7 +97,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Show a memory as it is at HEAD, or as it was at another time."""
+    """Show a memory as it is at HEAD or as it was at another time."""
     there = work_at(work, request.at)
     state = there.tree.state()
     memory = find_present(there, state, request.id, work)
@@ -181,13 +181,13 @@ def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
 
 
 def as_json(memory: Memory) -> dict[str, Any]:
-    """Return a memory's path, fields and body for JSON."""
+    """Return a memory's path, fields and body as JSON-compatible values."""
     fields = {f.name: plain(f.name, memory) for f in FIELDS if f.name in memory.fields}
     return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
 
 
 def plain(name: str, memory: Memory) -> Any:
-    """Return a field's value for JSON, or None if the memory does not have it."""
+    """Return a field's value for JSON, or None if the memory lacks the field."""
     if name not in memory.fields:
         return None
     return bare(BY_NAME[name].kind.write(memory.fields[name]))

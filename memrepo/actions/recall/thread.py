@@ -20,7 +20,7 @@ from memrepo.policies.threads import Thread, threads_of
 
 
 class NoSuchThread(MemrepoError):
-    """Raised when no thread has this id, and no memory of this name is in a thread."""
+    """Raised when no thread has the given id, and no memory with that name is in a thread."""
 
     exit_code = Exit.USAGE
 
@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """A thread with its members. `begin` and `end` are empty if no time is known."""
+    """A thread with its members. `begin` and `end` are empty if no time of the thread is known."""
 
     id: str
     title: str
@@ -53,7 +53,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Threads(result.Result, frozen=True, kw_only=True):
-    """The newest threads."""
+    """The newest threads of the repository."""
 
     threads: tuple[Row, ...]
     count: int
@@ -96,7 +96,7 @@ def do(work: Work, request: Request) -> Result | Threads:
 
 
 def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:
-    """Return the thread with this id, or the thread that contains the named memory.
+    """Return the thread with an id, or the thread that contains the memory with that name.
 
     Raises NoSuchThread, NoSuchMemory or Ambiguous.
     """
@@ -107,7 +107,7 @@ def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:
 
 
 def _named(found: Iterable[Thread], word: str) -> Thread | None:
-    """Return the thread with this id or unique id prefix, or None."""
+    """Return the thread with an id or a unique id prefix, or None."""
     fitting = [t for t in found if t.id.startswith(word) and word]
     exact = [t for t in fitting if t.id == word]
     return exact[0] if exact else fitting[0] if len(fitting) == 1 else None
@@ -118,14 +118,14 @@ def _around(found: Iterable[Thread], id_: str) -> Thread | None:
 
 
 def all_threads(work: Work) -> tuple[Thread, ...]:
-    """Return the threads of a commit, oldest first, then those that memories name."""
+    """Return the threads of a commit, oldest first, followed by those that memories name."""
     gap = parse_duration(work.config.get("threads.gap"))
     memories = work.tree.state().memories
     return threads_of(memories, work.config.lexicon, work.config.zone, gap)
 
 
 def row_of(thread: Thread) -> Row:
-    """Return a thread as a row of the list."""
+    """Return a thread as a row for the list of threads."""
     return Row(
         id=thread.id,
         title=thread.title,

@@ -26,7 +26,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """One word, its score, and how often it occurs in all texts."""
+    """One word, its score, and the number of times it occurs in all texts."""
 
     term: str
     score: float
@@ -34,13 +34,13 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trend(Topic, frozen=True, kw_only=True):
-    """A topic whose score changed, and by how much."""
+    """A topic whose score changed, and the amount of the change."""
 
     change: float
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """Topics by descending score, and those that rose or fell."""
+    """The topics by descending score, and the topics whose scores rose or fell."""
 
     topics: tuple[Topic, ...]
     since: str
@@ -68,7 +68,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _before(work: Work, since: str) -> Work | None:
-    """Return a Work on the commit at a given time, or None if there was no repository yet."""
+    """Return a Work on the commit at a given time, or None if there was none yet."""
     try:
         return work_at(work, since)
     except (BeforeHistory, NotYetSetUp):

@@ -1,4 +1,4 @@
-"""Count retrievals in the ledger, by session.
+"""The retrieval counts in the ledger, by session.
 
 A retrieval is a memory opened by its id, or a hit returned with its body. At most the first three
 hits of a query count.
@@ -21,7 +21,7 @@ CURRENT = "session"
 
 
 def current(work: Work) -> Event:
-    """Return the start event of the session to which a retrieval belongs.
+    """Return the start event of the session to which a new retrieval belongs.
 
     The session is named by the environment, or is the one started last with `session start`. If
     neither exists, each day counts as one session.
@@ -37,7 +37,7 @@ def current(work: Work) -> Event:
 
 
 def touch(work: Work, ids: Iterable[str]) -> None:
-    """Count retrievals at the current time, if access counting is enabled.
+    """Record retrievals at the current time, if access counting is enabled.
 
     If the ledger cannot be written, reading still works. Queries about the past must not call this.
     """
@@ -47,7 +47,7 @@ def touch(work: Work, ids: Iterable[str]) -> None:
 
 
 def count_retrieval(work: Work, ids: Iterable[str]) -> None:
-    """Count one retrieval per memory.
+    """Record one retrieval for each of the memories.
 
     Restores and pins call this, so that the memory stays in recall.
     """

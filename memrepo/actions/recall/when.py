@@ -1,4 +1,4 @@
-"""`--at` and `--valid-at`: resolve them to a tree and to memories."""
+"""The options `--at` and `--valid-at`, resolved to a tree and to memories."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NotYetSetUp(MemrepoError):
-    """Raised when the commit is older than the setup of memrepo in this repository."""
+    """Raised when a commit is older than the setup of memrepo in this repository."""
 
     exit_code = Exit.USAGE
 
@@ -39,7 +39,7 @@ class NotADate(MemrepoError):
 
 
 def work_at(work: Work, word: str) -> Work:
-    """Return a Work on the commit of `REV|DATE`, with that commit's configuration.
+    """Return a Work on the commit that `REV|DATE` names, with that commit's configuration.
 
     An empty word returns `work`. A run's id means the merge commit of the run. If the old
     configuration cannot be read, the current one is used. Raises NoSuchMoment, BeforeHistory or
@@ -69,7 +69,7 @@ def work_at(work: Work, word: str) -> Work:
 
 
 def moment_of(work: Work, word: str) -> datetime:
-    """Return the time that `--valid-at` specifies; raises NotADate."""
+    """Return the time that `--valid-at` specifies. Raises NotADate."""
     from memrepo.core.times import asked
 
     try:
@@ -79,14 +79,14 @@ def moment_of(work: Work, word: str) -> datetime:
 
 
 def true_then(work: Work, state: State, word: str) -> Mapping[str, Memory]:
-    """Return the memories that were true in the world at a date, whatever their status, by id."""
+    """Return the memories that were true in the world at a date, by id, whatever their status."""
     from memrepo.policies.standing import true_at
 
     return true_at(state.memories, moment_of(work, word), work.config.zone)
 
 
 def heading(work: Work, word: str, valid_at: str = "") -> list[str]:
-    """Return lines that state the date of an answer, or nothing for the present."""
+    """Return the lines that state to which date an answer refers; none for the present."""
     lines = []
     if word:
         when = work.store.commit_time(work.tree.commit).astimezone(work.config.zone)

@@ -46,7 +46,7 @@ _DEEP = 1000
 
 
 class NeverWas(MemrepoError):
-    """Raised when no past, pending or candidate memory has this name."""
+    """Raised when no past, pending or candidate memory has the given name."""
 
     exit_code = Exit.USAGE
 
@@ -79,7 +79,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class Searched(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a search finds a memory, and its rank among the hits (0 if not found)."""
+    """Whether a search finds a memory, and the memory's rank among the hits (0 if not found)."""
 
     words: tuple[str, ...]
     held: tuple[str, ...]
@@ -92,7 +92,7 @@ class Searched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Present(Result, frozen=True, kw_only=True):
-    """The explanation for a memory in the tree."""
+    """The explanation for a memory that is in the tree."""
 
     derived: Derived
     search: Searched | None
@@ -100,7 +100,7 @@ class Present(Result, frozen=True, kw_only=True):
 
 
 class Gone(Result, frozen=True, kw_only=True):
-    """The explanation for a memory that left the tree, with the commit that removed it."""
+    """The explanation for a memory that left the tree, and the commit that removed it."""
 
     commit: str
 
@@ -114,7 +114,7 @@ class SetAside(Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Explain from the state at HEAD, or from history if the memory is gone."""
+    """Explain a memory from the state at HEAD, or from history if the memory was removed."""
     state = work.tree.state()
     try:
         memory = find(state, request.id)
@@ -142,7 +142,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _absent(work: Work, state: State, word: str) -> Result:
-    """Explain a name that no memory at HEAD has; raises NeverWas."""
+    """Explain a name that no memory at HEAD has. Raises NeverWas."""
     if (aside := _candidate(state, word)) is not None:
         return aside
     waiting = _waiting(work, word)
@@ -156,7 +156,7 @@ def _absent(work: Work, state: State, word: str) -> Result:
 
 
 def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
-    """Return which commit removed a memory from the tree, and how to restore it."""
+    """Return the commit that removed a memory from the tree, and how to restore the memory."""
     last = past.versions[0]
     entry = last.entry
     why = f"{visible(entry.subject)} ({entry.commit[:10]}, {format_time(entry.when)})"
@@ -175,7 +175,7 @@ def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
 
 
 def _waiting(work: Work, word: str) -> Waits | None:
-    """Return which pending run contains a memory, or None."""
+    """Return the pending run that contains a memory, or None."""
     for one in all_waiting(work):
         try:
             memory = find(work.store.snapshot(one.tip).state(), word)
@@ -190,7 +190,7 @@ def _waiting(work: Work, word: str) -> Waits | None:
 
 
 def _candidate(state: State, word: str) -> SetAside | None:
-    """Return why a statement was deferred or rejected, by candidate id or file; None if unknown."""
+    """Return why a candidate, given by id or file, was deferred or rejected; None if unknown."""
     for one in all_aside(state):
         if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
             return SetAside(id=word, path=one.path, why=(_set_aside(one),))
@@ -211,7 +211,7 @@ def _set_aside(one: Aside) -> str:
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory at one moment, with the data needed to explain it."""
+    """One memory at a given time, with the data needed to explain its state."""
 
     work: Work
     state: State
@@ -226,7 +226,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return self.accesses.of(self.memory.id)
 
     def because(self, op: Op, at: datetime | None = None) -> str:
-        """Return the reason of the last commit of an operation in parentheses, or an empty string.
+        """Return the reason of an operation's last commit in parentheses, or an empty string.
 
         The time `at` is removed from the reason, because it is shown next to it.
         """
@@ -237,7 +237,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _of_recall(case: Case) -> list[str]:
-    """Return whether recall returns a memory, until when, and what would restore it."""
+    """Return whether and until when recall returns a memory, and what would restore it."""
     memory = case.memory
     match memory.status:
         case "active":
@@ -268,7 +268,7 @@ def _restorable(memory: Memory) -> str:
 
 
 def _rejection(state: State, id_: str) -> str:
-    """Return who rejected a memory, when and why, or an empty string."""
+    """Return who rejected a memory, when and why; empty if nobody did."""
     for stone in tombstones_in(state).found.values():
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
             said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
@@ -307,7 +307,7 @@ def _of_claim(case: Case) -> list[str]:
 
 
 def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
-    """Return when a memory will leave recall, by the policy that applies first."""
+    """Return when a memory will leave recall, according to the policy that applies first."""
     lines = []
     if kept.held is not None and kept.held > case.now:
         lines.append(f"its text names a day to come: decay waits until {format_time(kept.held)}")
@@ -322,7 +322,7 @@ def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
 
 
 def _of_hot(case: Case) -> list[str]:
-    """Return whether a memory is on the hot cache, and the reason if it is not."""
+    """Return whether a memory is in the hot cache or, if not, the reason."""
     memory, rules = case.memory, case.rules
     hot = hot_of(memory)
     if hot is not None and hot.since is not None:
@@ -367,7 +367,7 @@ def _left_out(case: Case) -> str:
 
 
 def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
-    """Return whether a search for some words finds a memory, and its rank."""
+    """Return whether a search for some words finds a memory, and the memory's rank."""
     memory, telling = case.memory, telling_words(" ".join(words))
     here = Filter(statuses=(memory.status,), paths=frozenset((memory.path,)))
     held = [word for word in telling if index.holding([word], here)]

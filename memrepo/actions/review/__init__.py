@@ -1,1 +1,1 @@
-"""Actions that show pending runs, and decide about them."""
+"""Actions that show pending runs and decide about them."""

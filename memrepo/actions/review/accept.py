@@ -56,7 +56,7 @@ _DERIVED = ("view", "run")
 
 
 class AcceptedPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Which memories a person accepts: all, only some, or all except some.
+    """The selection of memories that a person accepts: all, only some, or all except some.
 
     Changes to `refused` memories are never proposed again. `together` has the memories that were
     not named, but share a decision with a named one.
@@ -73,7 +73,7 @@ class AcceptedPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Replay(msgspec.Struct):
-    """A chain of commits under construction on top of HEAD.
+    """A chain of commits that is being built on top of HEAD.
 
     `people` are the memories that a person changed or removed after the run was computed. `barred`
     are the memories that match a tombstone. `taken` and `offered` are the accepted and the skipped
@@ -114,7 +114,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision that was skipped, because its memory was changed after the run was computed."""
+    """A decision that was skipped because its memory changed after the run was computed."""
 
     step: str
     commit: str
@@ -148,7 +148,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class AlreadyDecided(result.Result, frozen=True, kw_only=True):
-    """A run that was already decided by an interrupted command."""
+    """Raised when an interrupted command already decided the run."""
 
     run: str
     commits: tuple[str, ...] = ()
@@ -184,7 +184,7 @@ def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
 
 
 def _reverted(work: Work, run: str) -> history.Entry | None:
-    """Return the revert in effect that reverted a landed run, or None.
+    """Return the revert that currently reverts a landed run, or None.
 
     Accepting the run again reverts this revert.
     """
@@ -238,7 +238,7 @@ def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, Acce
 
 
 def _named(tip: State, before: State, word: str) -> str:
-    """Return the memory that a word names.
+    """Return the memory that a word identifies.
 
     A memory that the run removes exists only before the run.
     """
@@ -274,7 +274,7 @@ def _choice(
 def _closed(
     decisions: Sequence[Collection[str]], ids: frozenset[str], within: Collection[str] | None = None
 ) -> frozenset[str]:
-    """Return the memories, with all memories that share a decision with one of them."""
+    """Return the given memories and all memories connected to them by shared decisions."""
     found = {*ids}
     while (
         more := {i for d in decisions if found & {*d} for i in d if within is None or i in within}
@@ -345,7 +345,7 @@ def _step(
 
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
-    """Return the memories of a step that have no statements left without the rejected ones.
+    """Return the memories of a step that would be empty without their rejected statements.
 
     The merge only removes the rejected statements from other memories.
     """
@@ -357,7 +357,7 @@ def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> fro
 
 
 def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
-    """Return the memories of a step.
+    """Return the memories that a step concerns.
 
     For a commit made without memrepo, return the changed memories.
     """
@@ -368,7 +368,7 @@ def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, .
 
 
 def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[str]:
-    """Return the acceptable memories of a step: all or none if the step cannot be split.
+    """Return the acceptable memories of a step, or none if only some of an indivisible step are.
 
     A supersession, for example, is one decision.
     """
@@ -423,7 +423,7 @@ def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
 
 
 def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
-    """Return the outcome of a step without its changes to some memories."""
+    """Return the outcome of a step, leaving out its changes to some memories."""
     memories, edits = dict(theirs.memories), {}
     for id_ in ids:
         new, old = theirs.memories.get(id_), base.memories.get(id_)

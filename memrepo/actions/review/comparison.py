@@ -1,4 +1,4 @@
-"""Comparison of two commits for `memrepo diff`: the changes and the decisions between them."""
+"""The comparison of two commits for `memrepo diff`: changes and decisions between them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NothingToCompare(MemrepoError):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits, and the commits between them, oldest first.
+    """Two commits to compare, and the commits between them, oldest first.
 
     `base` is empty if there is no earlier commit. `entry` is the merge or commit that is shown.
     """
@@ -56,12 +56,12 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def run(self) -> str:
-        """Return the id of the shown run, or an empty string."""
+        """Return the id of the compared run, or an empty string."""
         return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
 
 
 def span_of(work: Work, words: Sequence[str]) -> Comparison:
-    """Return the comparison that the words name: a run, a commit, `A..B` or `A B`.
+    """Return the comparison that some words specify: a run, a commit, `A..B` or `A B`.
 
     Without words, return the comparison of the pending run, or else of the last landed run.
     """
@@ -123,7 +123,7 @@ def _range(work: Work, first: str, second: str) -> Comparison:
 
 
 def _commit(work: Work, word: str) -> str:
-    """Return the commit of a revision or run id."""
+    """Return the commit that a revision or run id identifies."""
     if found := work.store.resolve(word):
         return found
     try:
@@ -137,7 +137,7 @@ def _commit(work: Work, word: str) -> str:
 
 
 def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
-    """Collect the changes of a comparison. With `quote`, include the lines of the evidence."""
+    """Collect the changes in a comparison. With `quote`, include the lines of the evidence."""
     before, after = (_state(work, commit) for commit in (span.base, span.tip))
     found = differences(before, after)
     judged = _judged(work, span)
@@ -179,7 +179,7 @@ def _state(work: Work, commit: str) -> State:
 
 
 def _against(found: Difference, after: State) -> tuple[Memory, ...]:
-    """Return the memories that a memory newly contradicts, so that a reviewer sees both sides."""
+    """Return the memories that a changed memory newly contradicts, so that both sides are shown."""
     known = _contradicted(found.before) if found.before else frozenset()
     new = _contradicted(found.after) - known if found.after else frozenset()
     return tuple(after.memories[id_] for id_ in sorted(new) if id_ in after.memories)
@@ -198,7 +198,7 @@ def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
 
 
 def _replaced(found: Difference, before: State) -> tuple[str, ...]:
-    """Return the memories that a new memory supersedes and that were in effect before."""
+    """Return the memories in effect before that a new memory supersedes."""
     if found.after is None or found.kind != "added":
         return ()
     old = (i for i in found.after.texts("supersedes") if i in before.memories)
@@ -206,7 +206,7 @@ def _replaced(found: Difference, before: State) -> tuple[str, ...]:
 
 
 def _whole(entry: history.Entry, state: Stage) -> bool:
-    """Return whether a decision cannot be split.
+    """Return whether a decision must be accepted or reverted as a whole.
 
     For `accept`, only bulk operations can be split.
     """
@@ -230,7 +230,7 @@ def _decisions(chain: Iterable[history.Entry], state: Stage) -> Mapping[str, tup
 
 
 def _record(work: Work, span: Comparison) -> Mapping[str, object]:
-    """Return the manifest of a run, or an empty mapping if it is missing or unreadable."""
+    """Return the manifest of the compared run, or an empty mapping if missing or unreadable."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None
     try:
@@ -252,7 +252,7 @@ def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
 
 
 def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
-    """Return the tokens of the hot cache before and after, or None if neither commit has one."""
+    """Return the hot cache's tokens before and after, or None if neither commit contains one."""
     repo, prefix = work.store.repo, work.tree.layout.prefix
     for name in HOT_FILES:
         sides = [file_at(repo, c, prefix + name) if c else None for c in (span.base, span.tip)]
@@ -263,7 +263,7 @@ def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
 
 
 def _files(work: Work, span: Comparison) -> dict[str, int]:
-    """Return the number of changed files that are not memories, by folder."""
+    """Return the number of changed files per folder, not counting memories."""
     layout = work.tree.layout
     changed = work.store.work.changed(span.base, span.tip)
     names = (
@@ -284,7 +284,7 @@ Mark = Literal["new", "gone", "kept"]
 def _evidence(
     found: Difference, successors: Sequence[Memory], recorded: Versions | None
 ) -> list[Evidence]:
-    """Return the added, removed and current evidence of a memory and its successors."""
+    """Return the added, removed and kept evidence of a changed memory and of its successors."""
     old, new = (m.sources if m else () for m in (found.before, found.after))
     marked: list[tuple[Source, Mark]] = []
     marked += [(s, "new") for s in new if s not in old and found.before]
@@ -298,7 +298,7 @@ def _evidence(
 
 
 def _quoted(source: Source, mark: Mark, memory: Memory, recorded: Versions | None) -> Evidence:
-    """Return a piece of evidence with its lines, from the recorded version of the source."""
+    """Return a piece of evidence with its lines, as in the recorded version of the source."""
     blob, text, (first, last) = (
         recorded.of(memory, source) if recorded else Version("", None, (0, 0))
     )

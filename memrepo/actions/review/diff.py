@@ -1,4 +1,4 @@
-"""`memrepo diff`: show what a run, a commit or a range changes, by memory."""
+"""`memrepo diff`: show what a run, a commit or a range of commits changes, by memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GroupRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A heading of the review, and the memories of each decision under it."""
+    """A heading in the review, and the memories of each decision below that heading."""
 
     heading: str
     decisions: tuple[tuple[str, ...], ...]
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The changes by memory."""
+    """The changes, grouped by memory."""
 
     beside: ClassVar = ("review",)
 
@@ -108,14 +108,14 @@ def _result(review: Review, *, stat: bool) -> Result:
 
 
 class Patch(result.Result, frozen=True, kw_only=True):
-    """Git's own diff of the files."""
+    """The patch of the files as git shows it."""
 
     run: str
     diff: str
 
 
 def do(work: Work, request: Request) -> Result | Patch:
-    """Compare the tree before with the tree after."""
+    """Compare the trees before and after a run, a commit or a range of commits."""
     span = span_of(work, request.words)
     if request.git:
         return _patch(work, span)

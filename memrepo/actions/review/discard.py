@@ -34,7 +34,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The run, the commit that discards it, and the fingerprints of its changes."""
+    """The discarded run, the commit that discards it, and the fingerprints of its changes."""
 
     run: str
     commits: tuple[str, ...] = ()

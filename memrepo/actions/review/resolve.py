@@ -48,7 +48,7 @@ class SeveralContradictions(MemrepoError):
 
 
 class DecidedBefore(MemrepoError):
-    """Raised when the contradiction is already decided and a losing memory is no longer active."""
+    """Raised when a contradiction is already decided and the losing memory is no longer active."""
 
     exit_code = Exit.DECIDE
 
@@ -128,7 +128,7 @@ class Party(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dispute(msgspec.Struct, frozen=True, kw_only=True):
-    """A contradiction with both texts, and the decision."""
+    """A contradiction with both texts and, if there is one, the decision."""
 
     id: str
     status: str
@@ -159,7 +159,7 @@ class Corrections(result.Result, frozen=True, kw_only=True):
 
 
 class Shown(result.Result, frozen=True, kw_only=True):
-    """A contradiction with the fields of `Dispute`, and whether it needs a decision."""
+    """A contradiction with the fields of `Dispute`, and whether it still needs a decision."""
 
     id: str
     status: str
@@ -184,13 +184,13 @@ class Decided(Written, frozen=True, kw_only=True):
 
 
 class DecidedSo(Unchanged, frozen=True, kw_only=True):
-    """A contradiction that already has the same decision."""
+    """The result if a contradiction already has the requested decision."""
 
     contradiction: str
 
 
 def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | DecidedSo:
-    """List, show or decide contradictions. Showing an open one exits with status 3."""
+    """List, show or decide contradictions. Exit with status 3 after showing an open one."""
     if request.id and (request.list or request.status):
         raise UsageError(
             f"resolve: --list and --status name all cases, and {request.id} was given too",
@@ -241,7 +241,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
 
 
 def the_dispute(state: State, word: str) -> Conflict:
-    """Return the contradiction that a word names, by its own id or by one of its memories."""
+    """Return the contradiction that a word identifies: its own id or one of its memories."""
     found = conflicts(state, corrections_of(state))
     digits = word.removeprefix("con-")
     fits = [c for c in found if digits and c.id.startswith(f"con-{digits}")]
@@ -286,7 +286,7 @@ def _dispute(work: Work, conflict: Conflict) -> Dispute:
 
 
 def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
-    """Return a dispute with the decision recorded in a correction."""
+    """Return a dispute completed with the decision that a correction records."""
     return replace(
         found,
         verdict=case.verdict,
@@ -302,7 +302,7 @@ def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
 
 
 def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
-    """List contradictions by status, followed by wordings that a merge replaced."""
+    """List contradictions by status, and corrections of wordings that a merge replaced."""
     state = work.tree.state()
     cases = corrections_of(state)
     rows = [_dispute(work, conflict) for conflict in conflicts(state, cases)]
@@ -322,7 +322,7 @@ def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
 
 
 class _Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The decision of one contradiction."""
+    """A decision about one contradiction."""
 
     state: State
     conflict: Conflict
@@ -405,7 +405,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         return fits[0]
 
     def _superseded(self, kept: Memory) -> dict[str, dict[str, object]]:
-        """Return the updated fields of both memories when one supersedes the other.
+        """Return the updated fields of both memories after one supersedes the other.
 
         An earlier supersession in the opposite direction is undone.
         """
@@ -440,14 +440,14 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         return {**self._calmed(memory, other), "status": "archived", "archived_at": self.now}
 
     def _calmed(self, memory: Memory, other: Memory) -> dict[str, object]:
-        """Return the update that removes `contested`, unless another memory opposes this one."""
+        """Return the update that removes `contested` from a memory unless a third opposes it."""
         if memory.standing != "contested":
             return {}
         rest = still_contested(memory, self._is_active, other.id)
         return {} if rest else {"standing": None}
 
     def _revived(self, memory: Memory, other: Memory) -> dict[str, object]:
-        """Return the fields that reactivate a memory that the other memory superseded."""
+        """Return the fields that reactivate a memory after the other memory had superseded it."""
         if memory.status == "active":
             return {}
         if memory.texts("superseded_by") != (other.id,):
@@ -506,7 +506,7 @@ def _verdict_of(request: Request) -> VerdictWord:
 
 
 def _says(case: Correction, reason: str) -> bool:
-    """Return whether the open case already records the missing context."""
+    """Return whether an open correction already records that context is missing."""
     return case.verdict == "context" and reason in ("", case.reason)
 
 

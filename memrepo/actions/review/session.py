@@ -1,4 +1,4 @@
-"""A review session: the answers to each decision of a run, and the commands to apply them.
+"""A review session: the answer to each decision of a run, and the commands that apply them.
 
 A session covers the pending run, or the last landed run if none is pending. Answers are stored next
 to the index until they are applied, so a review can be interrupted and continued. They are applied
@@ -34,7 +34,7 @@ _FOLDER = "review"
 
 
 class ReviewAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to one decision.
+    """The answer that a reviewer gave to one decision.
 
     `texts` are the new texts of an edit, a split or a merge. `other` is the memory to merge with,
     or to keep instead.
@@ -55,7 +55,7 @@ class Words(NamedTuple):
 
 
 class ReviewSession(msgspec.Struct, kw_only=True):
-    """A run under review: its decisions, and the stored answers by decision mark."""
+    """A run under review, with its decisions, and the stored answers by decision mark."""
 
     run: str
     review: Review
@@ -99,7 +99,7 @@ class ReviewSession(msgspec.Struct, kw_only=True):
 
 
 def session_of(work: Work, run: str = "") -> ReviewSession:
-    """Return the session for the named run, or for the pending run, or else for the last run."""
+    """Return the session for the named run or, by default, for the pending or the last run."""
     span = span_of(work, (run,) if run else ())
     review = review_of(work, span, quote=True)
     path = work.store.folder / _FOLDER / f"{span.run or span.tip}.json"
@@ -117,7 +117,7 @@ def session_of(work: Work, run: str = "") -> ReviewSession:
 
 
 class Neighbours:
-    """The active memories of a state, indexed by links and by subject."""
+    """The active memories of a state, indexed by links and by subject, to find related ones."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -130,7 +130,7 @@ class Neighbours:
     def of(
         self, memory: Memory, but: Sequence[str] = (), most: int = MAX_NEIGHBOURS
     ) -> tuple[Memory, ...]:
-        """Return the neighbours of a memory, linked ones first.
+        """Return the memories related to a memory, linked ones first.
 
         Return at most `most` memories, and none whose id is in `but`.
         """
@@ -145,7 +145,7 @@ class Neighbours:
 
 
 def words_of(session: ReviewSession) -> tuple[Words, ...]:
-    """Return the commands that apply the answers, in order.
+    """Return the commands that apply the answers of a session, in order.
 
     Unanswered decisions of a pending run are skipped, and the next run proposes them again.
     """
@@ -205,12 +205,12 @@ def _accepted(
 
 
 def _keeps(decision: Decision, answer: ReviewAnswer) -> bool:
-    """Return whether an answer keeps a memory that the decision would remove."""
+    """Return whether an answer keeps a memory that the decision itself would remove."""
     return decision.kind in LEAVING and answer.does in ("edit", "split", "merge")
 
 
 def _changes(decision: Decision, answer: ReviewAnswer) -> list[Words]:
-    """Return the commands for changes by the reviewer that go beyond the decision."""
+    """Return the commands for the reviewer's own changes, which go beyond the decision."""
     from memrepo.actions.review import resolve
     from memrepo.actions.write import add
     from memrepo.actions.write.change import EditRequest, SupersedeRequest

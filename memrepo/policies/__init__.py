@@ -1,1 +1,1 @@
-"""Pure rules: they map state, access log, time and configuration to a list of changes."""
+"""Pure functions that compute changes from the state, access log, time and configuration."""

@@ -54,14 +54,17 @@ _SINGLE = ("compressed_into", "parent", "duplicate_of")
 
 
 class Leaving:
-    """The memories of a state, from which memories are removed one by one."""
+    """A copy of a state's memories that computes the changes for removing individual memories."""
 
     def __init__(self, memories: Mapping[str, Memory]) -> None:
         self._memories = dict(memories)
 
     @cached_property
     def _users(self) -> Mapping[str, set[str]]:
-        """Map each id to the memories that refer to it. Computed only if a memory is removed."""
+        """Map each memory id to the ids of the memories that refer to it.
+
+        The map is computed at the first removal.
+        """
         users: dict[str, set[str]] = defaultdict(set)
         for memory in having(self._memories.values(), REFERENCES):
             for target in references(memory):
@@ -69,7 +72,7 @@ class Leaving:
         return users
 
     def leave(self, id_: str) -> tuple[Change, ...]:
-        """Return the changes that remove a memory, its chunks and its predecessors.
+        """Remove a memory, its chunks and its predecessors, and return the resulting changes.
 
         Return nothing if the memory was removed already. Return nothing if a pinned or critical
         memory would have to be removed with it.
@@ -122,7 +125,7 @@ def _without(memory: Memory, gone: set[str]) -> dict[str, object]:
 
 
 def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime | None:
-    """Return when a memory is due for the archive, or None if never.
+    """Return the time at which a memory is due for archiving, or None if it is never archived.
 
     The period starts at the later of creation and last retrieval. For a memory that left the hot
     cache later than both, it starts when the memory left and has another length (`demoted_after`).
@@ -153,7 +156,7 @@ def is_kept(memory: Memory) -> bool:
 def archivable(
     memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: ArchiveRules
 ) -> list[tuple[Memory, datetime]]:
-    """Return the memories due for the archive, each with its due time, oldest first."""
+    """Return the memories due for archiving as (memory, due time) pairs, earliest first."""
     found: list[tuple[Memory, datetime]] = []
     ages = [age for age in (rules.after, rules.demoted_after) if age is not None]
     if not ages:
@@ -169,7 +172,7 @@ def archivable(
 
 
 def archive(memory: Memory, now: datetime, why: str) -> Step:
-    """Return the step that archives a memory."""
+    """Return a step that archives a memory."""
     return Step(
         op="archive",
         reason=why,
@@ -178,7 +181,10 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
 
 
 def unarchive(memory: Memory, why: str) -> Step:
-    """Return the step that restores an archived memory. A higher epoch makes it win a merge."""
+    """Return a step that restores an archived memory and raises its `status_epoch`.
+
+    Because of the higher epoch, the restored status wins a merge.
+    """
     epoch = int(memory.fields.get("status_epoch", 0)) + 1
     fields = {"status": None, "status_epoch": epoch, "archived_at": None}
     change = Update(id=memory.id, fields=fields)
@@ -186,7 +192,7 @@ def unarchive(memory: Memory, why: str) -> Step:
 
 
 def told(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
-    """Return the reason for archiving a memory, as text for the commit."""
+    """Return the reason for archiving a memory, as text for a commit message."""
     hot: Hot | None = memory.fields.get("hot")
     last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
     demoted, age = hot.until if hot is not None else None, rules.demoted_after
@@ -220,7 +226,7 @@ _COMMON = 0.5
 
 
 class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
-    """When memories are compressed, and which memories are exempt.
+    """Settings for compression: when a run compresses memories, and which memories are exempt.
 
     `trigger` is the number of active memories from which compression starts. The newest `keep`
     memories and those scoring at least `below` are exempt.
@@ -236,7 +242,10 @@ class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """Memories with a common topic, oldest first. The topic is empty if only time groups them."""
+    """A group of memories with a common topic, oldest first.
+
+    The topic is empty if the memories are grouped by time only.
+    """
 
     topic: str
     memories: tuple[Memory, ...]
@@ -288,7 +297,7 @@ def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRule
 
 
 def groups(found: Sequence[Memory]) -> list[Group]:
-    """Split candidates by scope and layer, then by topic, then by time.
+    """Split candidates for compression by scope and layer, then by topic, then by time.
 
     Names are tried as topics first, then tags, then words, the most frequent first. Memories
     without a common topic are grouped by time. Groups are sorted by their oldest memory.
@@ -317,7 +326,10 @@ def _grouped(part: Sequence[Memory]) -> Iterator[Group]:
 def _topics(
     memories: Iterable[Memory], features: Callable[[Memory], Iterable[str]], most: int
 ) -> list[tuple[str, list[str]]]:
-    """Return features shared by SMALLEST to `most` memories with their ids, most frequent first."""
+    """Return (topic, memory ids) pairs, most frequent first.
+
+    A topic is a feature that at least SMALLEST and at most `most` memories share.
+    """
     holding: dict[str, list[str]] = {}
     spelled: dict[str, Counter[str]] = {}
     for memory in memories:
@@ -347,7 +359,7 @@ def _words(memory: Memory) -> list[str]:
 
 
 def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
-    """Split memories, sorted by day, into groups of SMALLEST to LARGEST."""
+    """Sort memories by day and split them into groups of SMALLEST to LARGEST memories."""
     ordered = sorted(memories, key=lambda m: (day_of(m), m.id))
     count = -(-len(ordered) // LARGEST)
     for turn in range(count):
@@ -359,7 +371,7 @@ def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
 def compressed(
     group: Group, said: Summary, layout: Layout, now: datetime, *, by: str, why: str
 ) -> Step:
-    """Return the step that adds a summary and archives the memories of its group."""
+    """Return a step that adds a summary of a group and archives the memories of the group."""
     summary = _summary(group, said, layout, now, by)
     rests: dict[str, object] = {
         "status": "archived",
@@ -374,7 +386,7 @@ def compressed(
 
 
 def summary_id(group: Group) -> str:
-    """Return the id of a group's summary. It depends only on the scope and ids of the sources."""
+    """Compute the id of a group's summary from the scope and the ids of the group's memories."""
     ids = " ".join(sorted(m.id for m in group.memories))
     scope = group.memories[0].text("scope")
     return claim_id(scope=scope, subject="summary", predicate="", object_="", text=ids)

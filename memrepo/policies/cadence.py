@@ -1,4 +1,4 @@
-"""Compute when runs are due from cron expressions in a time zone.
+"""Compute the due times of runs from cron expressions and a time zone.
 
 An incremental run close to a reconciliation is skipped, because the reconciliation does its work.
 
@@ -29,7 +29,10 @@ MOST_MISSED = 1000
 
 
 class Cadence(msgspec.Struct, frozen=True, kw_only=True):
-    """The five-field cron expressions of both modes. Without expressions, a mode never runs."""
+    """The cron expressions for incremental runs and for reconciliations.
+
+    A mode without expressions never runs.
+    """
 
     incremental: tuple[str, ...] = ()
     reconciliation: tuple[str, ...] = ()
@@ -40,7 +43,7 @@ class Cadence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fire(msgspec.Struct, frozen=True, kw_only=True):
-    """A due run: its time in the cadence's zone, its mode, and its name.
+    """A due run: its mode, its name, and its time in the time zone of the schedule.
 
     The name is the mode, with a number if the mode has several expressions.
     """
@@ -51,7 +54,7 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_problem(expression: str) -> str:
-    """Describe what is wrong with a cron expression. Return an empty string if it is valid.
+    """Return a description of the error in a cron expression, or an empty string if it is valid.
 
     An expression has five fields: numbers, names, ranges, lists, steps, and `L`, `LW` or `5#2` for
     days.
@@ -71,7 +74,7 @@ def cron_problem(expression: str) -> str:
 
 
 def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:
-    """Yield the times in UTC at which an expression fires, strictly after a given time.
+    """Yield the UTC times after `after` at which a cron expression fires.
 
     A fixed time that summer time skips fires when the gap ends. A time that occurs twice fires
     once.
@@ -84,7 +87,7 @@ def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:
 
 
 def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
-    """Return whether a reconciliation is so close that an incremental run should be skipped."""
+    """Return whether to skip an incremental run at `now` because a reconciliation is close."""
     first = now - WINDOW - timedelta(seconds=1)
     return any(
         next(fires(each, zone, first), now + 2 * WINDOW) <= now + WINDOW
@@ -93,7 +96,7 @@ def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
 
 
 def upcoming(now: datetime, cadence: Cadence, zone: tzinfo) -> Iterator[Fire]:
-    """Yield the runs due after a time, earliest first, without skipped incremental runs."""
+    """Yield the runs due after `now`, earliest first, except incremental runs that are skipped."""
     streams = [
         _stream(cadence, mode, number, zone, now)
         for mode in MODES
@@ -114,7 +117,7 @@ def _stream(
 
 
 def next_fire(now: datetime, cadence: Cadence, zone: tzinfo) -> Fire | None:
-    """Return the next run due after a time, or None if there is none."""
+    """Return the next run due after `now`, or None if no run is scheduled."""
     return next(upcoming(now, cadence, zone), None)
 
 
@@ -132,7 +135,7 @@ def due(now: datetime, cadence: Cadence, zone: tzinfo, mode: RunMode) -> bool:
 
 
 def clock_times(expression: str, offsets: frozenset[timedelta]) -> tuple[str, ...]:
-    """Return daily crontab expressions for the clock times of an expression in another zone.
+    """Convert the clock times of a cron expression to another zone, as daily crontab expressions.
 
     `offsets` are the possible leads of the other clock. Days are left open, because a shift may
     cross midnight. The job that cron starts must call `due`.
@@ -157,6 +160,6 @@ def _field(values: list[int] | tuple[int, ...], all_: int) -> str:
 
 
 def plain(expression: str) -> bool:
-    """Return whether every cron supports an expression: `L`, `LW` and `#` are extensions."""
+    """Return whether any cron supports an expression, because it avoids `L`, `LW` and `#`."""
     day, weekday = expression.upper().split()[2], expression.upper().split()[4]
     return "L" not in day and "#" not in weekday and "L" not in weekday

@@ -80,7 +80,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Table(msgspec.Struct, frozen=True, eq=False):
-    """The compiled phrases of one language (section `change` of its table)."""
+    """The compiled phrases of one language, from section `change` of the language's table."""
 
     now: re.Pattern[str]
     ended: re.Pattern[str]
@@ -108,7 +108,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
 
 class Reading(msgspec.Struct, frozen=True, gc=False):
-    """The features of a statement that are compared.
+    """The features of a statement that are compared with those of another statement.
 
     Statements that may give the same thing different values have a common entry in `keys`. `ended`
     has the words of a statement that ends something, without the ending phrase. `replaced` has
@@ -134,12 +134,12 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def numbered(self) -> frozenset[str]:
-        """Return the names that consist of a word and a number (`week 9`, `floor 2`)."""
+        """Return the statement's names made of a word and a number (`week 9`, `floor 2`)."""
         return frozenset(time for time in self.times if " " in time)
 
     @property
     def speaks_of_change(self) -> bool:
-        """Return whether the statement may change another one with which it shares no key."""
+        """Return whether the statement may change another statement without a common key."""
         return not self.is_open and bool(self.ended is not None or self.replaced)
 
 
@@ -155,7 +155,7 @@ _NONE = Reading(
 
 @cache
 def table(language: str) -> Table:
-    """Return the phrases of a language, or those of English if it has none."""
+    """Return the phrases of a language, or the English phrases if the language has none."""
     found = language_table(language, "change")
     if not found:
         return table(ENGLISH)
@@ -184,7 +184,7 @@ _WORDS = ("definite", "copula", "articles", "auxiliary", "times", "labels")
 
 @cache
 def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for the predicates of all languages, and the meaning of each predicate.
+    """Return a pattern for the predicates of all languages, and a map of predicates to meanings.
 
     All languages are searched together, because short texts do not reveal their language.
     """
@@ -197,7 +197,7 @@ def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern for any of the phrases in joined tokens.
+    """Return a pattern that matches any of the phrases in tokens joined by blanks.
 
     It never matches without phrases.
     """
@@ -207,7 +207,10 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 def _part(part: str) -> str:
-    """Return the pattern of one part of a phrase: a word, `...` for a few words, or a value."""
+    """Return the pattern for a part of a phrase: a word, a placeholder for a value, or `...`.
+
+    `...` matches a few words.
+    """
     if part == "...":
         return r"(\S+(?: \S+){0,5}?)"
     if part in ("{old}", "{new}"):
@@ -232,7 +235,7 @@ def _table_of(text: str, words: list[str]) -> Table:
 
 @lru_cache(maxsize=1 << 15)
 def read(text: str) -> Reading:
-    """Return the features of a text. Lists and long paragraphs have none."""
+    """Return the features of a statement. For lists and long paragraphs, all features are empty."""
     plain = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).strip()
     if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
         return _NONE
@@ -281,18 +284,18 @@ def _without(phrases: re.Pattern[str], joined: str) -> str:
 
 
 def _is_name(word: str, opens: bool) -> bool:
-    """Return whether a token is an identifier, or a capitalised word inside a sentence."""
+    """Return whether a token is an identifier or a capitalised word inside a sentence."""
     is_id = any(ch.isdigit() or ch in "_@/#" for ch in word) or any(map(str.isupper, word[1:]))
     return is_id or (word[:1].isupper() and not opens)
 
 
 def _bare(joined: str, of: Table) -> tuple[str, ...]:
-    """Return the words of joined tokens, without punctuation and articles."""
+    """Split joined tokens into words, without punctuation and articles."""
     return tuple(w for w in joined.split() if w not in of.articles and any(map(str.isalnum, w)))
 
 
 def _stem(word: str) -> str:
-    """Remove a regular English inflection. Return words with other than ASCII letters unchanged."""
+    """Remove a regular English inflection. Words with non-ASCII letters are unchanged."""
     word = word.casefold()
     if not (word.isascii() and word.isalpha()) or word.endswith("ss"):
         return word
@@ -314,7 +317,7 @@ def _is_time(word: str, of: Table) -> bool:
 
 
 def _times_of(words: tuple[str, ...], of: Table) -> frozenset[str]:
-    """Return the days, months and years of a statement, with adjacent numbers."""
+    """Return the days, months and years in a statement, and the numbers next to them."""
     found = set()
     for at, word in enumerate(words):
         if _is_time(word, of):
@@ -326,14 +329,14 @@ def _times_of(words: tuple[str, ...], of: Table) -> frozenset[str]:
 
 
 def _content(words: Iterable[str], of: Table) -> frozenset[str]:
-    """Return the stems of the content words, without times."""
+    """Return the stems of content words, except words for times."""
     words = tuple(words)
     times = _times_of(words, of)
     return frozenset(_stem(w) for w in words if bare(w) not in of.small and w not in times)
 
 
 def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
-    """Return the key of `Key: value` and the words of its value, or two empty values."""
+    """Return the key and the words of the value of a `Key: value` text, or two empty values."""
     found = _KEYED.match(plain)
     if not found or _BREAK.search(found[2]) or len(found[1].split()) > 6:
         return "", ()
@@ -348,7 +351,10 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
 def _predicate_of(
     joined: str, names: frozenset[str], of: Table
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the meaning of a single-valued predicate, its subject and its value, or empty ones."""
+    """Find a predicate that allows one value only. Return its meaning, subject and value.
+
+    All three are empty if there is no such predicate.
+    """
     pattern, meanings = _predicates()
     found = pattern.search(joined)
     if found and not _PAUSE.intersection(joined[: found.start()].split()):
@@ -391,7 +397,7 @@ def _keys(
 
 
 def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
-    """Return the content of a statement that ends another, and whether it is a correction.
+    """Return the content words of a statement that ends another, and whether it is a correction.
 
     The phrase that ends the other statement is left out. Return None if no such phrase is found.
     """
@@ -404,7 +410,7 @@ def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
 
 
 def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield pairs of a replaced value and its replacement.
+    """Yield (replaced value, replacement) pairs from a statement.
 
     If the phrase does not contain the replacement, the word before the phrase is the replacement.
     """
@@ -422,7 +428,7 @@ def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tupl
 
 
 def change_of(old: PriorClaim, new: PriorClaim, *, together: bool = False) -> Change | None:
-    """Return how the newer statement changes the older one, or None if both may be true.
+    """Return how a newer statement changes an older one, or None if both may be true.
 
     `together` is true if both are lines of one version of a file. Such lines only change each other
     if one states that the other has ended.
@@ -457,7 +463,7 @@ def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClai
 def _gave_up(
     one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
 ) -> Change | None:
-    """Return the change if the newer statement replaces a value that the older one contains."""
+    """Return the change if the newer statement replaces a value in the older one, else None."""
     if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
         return None
     left = frozenset(map(_stem, (*value, *instead)))
@@ -501,7 +507,7 @@ def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim)
 
 
 def _turned(one: Reading, two: Reading) -> Change | None:
-    """Return the change between two sentences that differ only in polarity or in one number."""
+    """Return the change if two sentences differ only in polarity or in one number, else None."""
     if one.polarity != two.polarity:
         return (
             Change(reason="another line states the opposite", is_event=True)
@@ -519,12 +525,12 @@ def _turned(one: Reading, two: Reading) -> Change | None:
 
 
 def _unit(number: str) -> str:
-    """Return the letters and signs of a number, with each run of digits replaced by 0."""
+    """Return a number with each group of digits replaced by 0, to compare units and signs."""
     return re.sub(r"\d+(?:[.,]\d+)*", "0", number)
 
 
 def _excludes(one: tuple[str, ...], two: tuple[str, ...], *, is_choice: bool = False) -> bool:
-    """Return whether two values exclude each other.
+    """Return whether two values cannot both be true.
 
     Their limits must be equal, and neither value may contain the other. Two choices must also share
     a word: tea and trains are separate choices.
@@ -545,7 +551,10 @@ def _every_bound() -> frozenset[str]:
 
 
 def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the limit of a value: everything from the first word for a time, place or purpose."""
+    """Return the part of a value that starts at the first word for a time, place or purpose.
+
+    It limits the value. It is empty if there is no such word.
+    """
     bounds = _every_bound()
     return next((value[at:] for at, word in enumerate(value) if at and word in bounds), ())
 
@@ -555,20 +564,20 @@ _DAY = regex(r"\d{4}-\d\d.*")
 
 
 def _headings(under: str) -> tuple[str, ...]:
-    """Return the headings of a statement, without days and common file names."""
+    """Return the headings above a statement, except days and common file names."""
     told = (part.strip() for part in re.split(r" [›–] ", under))
     parts = (_plain(part) for part in told if not _DAY.fullmatch(part))
     return tuple(part for part in parts if part and part not in _FILES)
 
 
 def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
-    """Return whether one sequence of headings ends with the other."""
+    """Return whether the longer sequence of headings ends with the shorter one."""
     size = min(len(one), len(two))
     return one[len(one) - size :] == two[len(two) - size :]
 
 
 def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
-    """Return whether two keys have the same heading.
+    """Return whether two statements with the same key are below the same heading.
 
     Without headings, a key needs several words.
     """
@@ -579,13 +588,13 @@ def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
 
 
 def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
-    """Return whether two statements have the same headings, or name their subject themselves."""
+    """Return whether two statements have the same headings, or no headings but a named subject."""
     one, two = _headings(old.under), _headings(new.under)
     return _are_nested(one, two) if one and two else one == two or bool(is_named)
 
 
 def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether two statements, each given with its headings, have the same subject.
+    """Return whether two (statement, headings) pairs have the same subject.
 
     They must share a key, a predicate with its subject, or all words except numbers. Otherwise they
     must share most of their words, and at most one of them may have names that the other lacks.
@@ -602,7 +611,7 @@ def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
 
 
 def says_the_same(one: str, other: str) -> bool:
-    """Return whether two similar texts state the same fact in different wordings.
+    """Return whether two similar texts state the same fact in different words.
 
     They may have the same words, with the names in the same order. Or they share a number or
     identifier, and the words of one include those of the other. Lists and long texts are not
@@ -631,7 +640,7 @@ def _names_in_order(reading: Reading) -> list[str]:
 
 
 def forget() -> None:
-    """Clear the cache of features. The texts of a finished run are rarely needed again."""
+    """Clear the cache of statement features. Texts of a finished run are rarely needed again."""
     read.cache_clear()
 
 
@@ -642,7 +651,7 @@ _T = TypeVar("_T")
 
 
 def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, Basis]:
-    """Return which statement is newer, and whether a date or only the order shows it."""
+    """Return which of two statements is newer, and whether a date or only the order shows it."""
     one, two = tuple(first), tuple(second)
     days = _day(one), _day(two)
     seen = _seen(one), _seen(two)
@@ -661,12 +670,15 @@ def newer_of(first: Iterable[Source], second: Iterable[Source]) -> tuple[Newer, 
 
 
 def is_dated(sources: Iterable[Source]) -> bool:
-    """Return whether a text, a heading or a file name dates the evidence."""
+    """Return whether the date of any source comes from its text, a heading or its file name."""
     return bool(_day(sources))
 
 
 def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
-    """Return whether both have a source in the same place. Such statements are true together."""
+    """Return whether two statements share a source: the same file, text and lines.
+
+    Such statements are true together.
+    """
     places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
     return any((s.resource, s.text_hash, s.lines) in places for s in second)
 
@@ -686,7 +698,7 @@ MIN_SHARED = 0.4
 def newer_first(
     hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
 ) -> list[tuple[_T, tuple[Memory, ...]]]:
-    """Reorder hits so that, of two with the same subject, the newer comes first.
+    """Reorder search hits: of two hits with the same subject, the newer one comes first.
 
     The two hits swap positions. Each hit is returned with the older memories about its subject. An
     older memory stays first if it has a query word that the newer one lacks, unless the two
@@ -715,7 +727,7 @@ def newer_first(
 
 
 def _are_alike(one: Memory, other: Memory) -> bool:
-    """Return whether two memories have the same subject. With few common words, return false."""
+    """Return whether two memories have the same subject and enough common words."""
     if one.is_note or other.is_note:
         return False
     words = frozenset(terms(one.said)), frozenset(terms(other.said))

@@ -1,4 +1,4 @@
-"""Decide how long a memory is retained: its class, its expiry and its current confidence.
+"""Compute how long a memory is retained, from its class, its expiry and its current confidence.
 
 A memory's class is the one that it states. Otherwise it is the first class of `decay.toml` with a
 matching word.
@@ -45,7 +45,7 @@ _SPLIT = regex(r"[_\-.:\s]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
 def classify(entity: str, key: str, text: str) -> str:
-    """Return the automatic class of a statement. Its value is not considered."""
+    """Return the decay class of a statement, based on its entity, key and text."""
     words = normalise(text)
     for name in ORDER:
         if _is_key(key, name) or _signs()[name].texts.search(words):
@@ -56,7 +56,7 @@ def classify(entity: str, key: str, text: str) -> str:
 
 
 def automatic(memory: Memory) -> str:
-    """Return the class that the current rules assign to a memory."""
+    """Return the decay class that the current rules assign to a memory."""
     if memory.type == "summary":
         return SUMMARY
     named = (memory.type, *memory.texts("tags"))
@@ -68,19 +68,19 @@ def automatic(memory: Memory) -> str:
 
 
 def class_of(memory: Memory) -> str:
-    """Return the class of a memory. An explicit class takes precedence."""
+    """Return the decay class of a memory: the explicit class, or else the automatic class."""
     decay = memory.fields.get("decay") if memory.has("decay") else None
     return decay.cls if decay is not None else memory.once("class", lambda: automatic(memory))
 
 
 def _is_key(name: str, cls: str) -> bool:
-    """Return whether a key or entity contains a word of a class."""
+    """Return whether a key or entity contains a word that indicates a decay class."""
     whole, signs = segments(name), _signs()[cls]
     return not signs.single.isdisjoint(whole) or any(_holds(whole, part) for part in signs.several)
 
 
 class _Signs(msgspec.Struct, frozen=True, kw_only=True):
-    """The signs of a class: keys of one segment, keys of several segments, and words in texts."""
+    """The words that indicate a decay class, in keys of one or several segments and in texts."""
 
     single: frozenset[str]
     several: tuple[tuple[str, ...], ...]
@@ -89,7 +89,7 @@ class _Signs(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def _signs() -> Mapping[str, _Signs]:
-    """Load the table of classes."""
+    """Load the table of decay classes, and compile the signs of each class."""
     found: dict[str, _Signs] = {}
     for name, row in tomllib.loads(TABLE.read_text("utf-8")).items():
         parts = [segments(word) for word in row["keys"]]
@@ -104,7 +104,10 @@ def _signs() -> Mapping[str, _Signs]:
 
 @lru_cache(maxsize=4096)
 def segments(name: str) -> tuple[str, ...]:
-    """Split a key at `_ - . :`, blanks and case changes, and fold it: `apiKey` is `api`, `key`."""
+    """Split a key at `_ - . :`, blanks and case changes, and normalise the parts.
+
+    For example, `apiKey` becomes `api` and `key`.
+    """
     return tuple(filter(None, (normalise(part) for part in _SPLIT.split(name))))
 
 
@@ -123,7 +126,7 @@ _STALE = 0.5
 
 
 class Keeping(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a memory is retained, as computed for the time `now`.
+    """The retention of a memory at the time `now`: its expiry, confidence and validity.
 
     `expires` is None if the memory never expires. `held` is the future date that suspends decay.
     `low` is when the confidence falls below the floor, unless refreshed. `lasts` is true if age
@@ -142,7 +145,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def expired(self) -> bool:
-        """Return whether the expiry is past. At the exact time of expiry it is not."""
+        """Return whether the memory has expired. At the exact time of expiry it has not."""
         return self.expires is not None and self.now > self.expires
 
     @property
@@ -152,17 +155,17 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ended(self) -> bool:
-        """Return whether the stated end of validity has passed."""
+        """Return whether the memory's stated end of validity has passed."""
         return self.until is not None and self.until <= self.now
 
     @property
     def gone(self) -> bool:
-        """Return whether recall omits the memory."""
+        """Return whether the memory has left recall, by age or by its stated end of validity."""
         return self.ended or (self.expired and not self.lasts) or self.confidence < FLOOR
 
     @property
     def leaves(self) -> datetime | None:
-        """Return when the memory leaves recall if it is not refreshed, or None if never."""
+        """Return when the memory leaves recall unless refreshed, or None if it never leaves."""
         moments = [self.until, self.low, None if self.lasts else self.expires]
         return min((m for m in moments if m is not None), default=None)
 
@@ -176,7 +179,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         return at if at is not None and at <= self.now else self.confirmed or self.now
 
     def told(self) -> str:
-        """Describe why the memory left recall, as text for the commit."""
+        """Describe why the memory left recall, as text for a commit message."""
         when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
         if self.ended and self.until:
             return f"it was true until {format_time(self.until)}"
@@ -190,7 +193,7 @@ _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 
 
 def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Keeping:
-    """Return how long a memory is retained. A class without a rule is retained for ever."""
+    """Compute the retention of a memory. A memory whose class has no rule is retained for ever."""
     cls = class_of(memory)
     stored = float(memory.fields.get("confidence", 1.0))
     ttl, confirmed = rules.ttl.get(cls), confirmed_at(memory, access, cls, rules)
@@ -252,7 +255,7 @@ def _is_human(stamp: Stamp | None) -> bool:
 
 
 def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
-    """Return the stated end of validity if it removes the memory from recall, else None."""
+    """Return a memory's stated end of validity, or None if it has none or the end has no effect."""
     until = memory.text("valid_until")
     if not until or not rules.evidence or memory.flag("pinned"):
         return None
@@ -260,7 +263,7 @@ def stated_end(memory: Memory, rules: DecayRules) -> datetime | None:
 
 
 def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) -> datetime | None:
-    """Return when a memory was last confirmed: created, verified or (some classes) retrieved."""
+    """Return when a memory was last created or verified, or retrieved if its class allows that."""
     moments = [memory.time("created"), *(stamp.at for stamp in memory.fields.get("verified", ()))]
     if cls in rules.refreshed:
         moments.append(access.last)
@@ -268,7 +271,7 @@ def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) ->
 
 
 def held_until(memory: Memory) -> datetime | None:
-    """Return the end of the latest future day in the text, as seen from the day of the text."""
+    """Return the end of the latest day in the text that is later than the text's own date."""
     created = memory.time("created")
     said = parse_time(memory.captured[:10]) if memory.captured else created
     found = future_date(memory.body, said) if said else None
@@ -280,7 +283,10 @@ def _step(ttl: timedelta) -> timedelta:
 
 
 def _halvings(age: timedelta, ttl: timedelta) -> int:
-    """Count the halving steps begun since three quarters of the lifetime."""
+    """Count how often confidence has been halved.
+
+    The first step begins at three quarters of the lifetime.
+    """
     return max(0, math.ceil((age - _SOFT * ttl) / _step(ttl)))
 
 
@@ -295,7 +301,7 @@ def _low(
 
 
 def is_protected(memory: Memory, cls: str) -> bool:
-    """Return whether a memory is never pruned, by its class, a flag or a person's confirmation."""
+    """Return whether a class, a flag or a person's confirmation protects a memory from pruning."""
     return (
         cls == "permanent"
         or any(memory.flag(name) for name in ("pinned", "critical", "user_marked"))
@@ -304,7 +310,7 @@ def is_protected(memory: Memory, cls: str) -> bool:
 
 
 def is_over(memory: Memory, kept: Keeping) -> bool:
-    """Return whether recall omits a memory.
+    """Return whether a memory is excluded from recall.
 
     A memory protected from pruning is only omitted after its stated end of validity.
     """
@@ -312,12 +318,12 @@ def is_over(memory: Memory, kept: Keeping) -> bool:
 
 
 def is_stale(memory: Memory, kept: Keeping) -> bool:
-    """Return whether a memory is recalled although the lifetime of its class has passed."""
+    """Return whether a memory is still recalled although the lifetime of its class is over."""
     return kept.stale and not is_protected(memory, kept.cls)
 
 
 def decays(memory: Memory) -> bool:
-    """Return whether decay applies to a memory: active ones except notes and chunks."""
+    """Return whether decay applies to a memory: an active memory that is no note or chunk."""
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
@@ -329,7 +335,7 @@ def prunable(
     *,
     soft: bool = False,
 ) -> list[tuple[Memory, Keeping]]:
-    """Return the memories due for pruning, oldest first. `soft` skips expired memories."""
+    """Return the memories due for pruning, earliest first. `soft` skips expired memories."""
     found = []
     for memory in filter(decays, memories):
         if stays(memory, accesses.of(memory.id), now, rules):
@@ -344,7 +350,7 @@ _ENDING = frozenset(("confidence", "valid_until"))
 
 
 def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
-    """Return whether a memory is certainly not over, without searching its text.
+    """Return whether a memory certainly remains in recall, without searching its text for dates.
 
     This is true for recent memories, and for those that age alone never removes. A stated end of
     validity or a confidence below the floor makes it false.
@@ -366,5 +372,5 @@ def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> b
 
 
 def told_ttl(ttl: timedelta | None) -> str:
-    """Format a lifetime."""
+    """Format a lifetime for display. None means for ever."""
     return "for ever" if ttl is None else format_duration(ttl)

@@ -1,4 +1,4 @@
-"""Find directives in double brackets in a text, and compute their effects.
+"""Find directives in a text (`[[...]]`), and compute the steps that carry them out.
 
 Lineage: layered-memory-manager, manual tag triggers. `forget` only removes a memory from the hot
 cache. Only the command `memrepo directives` executes directives. In ingested text they are data.
@@ -27,14 +27,14 @@ _DIRECTIVE = regex(rf"\[\[ *(?:{_NAMED}|{_KEYWORD}|(memory_health)) *\]\]")
 
 
 class Directive(msgspec.Struct, frozen=True, kw_only=True):
-    """A directive: its verb, and its target memory (`layer:slug`) or keyword."""
+    """A directive: its verb, and its target, which is a memory (`layer:slug`) or a keyword."""
 
     verb: Verb
     target: str = ""
 
 
 def find_directives(text: str) -> tuple[Directive, ...]:
-    """Return the distinct directives of a text, in order. Directives in code are ignored."""
+    """Return the distinct directives in a text, in order. Directives in code are ignored."""
     found: list[Directive] = []
     for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(without_code(text)):
         if verb:
@@ -53,7 +53,7 @@ Find = Callable[[str], Memory | None]
 def steps_of(
     directive: Directive, memories: Iterable[Memory], find: Find, now: datetime
 ) -> tuple[Step, ...] | None:
-    """Return the steps for a directive, or no steps if nothing has to change.
+    """Return the steps that carry out a directive, which may be none.
 
     Return None if no memory has the given name.
     """
@@ -80,7 +80,7 @@ def steps_of(
 
 
 def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tuple[Step, ...]:
-    """Return the step that removes a memory from the hot cache and keeps later runs from adding it.
+    """Return a step that removes a memory from the hot cache and prevents later runs adding it.
 
     The flag `critical` is cleared, because it would bring the memory back. Return no step if the
     memory is neither hot nor critical.

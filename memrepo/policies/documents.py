@@ -1,4 +1,4 @@
-"""The inputs and results of ranking: documents, their corpus, and ranked documents."""
+"""Types for ranking: documents, the corpus that contains them, and ranked documents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from memrepo.text.timespans import Span
 
 
 class Document(msgspec.Struct, frozen=True, dict=True):
-    """What ranking knows about one memory. `place`, `path` and `part` are its order in a thread."""
+    """The data about one memory that ranking uses.
+
+    `place`, `path` and `part` determine its position in a thread.
+    """
 
     number: int
     path: str
@@ -37,36 +40,36 @@ class Document(msgspec.Struct, frozen=True, dict=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """The numbers of adjacent documents in a thread, and whether the thread is a conversation."""
+    """Adjacent documents of one thread, by number, and whether the thread is a conversation."""
 
     numbers: Sequence[int]
     talk: bool = False
 
 
 class Corpus(Protocol):
-    """The memories that a search covers, and how often terms occur in all of them."""
+    """The documents that a search covers, with the frequencies of terms."""
 
     size: int
     average: float
     """The mean number of terms per document."""
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return how many documents contain each term. Terms that never occur are left out."""
+        """Map each term that occurs to the number of documents that contain it."""
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
-        """Return the indexed terms with a similar spelling, each with its similarity up to 1."""
+        """Map each indexed term spelled like `term` to its similarity, at most 1."""
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return documents that contain any of the terms, most likely first."""
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return documents whose day is in one of the time spans, newest first."""
+        """Return documents dated within one of the time spans, newest first."""
 
     def numbered(self, numbers: Collection[int]) -> list[Document]:
-        """Return documents by number."""
+        """Return the documents with the given numbers."""
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
-        """Map each document's number to the documents up to four places from it."""
+        """Map each document's number to its neighbours, up to four places away in the thread."""
 
 
 class Ranked(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Find names, projects, hosts and tools in memories, and propose links between the memories.
+"""Find names, projects, hosts and tools in memories, and propose links between memories.
 
 Entities are computed on reading and never stored. A memory's field `entities` only has names that a
 person set, or that a model named and the evidence contains. All others are found here by rules. Two
@@ -58,7 +58,7 @@ _ENDS = ".!?:;。！？-–—|>\n"
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """An entity: its listed name, its other names, and the ids of the memories that mention it.
+    """A named entity: its main name, its aliases, and the ids of the memories that mention it.
 
     `confirmed` has the ids of memories in which a person or a model named it.
     """
@@ -70,18 +70,18 @@ class Entity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """All entities, most mentioned first, and a mapping from each normalised name to its entity."""
+    """All entities, most mentioned first, with an index by normalised name."""
 
     entities: tuple[Entity, ...]
     by_name: Mapping[str, Entity] = msgspec.field(default_factory=dict)
 
     def find(self, name: str) -> Entity | None:
-        """Return the entity with a name or alias, or None."""
+        """Return the entity with the given name or alias, or None if there is none."""
         return self.by_name.get(normalise(name))
 
 
 def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the certain names in a text, and the possible ones.
+    """Find the names in a text. Return the certain names and the possible names.
 
     Single words at the beginning of a sentence are only possible names. In German texts this
     applies to all single words, because German capitalises every noun.
@@ -110,13 +110,13 @@ def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _begins(text: str, at: int) -> bool:
-    """Return whether a sentence, line or list item begins at an offset."""
+    """Return whether a sentence, line or list item begins at an offset of a text."""
     before = text[max(0, at - 12) : at].rstrip(" \t\"'*_([«„“‘")
     return not before or before[-1] in _ENDS
 
 
 def _trimmed(name: str) -> str:
-    """Remove words at both ends that cannot be part of a name, and a possessive ending."""
+    """Remove a possessive ending, and words at both ends that cannot be part of a name."""
     words = re.sub(r"['’]s?$", "", name).split()
     while words and not _may_name(words[0]):
         words.pop(0)
@@ -140,7 +140,10 @@ def _may_name(word: str) -> bool:
 
 
 def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that occur in the evidence as whole words. Models may invent others."""
+    """Return the names that occur in the evidence as whole words.
+
+    Models may invent names that do not occur there.
+    """
     evidence = normalise(" \n ".join(texts))
     return tuple(
         name
@@ -158,7 +161,7 @@ _fold = lru_cache(maxsize=1 << 15)(normalise)
 def catalogue(
     memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
 ) -> Catalogue:
-    """Collect the entities of memories. `configured` maps names to their aliases.
+    """Collect the entities that memories mention. `configured` maps names to aliases.
 
     Possible names and subjects only count if they are certain names in another memory.
     """
@@ -205,7 +208,10 @@ def catalogue(
 
 
 def _main_of(name: str, main: Mapping[str, str]) -> str:
-    """Return the folded main name of a name. Cyclic aliases have the smallest name as main name."""
+    """Resolve an alias to its normalised main name.
+
+    If aliases form a cycle, the alphabetically first name is the main name.
+    """
     key, seen = _fold(name), set[str]()
     while key in main and key not in seen:
         seen.add(key)
@@ -214,7 +220,7 @@ def _main_of(name: str, main: Mapping[str, str]) -> str:
 
 
 def _named(memory: Memory) -> list[list[Any]]:
-    """Return the certain and the possible names of a memory's title and body."""
+    """Return the certain names and the possible names in a memory's title and body."""
 
     def work_out() -> list[list[Any]]:
         text = f"{memory.text('title')}\n{memory.body}".strip()
@@ -233,7 +239,7 @@ _NEAR = 7
 
 
 class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether runs add links, and the maximum number of links per memory."""
+    """Settings for links: whether runs add links, and the maximum number of links per memory."""
 
     expand: bool = True
     most: int = 5
@@ -248,7 +254,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def strength(self) -> float:
-        """Return the strength of the link from 0 to 1. Each reason reduces the remaining doubt."""
+        """Return the strength of the link, 0 to 1. Each reason reduces the remaining doubt."""
         doubt = 1.0
         for _, count in self.names:
             doubt *= 1 - _LINKED_NAME / math.sqrt(count - 1)
@@ -258,14 +264,16 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def told(self) -> str:
-        """Describe the reasons."""
+        """Describe the reasons for the link."""
         names = ", ".join(name for name, _ in self.names)
         when = "" if self.days is None else f"; {counted(self.days, 'day', 'days')} apart"
         return f"both mention {names}{when}"
 
 
 def ties(memories: Mapping[str, Memory], known: Catalogue) -> dict[tuple[str, str], Tie]:
-    """Return the ties of memories with a rare common name, by sorted pair of ids.
+    """Map pairs of memory ids to the reasons for linking the two memories.
+
+    Only pairs that share a rare name are included. The ids of a pair are sorted.
 
     Memories of different scopes are never tied.
     """
@@ -283,7 +291,7 @@ def ties(memories: Mapping[str, Memory], known: Catalogue) -> dict[tuple[str, st
 
 
 def _days(one: Memory, other: Memory) -> int | None:
-    """Return the days between the evidence of two memories, or None if one has no date."""
+    """Return the number of days between the evidence of two memories, or None if one is undated."""
     try:
         first, second = (date.fromisoformat(memory.captured[:10]) for memory in (one, other))
     except ValueError:
@@ -297,7 +305,7 @@ def link_step(
     rules: LinkRules,
     never: Collection[str] = (),
 ) -> Step | None:
-    """Return a step that adds the missing links between active memories, or None if there are none.
+    """Return a step that adds missing links between active memories, or None if no link is missing.
 
     Only claims are linked, because notes leave the work tree. Pairs that are already linked are
     skipped. Links whose fingerprint is in `never` are skipped too, because a person reverted them.

@@ -1,4 +1,4 @@
-"""Find the part of a long text that contains most of the words of a question."""
+"""Find the part of a long text that best matches the words of a question."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GAP = f" {MARK} "
 
 
 def excerpt(text: str, asked: Collection[str], most: int) -> str:
-    """Return the part of a text, of at most `most` characters, that best matches a question.
+    """Return the part of a text that best matches a question, in at most `most` characters.
 
     `asked` has search terms (`terms.query_terms`). The part is a sequence of whole sentences, where
     a list item counts as one. Words that occur in fewer sentences weigh more. Of equal parts the
@@ -40,7 +40,10 @@ def excerpt(text: str, asked: Collection[str], most: int) -> str:
 def _best(
     text: str, spans: list[tuple[int, int]], asked: frozenset[str], room: int
 ) -> tuple[int, int]:
-    """Return the first and last index of the shortest fitting run of sentences with most weight."""
+    """Find the shortest sequence of sentences with the most weight that fits into `room`.
+
+    Return the indices of its first and last sentence.
+    """
     held = [asked.intersection(terms(text[start:end])) for start, end in spans]
     spread = Counter(term for terms_ in held for term in terms_)
     best, found = (0.0, 0), (0, 0)
@@ -60,7 +63,7 @@ def _best(
 
 
 def _filled(spans: list[tuple[int, int]], first: int, last: int, room: int) -> tuple[int, int]:
-    """Extend a run of sentences at its end, then at its start, as long as the sentences fit."""
+    """Extend a sequence of sentences at its end, then at its start, as long as they fit."""
     while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= room:
         last += 1
     while first and spans[last][1] - spans[first - 1][0] <= room:

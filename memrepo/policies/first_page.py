@@ -111,7 +111,7 @@ SEPARATOR = " › "
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory chosen for the page. A critical one is needed in every session."""
+    """A memory chosen for the first page. Critical memories are needed in every session."""
 
     memory: Memory
     part: Part
@@ -155,7 +155,7 @@ def compose(
 
 
 def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, most: int) -> None:
-    """Append the best candidates to `chosen`.
+    """Append the best candidates from `found` to `chosen`.
 
     Each choice lowers the scores under the same heading.
     """
@@ -186,7 +186,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
 
 
 def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
-    """Return whether one of the texts repeats most of a line, or the line most of a text."""
+    """Return whether a line and one of the texts have most of their words in common."""
     for other in texts:
         shared = len(own & other)
         if own and (shared >= SAID * len(own) and (shared >= 3 or shared == len(own))):
@@ -197,12 +197,12 @@ def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
 
 
 def part_of(memory: Memory) -> Part:
-    """Return the part of the first page to which a memory belongs, or an empty string."""
+    """Return the part of the first page to which a memory belongs, or an empty string if none."""
     return memory.made(_seen).part
 
 
 def order_of(memory: Memory) -> tuple[object, ...]:
-    """Return the sort key: the order of memories in one part of the page, independent of use."""
+    """Return a sort key for memories within one part of the first page, independent of use."""
     seen = memory.made(_seen)
     return (seen.part == "rule" and not seen.hard, seen.depth, *memory.first, memory.path)
 
@@ -213,14 +213,14 @@ def is_about_person(memory: Memory) -> bool:
 
 
 def owner_of(memory: Memory) -> str:
-    """Return the name of the person or agent that a memory's file is about, or an empty string."""
+    """Return the person or agent described by a memory's file, or an empty string."""
     owner, _, file = memory.text("context").partition(SEPARATOR)
     is_file = any(f.rpartition("/")[2] == f"{owner}.md" for f in memory.files)
     return owner if file and not is_file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
 
 
 class _Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """The features of a memory that matter for the page and depend only on the memory."""
+    """Features of a memory that determine its position on the first page, independent of use."""
 
     part: Part = ""
     sure: int = LOW
@@ -266,7 +266,7 @@ def _seen(memory: Memory) -> _Seen:
 
 
 def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collection[str]) -> float:
-    """Return the score of a memory's text."""
+    """Score the text of a memory for the first page."""
     logit = worth(features(unit, kind or "page", section, signs))
     score = LEARNED * max(-4.0, min(4.0, logit))
     score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
@@ -279,7 +279,7 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
 
 
 def gives_name(memory: Memory) -> bool:
-    """Return whether a memory begins with a field for a name."""
+    """Return whether a memory's first line is a field for a name, such as `Name: Lin`."""
     return field_of(memory.body.partition("\n")[0].lstrip("-*+ "))[0].lower() in patterns().names
 
 
@@ -328,7 +328,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
 
 
 def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> bool:
-    """Return whether the section, file or sentence confirms the part of a memory."""
+    """Return whether a memory's section, file or wording confirms its part of the first page."""
     match part:
         case "rule":
             is_told = "ban" in signs or section in ("ban", "rule") or kind == "rules"
@@ -378,13 +378,13 @@ def _candidate(
 
 
 class _House(msgspec.Struct, frozen=True, kw_only=True):
-    """The folders with files of the person and the agent, and the folders of other agents."""
+    """The folders of the person and the agent (`own`), and the folders of other agents."""
 
     own: frozenset[str]
     others: frozenset[str]
 
     def holds(self, resource: str) -> float | None:
-        """Return how much a file's location adds to a score.
+        """Return the bonus for the location of a memory's file.
 
         Return None for other agents' files.
         """
@@ -413,7 +413,7 @@ def _house(memories: Iterable[Memory]) -> _House:
 
 
 def _is_past(promise: str, now: datetime) -> bool:
-    """Return whether a promise is past its date, or its last words state that it is done."""
+    """Return whether the date of a promise has passed, or its last words state that it is done."""
     due, last = find_date(promise), _LAST_WORDS.search(promise)
     signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
@@ -432,7 +432,7 @@ _ASIDE = regex(r"^\s*_[^_\n]+_\s*$")
 
 
 def before_code(text: str) -> str:
-    """Return the text before the first code block."""
+    """Return the part of a text before its first code block."""
     return _FENCE.split(text, maxsplit=1)[0]
 
 
@@ -440,7 +440,7 @@ _FENCE = regex(r"\n[ \t]*(?:[-*+][ \t]+)?```")
 
 
 def is_given(line: str) -> bool:
-    """Return whether a line has content, rather than being an empty field of a form."""
+    """Return whether a line has content. An empty field of a form has none."""
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line
     is_unset = value in patterns().unset or PLACEHOLDER.search(line) or _ASIDE.match(line)

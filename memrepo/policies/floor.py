@@ -1,4 +1,4 @@
-"""Decide whether any hit answers a question, from the share of its words that a text contains.
+"""Decide whether any search hit answers a question, by the share of question words it contains.
 
 Scores are relative: the best of many poor hits has a high score too. The share of the question's
 words in a text, weighted by rarity, does not depend on the other hits.
@@ -35,7 +35,7 @@ _OTHER = 0.8
 
 
 class Held(msgspec.Struct, frozen=True):
-    """The share of a question's words in a text: weighted by rarity, and by number.
+    """The share of a question's words that a text contains, weighted by rarity and unweighted.
 
     For a long question, such as a whole prompt, a few matching words are sufficient.
     """
@@ -45,7 +45,7 @@ class Held(msgspec.Struct, frozen=True):
 
 
 def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) -> dict[int, Held]:
-    """Return by document number the share of the question's words in each document."""
+    """Map each document's number to the share of question words that the document contains."""
     asked = [term for term in dict.fromkeys(question.terms) if term not in question.timed]
     if not asked:
         return {document.number: Held() for document in documents}
@@ -75,7 +75,7 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
 
 
 def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
-    """Return the terms that match a term of the question.
+    """Return the terms of the corpus that match a term of the question.
 
     For a pair of characters that occurs nowhere there are none. Such a pair may span two words.
     """
@@ -87,12 +87,12 @@ def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
 
 
 def _rarity(size: int, held: int) -> float:
-    """Return the weight of a word by its rarity. It is highest for a word that occurs nowhere."""
+    """Return the weight of a word. The fewer documents contain the word, the higher the weight."""
     return math.log(1 + size / max(held, 0.5))
 
 
 def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
-    """Return whether any hit answers the question, by its words or its day.
+    """Return whether any hit answers the question, judged by the hit's words or day.
 
     `held` has the shares of the hits by document number.
     """
@@ -105,6 +105,6 @@ def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held
 
 
 def sureness(share: float, *others: str) -> str:
-    """Return the confidence for a share, or the lowest of `others` if that is lower."""
+    """Return the lowest of several confidences: the one for a share of words, and `others`."""
     word = "high" if share >= SURE else "medium" if share >= LIKELY else "low"
     return max((word, *others), key=CONFIDENCES.index)

@@ -1,4 +1,4 @@
-"""Make short versions of notes and groups of memories by rules, without a model.
+"""Shorten notes and summarise groups of memories by rules, without a model.
 
 Recall shows the gist of an old note: its title, tags and most important sentences.
 """
@@ -27,7 +27,7 @@ _OFTEN, _SALIENT = 3, 4
 
 
 def gist_of(note: Memory) -> Gist:
-    """Return the gist of a note. It depends only on the note."""
+    """Return the gist of a note, computed from the note only."""
     said = sentences(without_secrets(note.body))
     counts = word_counts(said)
     title = without_secrets(note.text("title")) or (said[0] if said else note.slug)
@@ -42,13 +42,13 @@ def gist_of(note: Memory) -> Gist:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences and list items, without list and heading marks."""
+    """Split a text into sentences and list items, and remove list and heading markers."""
     found = (" ".join(_MARKS.sub("", visible(part)).split()) for part in _CUT.split(text))
     return [part for part in found if part]
 
 
 def word_counts(said: Iterable[str]) -> Counter[str]:
-    """Count the sentences that contain each word of more than three letters."""
+    """Count, for each word of more than three letters, the sentences that contain it."""
     return Counter(word for one in said for word in content_words(one) if len(word) > 3)
 
 
@@ -76,7 +76,7 @@ def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -
 
 
 def clipped(sentence: str, length: int) -> str:
-    """Return a sentence, truncated to `length` characters."""
+    """Truncate a sentence to `length` characters."""
     return sentence if len(sentence) <= length else sentence[: length - 1].rstrip() + "…"
 
 
@@ -87,7 +87,7 @@ _WORDS = 3
 
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
-    """Summarise memories by their most important sentences. It depends only on the memories."""
+    """Summarise memories by selecting their most important sentences."""
     said = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
     counts = word_counts(said)
     text = telling(said, counts, SUMMARY_SENTENCES, SUMMARY_LENGTH)
@@ -103,7 +103,7 @@ def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
 
 
 def body_of(said: Summary, memories: Sequence[Memory]) -> str:
-    """Format a summary as the body of a memory: text, facts, names, and the time it covers."""
+    """Format a summary as the body of a memory, with text, facts, names and the period covered."""
     days = sorted(filter(None, map(day_of, memories)))
     parts = [said.text]
     if said.facts:
@@ -116,6 +116,9 @@ def body_of(said: Summary, memories: Sequence[Memory]) -> str:
 
 
 def day_of(memory: Memory) -> str:
-    """Return the ISO date of a memory's newest evidence, or of its creation, or an empty string."""
+    """Return the ISO date of a memory's newest evidence, or else of its creation.
+
+    Return an empty string if both are unknown.
+    """
     created = memory.time("created")
     return memory.captured[:10] or (created.date().isoformat() if created else "")

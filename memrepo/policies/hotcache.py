@@ -1,4 +1,4 @@
-"""Decide which memories are on the hot cache, and which notes should become memories.
+"""Decide which memories are in the hot cache, and which notes should become memories.
 
 Lineage of promotion, demotion and eviction: layered-memory-manager, its L1. Retrievals are counted
 since a memory's last promotion or demotion. A session counts as unused from its start.
@@ -39,7 +39,7 @@ _COMPOSED = (CRITICAL, SYNC, "new layer")
 
 
 def hot_of(memory: Memory) -> Hot | None:
-    """Return since when and why a memory is on the hot cache, or None if it is not."""
+    """Return when and why a memory was added to the hot cache, or None if it is not there."""
     hot: Hot | None = memory.fields.get("hot") if memory.has("hot") else None
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
@@ -47,7 +47,7 @@ def hot_of(memory: Memory) -> Hot | None:
 
 
 def synced_at(memory: Memory) -> datetime | None:
-    """Return when a hot memory's text changed after its promotion, or None if it did not.
+    """Return when the text of a hot memory changed after its promotion, or None if it is unchanged.
 
     The creation counts as promotion if it is later, because an imported memory was promoted before.
     """
@@ -59,7 +59,7 @@ def synced_at(memory: Memory) -> datetime | None:
 
 
 def is_exempt(memory: Memory) -> bool:
-    """Return whether a memory is exempt from the budget and from demotion for lack of use."""
+    """Return whether a memory is never demoted for lack of use or room in the hot cache."""
     return memory.flag("critical") or memory.flag("pinned")
 
 
@@ -72,14 +72,14 @@ def unused(memory: Memory, accesses: Accesses, now: datetime) -> int:
 
 
 def heat(count: int, rules: HotRules) -> str:
-    """Classify a memory by the number of sessions in which it was not used."""
+    """Classify a memory as recent, stale or cold, by the number of sessions since its last use."""
     if count >= rules.idle:
         return COLD
     return STALE if count else RECENT
 
 
 def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) -> str:
-    """Return the reason to promote a memory, or an empty string."""
+    """Return the reason for promoting a memory to the hot cache, or an empty string if none."""
     if memory.flag("critical"):
         return CRITICAL
     hot: Hot | None = memory.fields.get("hot")
@@ -96,14 +96,14 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
-    """Return whether a memory may be on the hot cache: active, valid and not doubtful."""
+    """Return whether a memory may be in the hot cache: active, valid and not doubtful."""
     if not decays(memory) or memory.standing in _HIDDEN:
         return False
     return not why_over(memory, accesses, now, decay)
 
 
 def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> str:
-    """Return why a memory is no longer valid, or an empty string."""
+    """Return why a memory is no longer valid, or an empty string if it is valid."""
     until = memory.text("valid_until") if memory.has("valid_until") else ""
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
@@ -126,13 +126,13 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True):
     new: bool
 
     def rank(self, rules: HotRules) -> tuple[object, ...]:
-        """Return the sort key: heat (coldest first), then longest unused, then oldest promotion."""
+        """Return a sort key for eviction: coldest first, then longest unused, then longest hot."""
         order = (COLD, STALE, RECENT).index(heat(self.unused, rules))
         return (order, -self.unused, self.since, self.memory.path)
 
 
 class HotPage(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories of the hot cache in order, the steps that produce it, and problems found."""
+    """The memories of the hot cache in order, the steps that produce the cache, and problems."""
 
     memories: tuple[Memory, ...] = ()
     steps: tuple[Step, ...] = ()
@@ -140,7 +140,7 @@ class HotPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_composed(memory: Memory) -> bool:
-    """Return whether the composition put a memory on the hot cache, rather than use or a person."""
+    """Return whether a memory is in the hot cache only because a run composed the first page."""
     hot = hot_of(memory)
     return hot is not None and hot.reason in _COMPOSED and not is_exempt(memory)
 
@@ -155,7 +155,9 @@ def compose_hot(
     allowed: Callable[[Step], bool] = lambda _: True,
     whole: bool = True,
 ) -> HotPage:
-    """Return the hot cache for a time: memories added by use or people, and the composed page.
+    """Compute the hot cache for a given time.
+
+    It contains memories added by use or by people, and the lines of the composed first page.
 
     `memories` are sorted by path. Critical and pinned memories are never evicted. The critical
     lines of the composition have the next priority, then memories in use, then its other lines. A
@@ -224,7 +226,7 @@ def session_page(
     rules: HotRules,
     decay: DecayRules,
 ) -> tuple[Memory, ...]:
-    """Return the page for a session, as a run would compose it now.
+    """Return the memories of the hot cache for a session, as a run would compute them now.
 
     Memories that a run would remove for lack of use are included, because the session may use them.
     """
@@ -243,7 +245,7 @@ def _composed(
     decay: DecayRules,
     allowed: Callable[[Step], bool],
 ) -> dict[str, Line]:
-    """Return the composed lines by id, without those that a person removed or reverted."""
+    """Return the lines of the composed page by memory id, except those that a person rejected."""
     off = set()
     for memory in having(memories, ("hot",)):
         hot: Hot = memory.fields["hot"]
@@ -262,7 +264,7 @@ def _composed(
 def _difference(
     lines: Mapping[str, Line], on_page: Mapping[str, Memory], gone: Sequence[Memory], now: datetime
 ) -> Iterator[Step]:
-    """Yield a step that removes lines from the page and a step that adds lines, if any."""
+    """Yield the steps that remove lines from the first page and add lines to it, if any."""
     added: list[Update] = []
     for id_, line in lines.items():
         if id_ not in on_page:
@@ -287,7 +289,7 @@ def _difference(
 def _fitted(
     entries: list[_Entry], rules: HotRules, reserved: int
 ) -> tuple[list[_Entry], list[_Entry], list[Problem]]:
-    """Return the entries that stay, those that are evicted, and problems.
+    """Split entries by the budget. Return the kept entries, the evicted entries, and problems.
 
     `reserved` is the number of lines set aside for other memories.
     """
@@ -310,7 +312,7 @@ def _too_many(count: int, rules: HotRules) -> Problem:
 
 
 def promote(memory: Memory, now: datetime, reason: str) -> Step:
-    """Return the step that adds a memory to the hot cache."""
+    """Return a step that adds a memory to the hot cache."""
     return Step(
         op="promote",
         reason=reason,
@@ -319,7 +321,7 @@ def promote(memory: Memory, now: datetime, reason: str) -> Step:
 
 
 def demote(memory: Memory, now: datetime, reason: str) -> Step:
-    """Return the step that removes a memory from the hot cache. The memory remains."""
+    """Return a step that removes a memory from the hot cache without deleting the memory."""
     return Step(
         op="demote",
         reason=f"{reason} ({format_time(now)})",
@@ -334,7 +336,7 @@ _HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "rec
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A note that should be promoted, with the reasons and the destination."""
+    """A note proposed for promotion, with the reasons and the destination."""
 
     note: Memory
     access: Access
@@ -343,7 +345,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def record(self) -> str:
-        """Describe the retrievals of the note in one line."""
+        """Describe the reasons for promotion and the last retrieval of the note in one line."""
         last = self.access.last
         ever = f", last retrieved {format_time(last)}" if last else ""
         return f"{', '.join(self.why)}{ever}"
@@ -352,7 +354,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
 def nominated(
     notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
 ) -> tuple[Candidate, ...]:
-    """Return unpromoted notes that reach a threshold, most retrieved first.
+    """Return unpromoted notes that meet a condition for promotion, most retrieved first.
 
     For a note that was nominated before without success, only later retrievals count.
     """
@@ -372,7 +374,7 @@ def nominated(
 
 
 def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[str, ...]:
-    """Describe the thresholds that a note reaches.
+    """Describe the conditions for promotion that a note meets.
 
     A note recovered from the tier `forgotten` counts as marked, even if no run has stored that yet.
     """
@@ -389,6 +391,6 @@ def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tu
 
 
 def destination(note: Memory) -> str:
-    """Return where a note belongs: instructions to the skills, others to the hot cache."""
+    """Return the destination of a note: skills for instructions, the hot cache otherwise."""
     text = normalise(f"{note.text('title')} {note.body[:2000]}")
     return SKILLS if any(word in text for word in _HOW_TO) else HOT_CACHE

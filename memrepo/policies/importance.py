@@ -1,4 +1,4 @@
-"""Score the importance of memories by rules with named reasons. Scores are computed, not stored.
+"""Score the importance of memories by rules that give reasons. Scores are never stored.
 
 Lineage: openclaw-engram, importance. The score affects ranking and compression. No memory is
 rejected or hidden for a low score. Deliberate differences:
@@ -99,7 +99,7 @@ _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """A reason for a score: its stable code, its points, and the matching words."""
+    """A reason for a score: a stable code, the points it adds, and the matching words."""
 
     code: str
     weight: float
@@ -107,7 +107,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """An importance with all its points, in the order of the rules."""
+    """The importance of a memory, with the points for each reason in the order of the rules."""
 
     importance: Importance
     points: tuple[Point, ...]
@@ -131,7 +131,7 @@ def _tags(memory: Memory) -> tuple[str, ...]:
 
 
 def score_of(memory: Memory, lexicon: Lexicon) -> float:
-    """Return only the score of a memory. It is computed once."""
+    """Return the importance score of a memory, without reasons. The score is cached."""
 
     def work_out() -> float:
         text = memory.body.strip()
@@ -160,7 +160,7 @@ def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Sc
 
 
 def level_of(exact: float) -> str:
-    """Return the level of a score."""
+    """Return the importance level of a score, such as `high`."""
     return next(level for level, least in LEVELS.items() if exact >= least)
 
 
@@ -169,7 +169,7 @@ def _is_nothing(points: Sequence[Point]) -> bool:
 
 
 def _exact(points: Sequence[Point], lexicon: Lexicon) -> float:
-    """Return the score of points from 0 to 1: their sum, or a value within their level."""
+    """Return the score for some points, 0 to 1: their sum, or a value within their level."""
     if _is_nothing(points):
         return _TRIVIAL
     exact = BASE
@@ -184,7 +184,7 @@ def _exact(points: Sequence[Point], lexicon: Lexicon) -> float:
 
 
 def _level_of_reasons(points: Sequence[Point]) -> str:
-    """Return the level of the strongest reason, or one level lower if the text is uncertain."""
+    """Return the level of the strongest reason, lowered by one if the text is uncertain."""
     codes = {point.code for point in points}
     levels = {LEVEL_OF_CATEGORY.get(p.words, "normal") for p in points if p.code == "category"}
     if codes & {"critical", "about"}:
@@ -198,7 +198,10 @@ def _level_of_reasons(points: Sequence[Point]) -> str:
 
 
 def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
-    """Describe why a text is trivial, or return an empty string. An empty text is not trivial."""
+    """Return why a text is trivial, or an empty string if it is not.
+
+    An empty text is not trivial.
+    """
     if lexicon.is_trivial(cut):
         return "says nothing by itself"
     if len(text) > _SHORT:
@@ -263,7 +266,7 @@ MOST_CONTENT = 6
 
 
 class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
-    """The word lists of all languages, indexed for look-up.
+    """The word lists of all languages for scoring importance, indexed for look-up.
 
     `phrases` maps a first token to the phrases that begin with it, each with its signal. `stop` has
     the stop words of each language. `other` names the languages that only have small words. `kinds`
@@ -280,7 +283,7 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     rule: ImportanceRule = "sum"
 
     def found(self, cut: Sequence[str]) -> dict[str, str]:
-        """Return the first phrase of each signal in a list of tokens."""
+        """Map each signal that occurs in a list of tokens to its first phrase there."""
         hits: dict[str, str] = {}
         for at, token in enumerate(cut):
             for signal, phrase in self.phrases.get(token, ()):
@@ -315,12 +318,12 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _bare(cut: Iterable[str]) -> str:
-    """Join tokens without repeated letters and syllables: hmmm becomes hm, hahaha becomes ha."""
+    """Join tokens and collapse repeated letters and syllables: hmmm becomes hm, hahaha ha."""
     return _REPEATED.sub(r"\1", " ".join(cut))
 
 
 def lexicon(more: _Words | None = None, rule: ImportanceRule = "sum") -> Lexicon:
-    """Return the lexicon of the shipped languages with additional words."""
+    """Build the lexicon from the shipped word lists and additional words."""
     more = more or {}
     shipped = dict(tables("importance"))
     languages = (*shipped.values(), more)
@@ -358,7 +361,7 @@ _OWN = frozenset(
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
-    """A word with its score and its number of occurrences in all texts."""
+    """A topic: a word, its score, and its number of occurrences in all texts."""
 
     term: str
     score: float
@@ -366,7 +369,7 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Trend(msgspec.Struct, frozen=True, kw_only=True):
-    """A topic and the change of its score."""
+    """A topic, and the change of its score between two points in time."""
 
     topic: Topic
     change: float
@@ -384,7 +387,7 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
 
 
 def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
-    """Return the words of texts by their sum of TF times IDF, ties by first appearance.
+    """Rank the words of texts by summed TF-IDF. Ties are sorted by first appearance.
 
     TF is the word's share of the words in a text. IDF is `ln((N + 0.01) / texts with the word)`.
     """
@@ -392,7 +395,7 @@ def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[To
 
 
 def _words(text: str, lexicon: Lexicon) -> list[Any]:
-    """Return the words of a text that may be topics, each followed by its count, in text order."""
+    """Return the possible topics of a text in text order, as a flat list of words and counts."""
     said = (word for word in lexicon.content(text) if word not in _OWN)
     # Skip numbers and words of one or two letters.
     found = Counter(w for w in said if not w.isascii() or (len(w) > 2 and any(map(str.isalpha, w))))
@@ -428,7 +431,7 @@ def rarity(size: int, holders: int) -> float:
 def trends(
     now: Sequence[Topic], before: Sequence[Topic]
 ) -> tuple[tuple[Trend, ...], tuple[Trend, ...]]:
-    """Return the rising and the falling topics, largest change first, at most ten of each."""
+    """Return up to ten rising and up to ten falling topics, largest change first."""
     old, new = ({topic.term: topic.score for topic in found} for found in (before, now))
     changed = [Trend(topic=topic, change=topic.score - old.get(topic.term, 0.0)) for topic in now]
     rising = [trend for trend in changed if trend.change > _TURN]

@@ -1,4 +1,4 @@
-"""Treat memories as a graph of typed links and references in bodies, and traverse it both ways.
+"""Traverse the graph of links and references between memories, in both directions.
 
 A body refers to a memory by a wikilink (`[[slug]]`, `[[layer:slug]]`, `[[mem-...]]`, `[[Title]]`)
 or by a markdown link to its file. Such a reference counts as a link of type `references` and is not
@@ -36,7 +36,10 @@ _STEP = 0.7
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
-    """A link between two memories. `in_body` is true if it occurs only in the body."""
+    """A link from one memory to another.
+
+    `in_body` is true if the link occurs only in the body of its source.
+    """
 
     source: str
     target: str
@@ -46,7 +49,7 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reached(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory reached by traversal, with the number of steps, the strength and the last edge."""
+    """A memory reached by traversal, with the length, strength and last edge of the path."""
 
     id: str
     depth: int
@@ -69,7 +72,7 @@ class Names:
                 self._ids[name].add(memory.id)
 
     def find(self, name: str) -> str:
-        """Return the id of the memory with a name.
+        """Return the id of the memory that a name refers to.
 
         Return an empty string if none or several have it.
         """
@@ -82,18 +85,18 @@ class Names:
 
 
 def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
-    """Return the distinct ids of other memories that a body refers to, in order."""
+    """Return the distinct ids of the memories that another memory's body refers to, in order."""
     found = [names.find(name) for _, name in (*wikilinks(memory), *file_links(memory))]
     return tuple(id_ for id_ in dict.fromkeys(found) if id_ and id_ != memory.id)
 
 
 def wikilinks(memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the name of each wikilink in a body."""
+    """Yield the offset and the target name of each wikilink in a memory's body."""
     return ((match.start(), match[1]) for match in _WIKILINK.finditer(memory.body))
 
 
 def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the target path of each link to a markdown file."""
+    """Yield the offset and the target path of each link to a markdown file in a memory's body."""
     folder = posixpath.dirname(memory.path)
     for match in _MARKDOWN.finditer(memory.body):
         target = unquote(match[1])
@@ -102,17 +105,17 @@ def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
 
 
 def code_spans(body: str) -> list[tuple[int, int]]:
-    """Return the spans of code in a body. Links in code are ignored."""
+    """Return the (start, end) offsets of the code in a body. Links in code are ignored."""
     return [match.span() for match in _CODE.finditer(body)]
 
 
 def without_code(text: str) -> str:
-    """Return a text with each piece of code replaced by a blank."""
+    """Replace all code in a text by blanks."""
     return _CODE.sub(" ", text)
 
 
 def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
-    """Yield the outgoing edges of a memory: first its links, then other references in its body."""
+    """Yield the outgoing edges of a memory: its links first, then the references in its body."""
     links: tuple[Link, ...] = memory.fields.get("links", ())
     for link in links:
         yield Edge(source=memory.id, target=link.target, type=link.type, strength=link.strength)
@@ -123,7 +126,7 @@ def edges_of(memory: Memory, names: Names) -> Iterator[Edge]:
 
 
 def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
-    """Yield one edge from each memory to each memory that it replaced."""
+    """Yield an edge from each memory to every memory that it replaced."""
     pairs = (
         pair
         for m in memories
@@ -137,7 +140,7 @@ def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
 
 
 class Graph:
-    """The edges between given memories, indexed by both ends. Edges to other memories are left out.
+    """A graph of memories and the edges between them, indexed by both ends of each edge.
 
     `lineage` adds the edges from memories to those they replaced.
     """
@@ -157,7 +160,7 @@ class Graph:
             self.at[edge.target].append(edge)
 
     def related(self, start: str, depth: int) -> list[Reached]:
-        """Return the memories reachable in at most `depth` steps, nearest first.
+        """Return the memories reachable from `start` in at most `depth` steps, nearest first.
 
         A path's strength is the product of its links, times 0.7 for each step after the first.
         Paths end at memories reached by a link of type `contradicts`.
@@ -192,7 +195,7 @@ _ODD = regex(r"[\s()<>%\"'#?]")
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A link in a text: its position, the memory it names, and its visible text."""
+    """A link in a memory's body: its position, its visible text and the linked memory's id."""
 
     start: int
     end: int
@@ -210,7 +213,7 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Targets:
-    """Finds the memories that texts link to. Other links are ignored."""
+    """A resolver that finds the memories linked in texts. It ignores links to anything else."""
 
     def __init__(self, memories: Iterable[Memory]) -> None:
         lines = ((m.sources[0].lines if m.sources else (0, 0), m.path, m) for m in memories)
@@ -228,7 +231,10 @@ class Targets:
         self._called = {name: ids.pop() for name, ids in called.items() if name and len(ids) == 1}
 
     def of(self, memory: Memory) -> Iterator[Target]:
-        """Yield the links of a memory's body to other memories, in order, except those in code."""
+        """Yield the links from a memory's body to other memories, in order.
+
+        Links in code are ignored.
+        """
         body = memory.body
         if "[[" not in body and ".md" not in body:
             return
@@ -275,7 +281,7 @@ class Targets:
                 )
 
     def same(self, one: Memory, other: Memory) -> bool:
-        """Return whether two texts are equal apart from the spelling of their links."""
+        """Return whether the bodies of two memories differ at most in how links are written."""
         return self._resolved(one) == self._resolved(other)
 
     def _resolved(self, memory: Memory) -> str:
@@ -286,7 +292,7 @@ class Targets:
 
 
 def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]) -> str:
-    """Return a text with each link replaced by the result of `spelt`."""
+    """Replace each link in a text by the result of `spelt`."""
     pieces, at = list[str](), 0
     for one in links:
         pieces += [body[at : one.start], spelt(one)]
@@ -295,7 +301,7 @@ def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]
 
 
 def address(link: Target, path: str, start: str) -> str:
-    """Return the relative address of a file as seen from another file.
+    """Return the address of the file `path` relative to the file `start`, for a link.
 
     An existing markdown address that is correct is returned unchanged.
     """
@@ -306,7 +312,7 @@ def address(link: Target, path: str, start: str) -> str:
 
 
 def _origin(memory: Memory) -> tuple[str, str]:
-    """Return the original path and key of an imported memory, or empty strings."""
+    """Return the original path and key of an imported memory, or else two empty strings."""
     if memory.text("origin") != "import" or not memory.sources:
         return "", ""
     _, _, rest = memory.sources[0].resource.partition("://")
@@ -319,6 +325,6 @@ def _plain(name: str) -> str:
 
 
 def _joined(start: str, path: str) -> str:
-    """Return the normalised path of a link target. A leading slash starts at the root."""
+    """Resolve a link target relative to the file `start`. A leading slash means the root."""
     folder = "" if path.startswith("/") else posixpath.dirname(start)
     return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))

@@ -1,4 +1,4 @@
-"""Decide whether a claim is already known, by reuse keys and probable duplicates.
+"""Decide whether a claim is already known, by its reuse key or as a probable duplicate.
 
 Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
 Deliberate differences:
@@ -43,7 +43,7 @@ _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The compared parts of a claim: its triple, text and primary page."""
+    """The parts of a claim that are compared: its triple, its text and its primary page."""
 
     subject: str
     predicate: str
@@ -53,7 +53,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
-    """The memory that a claim probably duplicates, with the score and the reason."""
+    """A memory that a claim probably duplicates, with the score and the reason."""
 
     memory_id: str
     score: float
@@ -61,7 +61,7 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PriorIndex:
-    """An index of active prior claims by the three keys under which a duplicate may be found.
+    """An index for finding duplicates among active prior claims, by three keys.
 
     The claims that a run makes are added, so that they are compared with each other too. Keys are
     only computed for the subjects that are looked up, which are few in a large store.
@@ -82,7 +82,7 @@ class PriorIndex:
     def __init__(
         self, priors: Iterable[PriorClaim] | Callable[[str], Iterable[PriorClaim]] = ()
     ) -> None:
-        """Index prior claims, or use a function that finds those of a subject.
+        """Index the given prior claims, or use a function that finds the prior claims of a subject.
 
         Stale and retired claims are left out.
         """
@@ -102,14 +102,14 @@ class PriorIndex:
                 self.add(prior)
 
     def add(self, prior: PriorClaim) -> None:
-        """Add a prior claim, unless stale, retired, or without subject or primary page."""
+        """Add a prior claim, unless it is stale, retired, or has no subject or primary page."""
         if (same := self._waiting.get(prior.subject)) is None:
             same = self._waiting[prior.subject] = []
             self._spelled.append(prior.subject)
         same.append(prior)
 
     def _meet(self, subject: str) -> None:
-        """Compute the keys of all prior claims with a subject, in any spelling of the subject."""
+        """Index all prior claims of a subject, in any spelling, by their keys."""
         if subject not in self._met:
             self._met.add(subject)
             for prior in self._of(subject):
@@ -135,7 +135,7 @@ class PriorIndex:
             cut.setdefault(content_words(prior.text), []).append(prior)
 
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
-        """Return the prior claims with the same reuse key, newest evidence first, then by id."""
+        """Return the prior claims with the reuse key of a statement, newest evidence first."""
         key = reuse_key(statement.subject, statement.predicate, statement.home)
         if key is None:
             return ()
@@ -144,7 +144,7 @@ class PriorIndex:
         return tuple(sorted(found, key=newest_capture, reverse=True))
 
     def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
-        """Return the prior claims that may have a score of at least 0.80.
+        """Return the prior claims whose similarity to a statement may reach 0.80.
 
         These have the same subject and primary page, and also the same predicate, set of tokens or
         object. A different subject limits the score to 0.70. Three look-ups therefore find the same
@@ -162,7 +162,7 @@ class PriorIndex:
     def _with_tokens(
         self, subject: str, home: str
     ) -> Mapping[frozenset[str], Sequence[PriorClaim]]:
-        """Return the prior claims of a subject and primary page by their set of tokens.
+        """Return the prior claims of a subject and primary page, grouped by their set of tokens.
 
         Only the texts of this subject are split into tokens.
         """
@@ -176,7 +176,7 @@ class PriorIndex:
 
 @lru_cache(maxsize=1 << 14)
 def normal_subject(text: str) -> str:
-    """Normalise a subject or object: drop a leading article and a plural s.
+    """Normalise a subject or object, removing a leading article and a plural s.
 
     `the windows` becomes `window`.
     """
@@ -186,7 +186,7 @@ def normal_subject(text: str) -> str:
 
 
 def normal_predicate(text: str) -> str:
-    """Normalise a predicate: drop one of the suffixes ing, ed, s if the stem is long enough."""
+    """Normalise a predicate, removing a suffix (ing, ed or s) if the stem is long enough."""
     text = normalise(text)
     for suffix, stem in _SUFFIXES:
         if text.endswith(suffix) and len(text) - len(suffix) >= stem:
@@ -195,19 +195,22 @@ def normal_predicate(text: str) -> str:
 
 
 def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
-    """Return the normalised triple that identifies a claim, or None if a part is empty."""
+    """Return the reuse key of a claim, or None if a part is empty.
+
+    The key consists of the normalised subject and predicate, and the primary page.
+    """
     key = (normal_subject(subject), normal_predicate(predicate), home.strip())
     return key if all(key) else None
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the Jaccard index of two sets, 0 to 1, or 0 if both are empty."""
+    """Return the Jaccard index of two sets, 0 to 1. The index of two empty sets is 0."""
     union = len(one | other)
     return len(one & other) / union if union else 0.0
 
 
 def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
-    """Return the compared parts of a claim."""
+    """Return the parts of a claim that are compared with other claims."""
     said = claim.wording if isinstance(claim, CanonicalClaim) else claim
     return Statement(
         subject=said.subject,
@@ -219,7 +222,7 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
 
 
 def duplicate_score(one: Statement, other: Statement) -> float:
-    """Return the composite score of two statements, rounded to four decimals.
+    """Return the similarity of two statements, 0 to 1, rounded to four decimals.
 
     The score is the sum of these weights:
 
@@ -249,12 +252,12 @@ def duplicate_score(one: Statement, other: Statement) -> float:
 
 
 def newest_capture(prior: PriorClaim) -> str:
-    """Return the newest ISO date of a claim's evidence, or an empty string."""
+    """Return the ISO date of a claim's newest evidence, or an empty string if undated."""
     return max((s.captured for s in prior.sources), default="")
 
 
 def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
-    """Return the prior claim with the best score of at least 0.80, or None.
+    """Return the prior claim most similar to a statement, or None if no score reaches 0.80.
 
     Of equal scores, the smallest id is returned.
     """
@@ -267,7 +270,7 @@ def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | N
 
 
 def cosine(one: frozenset[str], other: Collection[str]) -> float:
-    """Return the cosine of two sets of words, 0 to 1, or 0 if one is empty."""
+    """Return the cosine similarity of two sets of words, 0 to 1. With an empty set it is 0."""
     if not one or not other:
         return 0.0
     return len(one.intersection(other)) / math.sqrt(len(one) * len(other))
@@ -279,7 +282,7 @@ FEW = 3
 
 
 def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]:
-    """Return up to three memories of the same scope with the most similar words, best first."""
+    """Return up to three memories of the same scope whose words are most similar, best first."""
     mine, scope = content_words(memory.body), memory.text("scope")
     scored = [
         (other, cosine(mine, content_words(other.body)))

@@ -1,4 +1,4 @@
-"""Parse a question into terms, words and days. Relative days depend on the current date."""
+"""Parse a question into search terms, words and dates, resolving phrases such as `last week`."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ Memories of one of the types belong to the kind. So do all memories under such a
 
 
 class Idea(msgspec.Struct, frozen=True):
-    """An idea that a question names, with the words for it in all languages.
+    """An idea named in a question, with words for the idea in all languages.
 
     `asked` has the terms of the question that name the idea. Each word of `words` is a set of
     terms.
@@ -81,7 +81,7 @@ class Idea(msgspec.Struct, frozen=True):
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed question: its terms, its words as written, and the days it names.
+    """A parsed question: its search terms, its words as written, and the dates it names.
 
     `spans` has fixed time spans: full dates, and phrases such as `last week` if the current date is
     known.
@@ -121,7 +121,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def question_of(text: str, today: date | None = None) -> Question:
-    """Parse a question. `may` is only a month next to a day or a year, or after `in`."""
+    """Parse a question. The word `may` is a month only next to a day or a year, or after `in`."""
     parted = _parted(text)
     found, asked = words(parted), dict(asked_terms(parted))
     language, named = language_asked(found, text), timespans(text, today)
@@ -160,7 +160,7 @@ def question_of(text: str, today: date | None = None) -> Question:
 
 
 def kind_asked(text: str) -> str:
-    """Return the kind (`KINDS`) that a question asks for, or an empty string.
+    """Return the kind of memory (`KINDS`) that a question asks for, or an empty string.
 
     Questions that ask for anything else too have no kind.
     """
@@ -178,7 +178,7 @@ def kind_asked(text: str) -> str:
 
 @cache
 def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
-    """Map words and phrases to kinds, and return the words that frame a question."""
+    """Return a map of words and phrases to kinds of memory, and the words that frame a question."""
     kinds, frame = dict[str, str](), set[str]()
     for _, found in tables("asking"):
         frame.update(map(fold, found["frame"]))
@@ -195,12 +195,12 @@ def _small() -> frozenset[str]:
 def _without(
     asked: Mapping[str, tuple[str, ...]], said: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the terms of a question, except those of the given words."""
+    """Return the terms of a question, except the terms of the given words."""
     return {t: forms for t, forms in asked.items() if said.isdisjoint((t, *forms))}
 
 
 def nearness(question: Question, day: str) -> float:
-    """Return the proximity of a day to the days of a question: 2 for the exact day, 0 for none."""
+    """Return how close a day is to the days in a question, from 0 to 2. The exact day scores 2."""
     if not day or not (question.spans or question.months or question.written):
         return 0.0
     at = date.fromisoformat(day)
@@ -230,7 +230,7 @@ def _share(away: int) -> float:
 
 
 def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozenset[str]:
-    """Return the terms that only frame a question, or nothing if it has no other terms."""
+    """Return the terms that only frame a question. If it has no other terms, return none."""
     _, frame = _asking()
     light = [word for word in found if word in frame]
     faint = frozenset((*stems(light), *stems(light, language)))
@@ -238,7 +238,7 @@ def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozens
 
 
 def _parted(text: str) -> str:
-    """Return a question with blanks around the known words of scripts without blanks.
+    """Insert blanks around the known words of scripts without blanks, such as Chinese.
 
     Function words of these scripts are removed unless nothing else remains. This avoids pairs of
     characters that span two words.
@@ -253,7 +253,7 @@ def _parted(text: str) -> str:
 
 @cache
 def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return a pattern for the known words of scripts without blanks, and their function words."""
+    """Return a pattern for known words in scripts without blanks, and which are function words."""
     small = frozenset(w for _, found in tables("asking") for w in found.get("small", ()))
     every = sorted(
         {w for w in small.union(_spaceless_ideas()) if len(w) > 1}, key=lambda w: (-len(w), w)
@@ -264,7 +264,7 @@ def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
 def _ideas_of(
     text: str, found: Sequence[str], language: str, terms: frozenset[str]
 ) -> tuple[Idea, ...]:
-    """Return the ideas that a question names by a word of its language or of English."""
+    """Return the ideas that a question names by words of its own language or of English."""
     named: set[str] = set()
     for one in {language, ENGLISH}:
         asked = f" {' '.join(stems([*found], one))} "
@@ -284,7 +284,7 @@ def _ideas_of(
 
 @cache
 def _spelled_ideas(language: str) -> Mapping[str, list[str]]:
-    """Map the entries of a language to the ideas they name. Entries are stems joined by blanks."""
+    """Map the phrases of a language, as stems joined by blanks, to the ideas they name."""
     found: dict[str, list[str]] = {}
     for idea, entries in table(language, "asking").get("words", {}).items():
         for entry in entries:
@@ -295,7 +295,7 @@ def _spelled_ideas(language: str) -> Mapping[str, list[str]]:
 
 @cache
 def _spaceless_ideas() -> Mapping[str, str]:
-    """Map the entries of scripts without blanks to the ideas they name."""
+    """Map words of scripts without blanks to the ideas they name."""
     return {
         fold(entry): idea
         for _, found in tables("asking")
@@ -307,7 +307,7 @@ def _spaceless_ideas() -> Mapping[str, str]:
 
 @cache
 def _forms(idea: str) -> frozenset[frozenset[str]]:
-    """Return the words for an idea in all languages, each as the set of terms used in texts.
+    """Return the words for an idea in all languages. Each word is a set of search terms.
 
     Phrases with a function word only occur in questions and are left out.
     """
@@ -321,7 +321,7 @@ def _forms(idea: str) -> frozenset[frozenset[str]]:
 
 
 def _latest(months: frozenset[int], today: date) -> str:
-    """Return the year in which the only month last occurred, or an empty string."""
+    """Return the year in which the month last occurred, or an empty string if several are named."""
     if len(months) != 1:
         return ""
     (month,) = months

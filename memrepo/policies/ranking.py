@@ -1,4 +1,4 @@
-"""Rank memories for a question by BM25 over terms, then by context, dates and meaning.
+"""Rank memories for a question by BM25, context, dates and similarity of meaning.
 
 Sources: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document frequency); relevance
 feedback (Rocchio 1971, with the best hits taken as relevant). Memories are short, so their length
@@ -56,7 +56,7 @@ def rank(
     moment: Moment | None = None,
     like: Likeness | None = None,
 ) -> list[Ranked]:
-    """Return the best documents of a corpus, best first, ties by path.
+    """Return the `count` best documents for a question, best first. Ties are sorted by path.
 
     Without a moment, only the match with the question counts. Without `like`, only words count.
     """
@@ -70,7 +70,7 @@ def rank(
 def spelled(
     question: Question, corpus: Corpus, term: str, held: Collection[str], share: float
 ) -> Mapping[str, float]:
-    """Return the terms to search for a term of a question, with their weights.
+    """Map the terms to search for a term of a question to their weights.
 
     The forms in `held` have the weight 1. If there are none, similarly spelled terms have at most
     the weight `share`. In languages with compounds, similarly spelled terms are always added.
@@ -86,14 +86,14 @@ def spelled(
 
 
 class _Held(msgspec.Struct, frozen=True):
-    """The distinct terms of a document, and the counts of those that occur more than once."""
+    """The distinct terms of a document, and the counts of terms that occur more than once."""
 
     terms: frozenset[str]
     repeated: Mapping[str, int]
 
 
 def _held(document: Document) -> _Held:
-    """Return the terms of a document, cached on the document."""
+    """Return the distinct terms of a document. The result is cached in the document."""
     kept: dict[str, _Held] = document.__dict__
     if "held" not in kept:
         found = frozenset(document.terms)
@@ -103,7 +103,7 @@ def _held(document: Document) -> _Held:
 
 
 class _Turn:
-    """The ranking of one corpus for one question."""
+    """The state of ranking one corpus for one question."""
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights) -> None:
         self.question, self.corpus, self.weights = question, corpus, weights
@@ -133,7 +133,7 @@ class _Turn:
         self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
-        """Return all documents with a score from any signal."""
+        """Return all documents that score by any signal, unsorted."""
         lexical = self.by_ideas(self.asked(self.terms))
         subject = self.named_subject()
         if self.weights.feedback and len(lexical) > MAX_FED_BACK:
@@ -165,7 +165,7 @@ class _Turn:
         return scored
 
     def spelled(self, term: str) -> Mapping[str, float]:
-        """Return the terms to search for a term of the question, with their weights.
+        """Map the terms to search for a term of the question to their weights.
 
         The forms of a term count as one word with the rarity of its most common form.
         """
@@ -180,7 +180,7 @@ class _Turn:
         return {**found, **{form: least / self.rarity[form] for form in held}}
 
     def rarities(self, found: Iterable[str]) -> Mapping[str, float]:
-        """Return the inverse document frequency of each term that occurs."""
+        """Compute the inverse document frequency of each term that occurs in the corpus."""
         new = [t for t in found if t not in self.rarity]
         size = self.corpus.size
         for term, held in self.corpus.holders(new).items():
@@ -188,7 +188,7 @@ class _Turn:
         return self.rarity
 
     def asked(self, terms: Mapping[str, float]) -> dict[int, float]:
-        """Return scores by query words. Documents with more of the words score higher."""
+        """Score documents by query words. Documents that contain more of the words score higher."""
         rarities = self.rarities(terms)
         rarities = {t: w * rarities[t] for t, w in terms.items() if t in rarities}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
@@ -199,7 +199,7 @@ class _Turn:
         return self.by_words(terms, covers=covers)
 
     def by_ideas(self, scores: dict[int, float]) -> dict[int, float]:
-        """Return scores with synonyms for missing query words.
+        """Raise the scores of documents that contain synonyms of missing query words.
 
         The rarest synonym counts, with at most the weight of the query word.
         """
@@ -220,13 +220,13 @@ class _Turn:
         return gained
 
     def by_date(self, day: str) -> float:
-        """Return the score of a day. It is highest for a day within a time span of the question."""
+        """Score a document's day. A day within a time span of the question scores highest."""
         near = self.weights.date * nearness(self.question, day)
         within = any(first <= day <= last for first, last in self.question.spans)
         return self.weights.span if within else near
 
     def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return scores, with an assistant's answers lowered unless the question asks for them."""
+        """Lower the scores of an assistant's answers, unless the question asks for them."""
         if self.question.of_assistant:
             return dict(scores)
         share, said = 1 - self.weights.answers.assistant, self.documents
@@ -234,12 +234,15 @@ class _Turn:
         return {**scores, **lowered}
 
     def by_answer(self, cues: str) -> float:
-        """Return the share that a text gains by containing a kind of answer that is asked for."""
+        """Return the share of its score that a text gains for the kinds of answer it contains.
+
+        Only the kinds that the question asks for count.
+        """
         fitting = sum(kind in cues for kind in self.question.wanted)
         return self.weights.answers.fits * fitting
 
     def by_speech(self, document: Document) -> float:
-        """Return the share that a text loses because it is a question.
+        """Return the share of its score that a text loses because it is a question.
 
         It is halved if the text also says something about its speaker. Questions of a user to an
         assistant lose nothing.
@@ -256,7 +259,7 @@ class _Turn:
         so_far: Mapping[int, float] | None = None,
         covers: Callable[[frozenset[str]], float] | None = None,
     ) -> dict[int, float]:
-        """Return the BM25 score of each document that contains a term. Terms are weighted.
+        """Return the BM25 score of each document that contains at least one of the weighted terms.
 
         The scores `so_far` from other terms are added. `covers` returns a factor for the terms that
         a document contains.
@@ -278,13 +281,13 @@ class _Turn:
         return scores
 
     def worth(self, asked: Mapping[str, float]) -> dict[str, float]:
-        """Return the maximum BM25 score of each term that occurs."""
+        """Return the maximum BM25 score of each term that occurs in the corpus."""
         rarities = self.rarities(asked)
         k1 = self.weights.k1
         return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
 
     def base(self, length: int, is_record: bool) -> float:
-        """Return the BM25 length term, which is larger for longer documents.
+        """Return the BM25 term for document length, which is larger for longer documents.
 
         The length of a record of a whole day always counts in full, because it mentions many
         topics.
@@ -299,7 +302,7 @@ class _Turn:
         return [n for _, _, _, n in order[:count]]
 
     def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """Return the most distinctive terms of the best hits, with their weights."""
+        """Map the most distinctive terms of the best hits to weights."""
         best = self.best(scores, MAX_FED_BACK)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
@@ -315,7 +318,7 @@ class _Turn:
         return {t: self.weights.feedback * found[t] / top for t in chosen} if top else {}
 
     def named_subject(self) -> str:
-        """Return the only subject that the question names, or an empty string.
+        """Return the subject that the question names, or an empty string if none or several.
 
         A question may name the wrong person. If other subjects match the rest of the question
         better, the name is ignored.
@@ -335,7 +338,7 @@ class _Turn:
         return "" if self.misnamed else subject
 
     def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Return scores that include shares of the scores of adjacent hits in a source.
+        """Add to each score a share of the scores of adjacent hits in the same source.
 
         A text without any query word is not a hit, even next to one, because users must see why a
         hit matches. The reply to a question that is a hit is an exception. Chunks of one memory do
@@ -356,7 +359,7 @@ class _Turn:
         return lent
 
     def beside(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
-        """Yield the documents at most `far` places away, with their relative positions."""
+        """Yield the documents within `far` places of a document, with their relative positions."""
         here, at = self.documents[number].path, row.numbers.index(number)
         first = max(0, at - far)
         for i, other in enumerate(row.numbers[first : at + far + 1], start=first):
@@ -366,7 +369,7 @@ class _Turn:
     def in_context(
         self, scores: Mapping[int, float], around: Mapping[int, Row]
     ) -> dict[int, float]:
-        """Return scores that include query words which adjacent turns contain and the turn lacks.
+        """Raise the scores of turns whose adjacent turns contain query words that they lack.
 
         For each word the best adjacent occurrence counts.
         """
@@ -385,14 +388,14 @@ class _Turn:
         return found
 
     def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
-        """Return the contribution of each query term in a document to its score."""
+        """Map each query term in a document to its contribution to the document's score."""
         document = self.documents[number]
         held, base = _held(document), self.base(len(document.terms), document.is_record)
         counts = {t: held.repeated.get(t, 1) for t in worth if t in held.terms}
         return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
     def share(self, number: int, other: int, away: int) -> float:
-        """Return the share of its score that a hit lends to an adjacent document.
+        """Return the share of a hit's score that is added to an adjacent document.
 
         A user's turn lends nothing to the assistant's answer, because every turn is answered. The
         answer lends to the turn, because it repeats much of it.
@@ -407,7 +410,7 @@ class _Turn:
         return weights.neighbour
 
     def replies(self, hits: Sequence[int], around: Mapping[int, Row]) -> set[int]:
-        """Return the replies to hits that are questions."""
+        """Return the numbers of documents that reply to hits that are questions."""
         asking = [n for n in hits if ASKS in self.documents[n].cues and n in around]
         rows = {n: around[n].numbers for n in asking}
         after = {n: row[row.index(n) + 1 :][:1] for n, row in rows.items()}
@@ -426,12 +429,12 @@ class _Turn:
         return asks and one.subject != other.subject
 
     def of_those_days(self) -> set[int]:
-        """Return the documents of the days asked for. They match whatever their words."""
+        """Return the numbers of all documents of the days asked for, whatever their words."""
         self.documents |= {d.number: d for d in self.timely if d.number not in self.documents}
         return {document.number for document in self.timely}
 
     def need(self) -> float:
-        """Return the weight of meaning: 0 if one memory contains most of the words.
+        """Return the weight of similarity of meaning: 0 if a memory contains most query words.
 
         Words are weighted by rarity, and most if they occur nowhere. The turns of a conversation
         count together. If the question seems to name the wrong person, the weight is 0, because
@@ -450,7 +453,7 @@ class _Turn:
     def by_meaning(
         self, like: Likeness, scored: Collection[int], weight: float
     ) -> dict[int, float]:
-        """Return the score of each document by similarity of meaning, as a share of the best one.
+        """Score documents by similarity of meaning, relative to the most similar document.
 
         Scores are added after division by their maximum. Adding ranks instead would give a weak
         model as much influence as the words.

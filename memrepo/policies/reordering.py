@@ -1,4 +1,4 @@
-"""Sort scored documents into the final order, with one hit per memory.
+"""Sort scored documents into their final order, keeping one hit per memory.
 
 Recency, retrievals and importance change the score independently of the question. A memory is
 placed after a better hit that superseded it.
@@ -26,7 +26,7 @@ _USUAL = 0.4
 
 
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
-    """The time of a question, and a function for each memory's retrievals before it."""
+    """The time of a question, and a function that counts a memory's earlier retrievals."""
 
     now: datetime
     retrievals: Callable[[str], int] = lambda _: 0
@@ -38,19 +38,19 @@ def in_order(
     weights: Weights,
     moment: Moment | None = None,
 ) -> list[Ranked]:
-    """Return the best memories, best first, ties by path."""
+    """Return the `count` best memories, best first. Ties are sorted by path."""
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
     return _first(_best_parts(scored), count)
 
 
 def cutoff(scores: Collection[float], count: int) -> float:
-    """Return the lowest of the `count` best scores, or minus infinity if there are not more."""
+    """Return the lowest of the `count` best scores, or -infinity if all scores qualify."""
     return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf
 
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
-    """Add the bonuses that are independent of the question.
+    """Add the bonuses that do not depend on the question to a document's score.
 
     Documents without a date lose nothing.
     """
@@ -70,23 +70,23 @@ def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
 
 
 def recency(at: int, now: datetime, half_life: timedelta) -> float:
-    """Return the recency: 1 for now or a future time, halved after each half-life."""
+    """Return the recency of a time: 1 for now or the future, halved after each half-life."""
     age = max(0, seconds(now) - at)
     return float(0.5 ** (age / half_life.total_seconds()))
 
 
 def access(retrievals: int, most: float) -> float:
-    """Return the bonus for a number of retrievals, at most `most`."""
+    """Return the bonus for a number of retrievals, limited to `most`."""
     return min(most, most / _DOUBLINGS * math.log2(1 + retrievals))
 
 
 def importance(score: float, weight: float) -> float:
-    """Return the bonus for an importance. It is negative below the usual value."""
+    """Return the bonus for an importance score. It is negative for less than normal importance."""
     return (score - _USUAL) * weight
 
 
 def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
-    """Return the best chunk of each memory. Of equal chunks, the first is used."""
+    """Return the best chunk of each memory. Among equally good chunks, the first is chosen."""
     best: dict[str, Ranked] = {}
     for one in scored:
         had = best.setdefault(one.document.path, one)
@@ -96,7 +96,7 @@ def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
 
 
 def _first(scored: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the best documents, with superseded memories after their successors."""
+    """Return the `count` best documents, placing superseded memories after their successors."""
     successors = {o.document.id: o.document.successors for o in scored if o.document.successors}
     if not successors:
         least = cutoff([one.score for one in scored], count)
@@ -116,7 +116,9 @@ def _lowered(one: Ranked, score: float) -> Ranked:
 def behind(
     scores: Mapping[str, float], successors: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[float, int]]:
-    """Return by id a score that is at most that of any successor, and a position among equals.
+    """Limit each memory's score to the scores of its successors.
+
+    Return by id the limited score, and a position among equal scores.
 
     The position is the number of successors in the longest chain after the memory.
     """
@@ -133,7 +135,7 @@ def behind(
 
 
 def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """Return the given ids and those of all memories that they replaced, directly or indirectly.
+    """Return the given ids and the ids of all memories they replaced, directly or indirectly.
 
     Only memories among `successors` are found. The result is used to move memories to the end
     together with those they superseded.

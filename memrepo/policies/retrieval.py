@@ -1,4 +1,4 @@
-"""Select the prior claims for a judge: those that new text may repeat, replace or contradict.
+"""Select the prior claims that a judge sees: those that new text may repeat or contradict.
 
 Lineage: memory-purifier, prior retrieval, with its weights. Deliberate differences:
 
@@ -49,7 +49,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """The features of a cluster that are known before it is judged."""
+    """The features of a cluster that are used to find prior claims before the cluster is judged."""
 
     subjects: frozenset[str]
     subject_words: frozenset[str]
@@ -70,7 +70,7 @@ class _Known(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def query_of(cluster: Cluster) -> Query:
-    """Return the features of a cluster: the words of its texts, and its headings as subjects."""
+    """Return the query for a cluster, with the words of its texts and its headings as subjects."""
     members = cluster.candidates
     headings = {h for c in members for h in (*c.context[-2:], c.key) if h}
     return Query(
@@ -88,7 +88,7 @@ Near = Callable[[Query], Iterable[str]]
 
 
 class Retrieval:
-    """Ranks prior claims for clusters."""
+    """A ranking of prior claims by their relevance to clusters."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Retrieval:
         today: date,
         near: Near | None = None,
     ) -> None:
-        """Store the prior claims. `today` is the reference for recent evidence.
+        """Store the prior claims. `today` determines which evidence is recent.
 
         `near` finds candidates in a search index. Without it, an inverted index of all claims is
         built.
@@ -109,7 +109,7 @@ class Retrieval:
         self._near = near or _Words(self._priors.values()).near
 
     def select(self, clusters: Sequence[Cluster], reach: Reach) -> tuple[PriorClaim, ...]:
-        """Return the prior claims for a request, best first, at most `reach.per_request`."""
+        """Return at most `reach.per_request` prior claims for a request, best first."""
         best: dict[str, float] = {}
         for cluster in clusters:
             for id_, score in self.nearest(query_of(cluster), reach.per_cluster):
@@ -118,7 +118,10 @@ class Retrieval:
         return tuple(self._priors[id_] for id_ in ranked[: reach.per_request])
 
     def nearest(self, query: Query, count: int) -> list[tuple[str, float]]:
-        """Return the best prior claims of a query with their scores. Newer evidence breaks ties."""
+        """Return the `count` best prior claims for a query as (id, score) pairs.
+
+        Newer evidence breaks ties.
+        """
         found = dict.fromkeys(id_ for id_ in self._near(query) if id_ in self._priors)
         scored = [(id_, self._score(query, self._seen(id_))) for id_ in sorted(found)]
         scored = [(id_, score) for id_, score in scored if score >= FLOOR]
@@ -141,7 +144,7 @@ class Retrieval:
         return self._known[id_]
 
     def _score(self, query: Query, known: _Known) -> float:
-        """Return the score of a prior claim, with the signals of the lineage."""
+        """Score a prior claim for a query, by the same signals as memory-purifier."""
         same = bool(known.subject) and known.subject in query.subjects
         told = bool(known.subject_words) and known.subject_words <= query.words
         score = SAME_SUBJECT if same else SUBJECT_INSIDE * told
@@ -163,7 +166,7 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 class _Words:
-    """An inverted index in memory, for stores without a search index."""
+    """An in-process inverted index of prior claims, for stores without a search index."""
 
     def __init__(self, priors: Iterable[PriorClaim]) -> None:
         self._by_word: dict[str, list[str]] = defaultdict(list)
@@ -177,7 +180,7 @@ class _Words:
                 self._by_subject[subject].append(prior.memory_id)
 
     def near(self, query: Query) -> Iterable[str]:
-        """Yield the ids of claims that share a subject or an uncommon word with the query."""
+        """Yield the ids of claims that share a subject or an uncommon word with a query."""
         limit = max(FEW, COMMON * self._count)
         for word in sorted(query.words | query.entities):
             found = self._by_word.get(word, ())

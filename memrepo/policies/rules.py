@@ -1,4 +1,4 @@
-"""The configurable parameters of runs, ageing and recall, as used by the policies.
+"""The configurable parameters of runs, ageing and recall.
 
 They are separate from the policies, so that reading a configuration does not load those.
 """
@@ -59,7 +59,7 @@ CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 class TierRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The ages since the last retrieval or creation at which a note changes its tier.
+    """The ages at which a note changes its tier, counted from its last retrieval or creation.
 
     `clean_after` is how long a forgotten note stays in the work tree. None means for ever. If
     `last` is true, forgotten notes come after all other hits. Otherwise only their age and gist
@@ -79,7 +79,7 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The lifetime of each class (None for unlimited), and the classes that a retrieval refreshes.
+    """The lifetime of each decay class, or None if unlimited, and the classes refreshed by use.
 
     Expired memories leave recall, except those of `lasting` classes, which become stale. With
     `evidence`, a memory with evidence (`decay.stands`) only expires if its class is explicit. A
@@ -101,7 +101,7 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HotRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of the hot cache, and the sessions after which a memory is added or removed.
+    """The size of the hot cache, and how many sessions add a memory to it or remove it.
 
     With `composed`, each run composes the page from valid memories, and use decides among equals.
     """
@@ -116,7 +116,7 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """When an idle memory is archived, and when a person should review an archived one.
+    """The idle time before a memory is archived, and the time before a person should review it.
 
     None means never.
     """
@@ -127,7 +127,7 @@ class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Which pairs of memories a run compares, and which it resolves without a person.
+    """The limits for comparing memories and for resolving contradictions without a person.
 
     A model judges pairs above `similarity`. With `auto_resolve`, pairs above `confidence` are
     resolved. With `undated`, this includes pairs without dated evidence.
@@ -141,14 +141,17 @@ class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Which pages are built: those of a personal profile, and the number of topics (0 for none)."""
+    """Settings for pages: whether to build personal pages, and the number of topics.
+
+    No topics are shown if the number is 0.
+    """
 
     personal: bool = True
     topics: int = 50
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of ageing.
+    """The rules for tiers, decay, the hot cache and the archive.
 
     `pace_pct` limits the share of memories that a run prunes and archives.
     """
@@ -161,7 +164,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
-    """The weight of each bonus that is independent of the question."""
+    """The weights of the bonuses that do not depend on the question."""
 
     recency: float = 0.2
     """The share of the score that depends on recency."""
@@ -174,7 +177,7 @@ class Merits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
-    """The weights for texts that answer or ask."""
+    """The weights for texts that contain answers or questions."""
 
     reply: float = 0.6
     """The share that a question lends to the next turn of another speaker."""
@@ -189,7 +192,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """The maximum contribution of each signal of `ranking`.
+    """The maximum contribution of each ranking signal to a score.
 
     Scores of words are divided by their maximum.
     """

@@ -1,4 +1,4 @@
-"""Determine trust, doubts, validity, succession and contradictions of memories.
+"""Determine the trust, doubts, validity, succession and contradictions of memories.
 
 All of it is computed on reading. A period of validity is half open: it includes `since` and
 excludes `until`. None means unbounded (docs/recall.md). A contradiction is a case under
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def trust_of(memory: Memory) -> str:
-    """Return `human-reviewed`, `machine-confirmed` or `unverified`.
+    """Return the trust level of a memory: `human-reviewed`, `machine-confirmed` or `unverified`.
 
     A confirmation only applies to the wording that was confirmed. A confirmation before the last
     change is ignored. Trust is limited by the evidence: if all of it is inferred, only a person's
@@ -56,7 +56,7 @@ _WORDS = {
 
 
 def is_retired(memory: Memory) -> bool:
-    """Return whether an active memory is retired.
+    """Return whether a memory is retired, which only active memories can be.
 
     A run retires a memory when its last source line has been deleted.
     """
@@ -64,7 +64,7 @@ def is_retired(memory: Memory) -> bool:
 
 
 def counted_as(memory: Memory) -> str:
-    """Return the status under which statistics count a memory: its status or `retired`."""
+    """Return a memory's status for statistics, which is `retired` for retired memories."""
     return "retired" if is_retired(memory) else memory.status
 
 
@@ -74,7 +74,7 @@ def doubts(
     stale_at: datetime | None = None,
     is_there: Callable[[str], object] = bool,
 ) -> tuple[str, ...]:
-    """Return the reasons to doubt a memory, one sentence each, or nothing.
+    """Return the reasons to doubt a memory as sentences. Return none if there is no doubt.
 
     `find` returns a memory by id. `stale_at` is when the lifetime of its class ended. `is_there`
     returns whether a source is in the work tree.
@@ -106,7 +106,10 @@ _DAY = regex(r"\d{4}-?\d\d-?\d\d")
 
 
 def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -> list[str]:
-    """Describe the active contradictions of the given memories, latest first, each pair once."""
+    """Describe the contradictions of the given memories with active ones, latest first.
+
+    Each pair of memories is described once.
+    """
     pairs: dict[tuple[str, ...], tuple[datetime, str]] = {}
     for memory in memories:
         for other in _active(memory, find):
@@ -120,12 +123,12 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
 
 
 def stale(when: str) -> str:
-    """Describe since when a memory is stale."""
+    """Describe a memory as stale since a given time."""
     return f"it is stale since {when}: not confirmed for longer than the lifetime of its class"
 
 
 def contesting(memory: Memory) -> tuple[str, ...]:
-    """Return the ids of the memories that contradict a contested memory."""
+    """Return the ids of the memories that contradict a memory, or none if it is not contested."""
     links = links_of(memory) if memory.standing == "contested" else ()
     return tuple(link.target for link in links if link.type == "contradicts")
 
@@ -136,7 +139,7 @@ def _active(memory: Memory, find: Callable[[str], Memory | None]) -> list[Memory
 
 
 def _against(memory: Memory, other: Memory) -> str:
-    """Describe which memory contests a memory, and since when both have existed."""
+    """Describe which memory contradicts a memory, and since when both have existed."""
     times = [at for m in (memory, other) if (at := m.time("created")) is not None]
     since = f" since {max(times):%Y-%m-%d}" if times else ""
     return f'contested by {other.id}{since}: "{fold(visible(other.body), QUOTED)}"'
@@ -160,7 +163,9 @@ Bound = Literal[
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """The period in which a memory was true, and the origin of both ends. None is unbounded.
+    """The period in which a memory was true, and the origin of its start and end.
+
+    None means unbounded.
 
     `successor` is the `valid_from` of the memory that replaced it. `predecessor` is when it
     replaced another memory. `unknown` means that it was replaced at an unknown time. It then counts
@@ -179,7 +184,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def as_json(self) -> dict[str, str | None]:
-        """Return the JSON form.
+        """Return the period as JSON.
 
         `until` is the first time at which the memory was no longer true.
         """
@@ -193,7 +198,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def span_of(memory: Memory, memories: Mapping[str, Memory], zone: tzinfo) -> Span:
-    """Return the period in which a memory was true. Dates in its fields are days of the zone.
+    """Return the period in which a memory was true, with its dates read in time zone `zone`.
 
     It ends at the earlier of `valid_until` (including a given day) and its replacement. The time of
     the replacement is the successor's `valid_from`, or else `superseded_at`. It starts at
@@ -237,7 +242,7 @@ def _start(
 def _ends(
     memory: Memory, memories: Mapping[str, Memory], zone: tzinfo
 ) -> Iterator[tuple[datetime, Bound]]:
-    """Yield when each successor replaced the memory. An active memory was not replaced."""
+    """Yield the times at which successors replaced a memory. An active memory was not replaced."""
     successors = memory.texts("superseded_by")
     if memory.status == "active" or not (successors or memory.status == "superseded"):
         return
@@ -254,7 +259,7 @@ def _ends(
 
 
 def before(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]:
-    """Return the predecessors of a memory, direct and indirect, nearest first.
+    """Return the direct and indirect predecessors of a memory, nearest first.
 
     A predecessor that no longer exists is returned as a memory with only an id.
     """
@@ -262,7 +267,7 @@ def before(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]
 
 
 def after(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]:
-    """Return the successors of a memory, direct and indirect, nearest first."""
+    """Return the direct and indirect successors of a memory, nearest first."""
     return _line(memory, memories, "superseded_by")
 
 
@@ -285,7 +290,7 @@ STATUSES: tuple[ConflictStatus, ...] = ("open", "resolved", "moot")
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories that contradict each other. `case` is None if no case was recorded."""
+    """Two memories that contradict each other, with the recorded case, or None if there is none."""
 
     id: str
     status: ConflictStatus
@@ -295,7 +300,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sides(self) -> tuple[Memory, Memory]:
-        """Return both memories. If a case states which statement is newer, that one comes first."""
+        """Return both memories. If the case states which one is newer, the newer comes first."""
         return self.first, self.second
 
     @property
@@ -305,7 +310,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
-    """Return all contradictions between existing memories, open ones first, then by id."""
+    """Return all contradictions between existing memories, sorted by status (open first) and id."""
     from memrepo.core.corrections import contradiction_id
 
     linked = (
@@ -338,7 +343,7 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
 
 
 def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictStatus | None:
-    """Return the status of a pair. Return None for a link without a case if one has left recall."""
+    """Return the status of a contradiction, or None if it has no case and a memory left recall."""
     if first.status == second.status == "active":
         linked = contradicts(first, second) or contradicts(second, first)
         if case is None or case.status == "open":
@@ -353,19 +358,19 @@ def _status(first: Memory, second: Memory, case: Correction | None) -> ConflictS
 
 
 def resolved(case: Correction, first: Memory, second: Memory) -> bool:
-    """Return whether it was decided that both memories, in their current wording, are true."""
+    """Return whether a case decides that both memories, as currently worded, are true."""
     texts = {memory.id: memory.body for memory in (first, second)}
     return case.verdict == "both" and case.about(texts)
 
 
 def replaced(old: Memory, new: Memory) -> bool:
-    """Return whether an active memory replaced another one, according to both."""
+    """Return whether `new` is active and replaced `old`."""
     marked = old.status == "superseded" and new.id in old.texts("superseded_by")
     return marked and new.status == "active"
 
 
 def contradicts(one: Memory, other: Memory) -> bool:
-    """Return whether a memory has a `contradicts` link to another one."""
+    """Return whether a memory has a `contradicts` link to another memory."""
     return any(x.type == "contradicts" and x.target == other.id for x in links_of(one))
 
 
@@ -376,7 +381,7 @@ def links_of(memory: Memory) -> tuple[Link, ...]:
 
 
 def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> bool:
-    """Return whether a memory contradicts an active memory other than `but`."""
+    """Return whether a memory contradicts any active memory except `but`."""
     return any(
         x.type == "contradicts" and x.target != but and active(x.target) for x in links_of(memory)
     )
@@ -388,14 +393,14 @@ TEXT_LIMIT = 240
 
 
 class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim in doubt, with the score by which it was selected."""
+    """A claim in doubt that was selected for a report, with its score."""
 
     memory: Memory
     score: float
     age_days: int
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form for reports and telemetry.
+        """Return the claim as JSON for reports and telemetry.
 
         The text is one line of at most 240 characters.
         """
@@ -414,13 +419,13 @@ class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def changed_at(memory: Memory) -> datetime | None:
-    """Return when a memory's text was last written, or else when the memory was created."""
+    """Return when a memory's text was last written, or its creation time if unknown."""
     stamp = memory.fields.get("generated")
     return (stamp.at if stamp is not None else None) or memory.time("created")
 
 
 def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None:
-    """Return the open claim with the highest score, or None if there is none.
+    """Return the claim in doubt with the highest score, or None if no claim is in doubt.
 
     The score is memory-purifier's: age, standing, sources, and the number of days with evidence.
     Ties go to the oldest change.

@@ -1,4 +1,4 @@
-"""Group notes into conversations by session and time. Threads are computed on reading.
+"""Group notes into threads by session and time. Threads are computed on reading, not stored.
 
 Lineage: openclaw-engram, conversation threading. Deliberate differences:
 
@@ -35,7 +35,7 @@ _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """A turn: its time (None if only the day is known), its session key and its file."""
+    """A turn of a conversation. Its time is None if only the day is known."""
 
     id: str
     at: datetime | None
@@ -44,7 +44,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation: its turns in order, its session key, and the ids of linked threads."""
+    """A conversation: the ids of its notes in order, its session key, and the linked threads."""
 
     id: str
     title: str
@@ -56,7 +56,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
-    """Split ordered turns into threads at a different session key, or after more than the gap.
+    """Split ordered turns into threads where the session key changes or the time gap is too long.
 
     A turn without a key belongs to the last key.
     """
@@ -71,7 +71,10 @@ def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
 
 
 def _apart(last: Turn, turn: Turn, gap: timedelta) -> bool:
-    """Return whether two turns are too far apart. Without clock times, compare their files."""
+    """Return whether two turns are more than `gap` apart.
+
+    Turns without clock times are apart if they are in different files.
+    """
     if last.at is None or turn.at is None:
         return last.place != turn.place
     return turn.at - last.at > gap
@@ -100,7 +103,7 @@ def _place(note: Memory) -> tuple[str, int]:
 
 
 def _day(note: Memory, zone: tzinfo) -> date:
-    """Return the day of a note's evidence, or else of its creation."""
+    """Return the day of a note's evidence, or the day of its creation if undated."""
     try:
         return date.fromisoformat(note.captured[:10])
     except ValueError:
@@ -116,7 +119,7 @@ def _moment(note: Memory, day: date, zone: tzinfo) -> datetime | None:
 
 
 def _key(note: Memory) -> str:
-    """Return the session key at the beginning of a note, or else the session id."""
+    """Return the session key at the beginning of a note, or the session id if it has no key."""
     found = _KEY.findall(f"{note.text('title')}\n{note.body}"[:_HEAD])
     keys = sorted(found, key=lambda pair: pair[0].lower() != "key")
     return keys[0][1].rstrip(".:/-") if keys else ""
@@ -125,7 +128,7 @@ def _key(note: Memory) -> str:
 def threads_of(
     memories: Mapping[str, Memory], lexicon: Lexicon, zone: tzinfo, gap: timedelta = GAP
 ) -> tuple[Thread, ...]:
-    """Return the threads of notes, oldest first, then those named by the field `threads`."""
+    """Return the computed threads of notes, oldest first, then those named in field `threads`."""
     parts = assign(turns_of(memories.values(), zone), gap)
     named = _named(memories)
     members = [tuple(turn.id for turn in part) for part in parts] + list(named.values())
@@ -150,7 +153,7 @@ def threads_of(
 
 
 def thread_id(first: str) -> str:
-    """Return the id of the thread that begins with a note.
+    """Return the id of the thread whose first note has the id `first`.
 
     It does not change when notes are added.
     """
@@ -158,7 +161,7 @@ def thread_id(first: str) -> str:
 
 
 def _named(memories: Mapping[str, Memory]) -> dict[str, tuple[str, ...]]:
-    """Map each name in the field `threads` to the ids of its memories, oldest first."""
+    """Map each thread name in the field `threads` to its memories' ids, oldest first."""
     found: dict[str, list[Memory]] = {}
     for memory in memories.values():
         for name in memory.texts("threads"):
@@ -183,7 +186,7 @@ def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
 
 
 def title_of(words: Sequence[str], holders: Mapping[str, int], size: int) -> str:
-    """Return the title of a thread: its three words of most weight, ties by first appearance.
+    """Return the title of a thread: the three words with the highest TF-IDF.
 
     `holders` counts the threads that contain each word. `size` is the number of threads.
     """
@@ -198,7 +201,7 @@ def _linked(
     members: Sequence[Sequence[str]],
     keys: Sequence[str],
 ) -> dict[str, tuple[str, ...]]:
-    """Map each thread to the threads that it links to, by links of its members or by session."""
+    """Map each thread to its linked threads, connected by links of members or by session key."""
     within: dict[str, list[str]] = {}
     for id_, group in zip(ids, members, strict=True):
         for member in group:

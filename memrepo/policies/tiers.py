@@ -34,7 +34,7 @@ CONFIDENCE = {"hot": "high", "warm": "high", "gist": "medium", "forgotten": "ver
 
 
 class Move(msgspec.Struct, frozen=True, kw_only=True):
-    """A move of a note to another tier, with the due time and the reason.
+    """A due move of a note to another tier, with the due time and the reason.
 
     `marked` means that the note is recovered from forgotten and gets the flag `user_marked`.
     """
@@ -47,16 +47,16 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_ageing(self) -> bool:
-        """Return whether age causes the move. Otherwise a retrieval does."""
+        """Return whether age causes the move, and not a retrieval."""
         return TIERS.index(self.tier) > TIERS.index(self.source)
 
     def said_of(self, note: Memory) -> str:
-        """Describe the move of a note."""
+        """Describe the move of a note in a few words."""
         return f"{note.label} {self.source} to {self.tier}"
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """The tier of a note, when the note entered it (None if it never moved), and its last use."""
+    """The tier of a note, when it entered the tier (None if it never moved), and its last use."""
 
     tier: str
     since: datetime | None
@@ -64,7 +64,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
-    """Return the state of a note as stored in its file, or None without a creation time.
+    """Return the tier and last use of a note from its file, or None if it has no creation time.
 
     Without an access log (in a fresh clone), the last use is computed from the stamp of the last
     move.
@@ -81,7 +81,7 @@ def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
 
 
 def moves(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Move, ...]:
-    """Return the due moves of a note, in the order of their due times."""
+    """Return the due moves of a note, earliest due time first."""
     place = place_of(note, access, rules)
     if place is None:
         return ()
@@ -100,7 +100,7 @@ def _times(access: Access) -> list[datetime]:
 
 
 def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
-    """Return the retrievals since the last stored move, oldest first."""
+    """Return the times of a note's retrievals since its last stored move, oldest first."""
     floor = place.touched
     if place.tier == "warm" and place.since is not None:
         floor = max(floor, place.since)
@@ -110,7 +110,7 @@ def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
 def _aged(
     note: Memory, place: Place, now: datetime, rules: TierRules
 ) -> tuple[Place, tuple[Move, ...]]:
-    """Return the moves due by age if the note is not used until `now`, and the state after them."""
+    """Return the note's state at `now` if it was not used until then, and the moves due by age."""
     made: list[Move] = []
     if note.flag("pinned"):
         return place, ()
@@ -139,7 +139,7 @@ def _back(place: Place, at: datetime) -> tuple[Move, ...]:
 
 
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
-    """Return the current tier of a note, including due moves that no run has written yet."""
+    """Return the current tier of a note, counting due moves that no run has written yet."""
     owed = moves(note, access, now, rules)
     return owed[-1].tier if owed else note.text("tier") or "hot"
 
@@ -147,7 +147,7 @@ def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> 
 def ahead(
     note: Memory, access: Access, now: datetime, rules: TierRules
 ) -> tuple[str, datetime] | None:
-    """Return the next tier of a note and when it is due, if the note is not retrieved.
+    """Return the next tier of an unused note and the due time of the move.
 
     The tier is empty if the note is to be removed. Return None if the note does not move.
     """
@@ -167,7 +167,7 @@ def ahead(
 def steps_of(
     owed: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
 ) -> tuple[Step, ...]:
-    """Return due moves as steps: one for moves by age and one for moves by retrieval.
+    """Return steps for due moves. Moves by age and moves by retrieval are in separate steps.
 
     The second moves of notes come after all first moves, so that each note moves in order.
     """
@@ -189,13 +189,13 @@ def steps_of(
 
 
 def _why_age(rules: TierRules) -> str:
-    """Describe the rule for the moves of a step. The due time of each note is in its file."""
+    """Describe the rule for moves by age, as the reason of a step."""
     said = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
     return f"{said}, since it was created or retrieved last"
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
-    """Return why a note is removed from the work tree, or an empty string.
+    """Return why a note is due for removal from the work tree, or an empty string if it is not.
 
     It must have been forgotten there long enough for a person to notice.
     """

@@ -1,4 +1,4 @@
-"""Compute the changes due by age and use, and limit how many memories leave recall at once.
+"""Compute the changes due by age and use, and limit how many memories leave recall per run.
 
 The order is fixed: tier moves, prune, archive, hot cache. Each stage uses the result of the
 previous one. Equal state, access log, time and rules give equal steps. On the resulting state no
@@ -35,7 +35,7 @@ _RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
-    """Return the ids of claims in recall that the changes would remove from it.
+    """Return the ids of the claims that the changes would remove from recall.
 
     These claims are removed, superseded, archived or newly retired.
     """
@@ -57,12 +57,12 @@ def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
 
 
 def is_claim(memory: Memory) -> bool:
-    """Return whether a memory is a claim: active and no note, retired or not."""
+    """Return whether a memory is an active claim, including retired claims."""
     return memory.status == "active" and memory.type not in ("note", "chunk")
 
 
 def interlock(state: State, changes: Iterable[Change], max_change_pct: float) -> str:
-    """Return why a person must review the changes, or an empty string if they are allowed.
+    """Return why a person must review the changes, or an empty string if no review is needed.
 
     A review is needed if they remove more than `max_change_pct` percent of the claims from recall,
     and more than 20. Retired claims are not counted, because they have left recall already.
@@ -92,7 +92,7 @@ It does not change until something happens to the memory.
 
 
 class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
-    """The due steps in order, the state after them, problems, and the deferred memories.
+    """The result of upkeep: the due steps, the state after them, problems, and deferred memories.
 
     `room` is the number of further memories that may leave recall. `later` has the sort keys of the
     deferred memories, in order.
@@ -156,14 +156,14 @@ def upkeep(
 def owed_tier_moves(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> list[tuple[Memory, tuple[Move, ...]]]:
-    """Return the notes with due moves between tiers, each with its moves in order."""
+    """Return (note, moves) pairs for the notes with due moves between tiers."""
     notes = of_types(state.active, ("note",))
     found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
     return [(note, owed) for note, owed in found if owed]
 
 
 def apply_steps(state: State, steps: Iterable[Step]) -> State:
-    """Return the state after some steps."""
+    """Apply steps to a state, and return the resulting state."""
     changes = [change for step in steps for change in step.changes]
     return apply(state, changes) if changes else state
 
@@ -171,7 +171,7 @@ def apply_steps(state: State, steps: Iterable[Step]) -> State:
 def _leaving(
     state: State, accesses: Accesses, now: datetime, rules: Rules, allowed: Allowed
 ) -> Iterator[tuple[Turn, Step]]:
-    """Yield the steps that prune and then those that archive, oldest first."""
+    """Yield the steps that prune memories, then the steps that archive memories, oldest first."""
     leaving = Leaving(state.memories)
     gone: set[str] = set()
     for due, memory, why, ended in _pruned(state, accesses, now, rules):
@@ -223,7 +223,7 @@ LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics of the hot cache and of other memories.
+    """Statistics about the hot cache and all other memories.
 
     `stalest` has the counts of unused sessions.
     """
@@ -243,7 +243,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ailments(self) -> tuple[str, ...]:
-        """Describe the problems."""
+        """Describe the problems that the statistics show, one sentence per problem."""
         found = []
         if self.hot > self.budget:
             found.append(
@@ -261,7 +261,7 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules) -> Health:
-    """Compute the statistics for a given time."""
+    """Compute the statistics of memories at a given time."""
     found = [m for m in memories if m.type not in ("note", "chunk")]
     active = [m for m in found if m.status == "active"]
     hot = [m for m in active if hot_of(m) is not None]

@@ -1,1 +1,1 @@
-"""Data types, the schema, the codec and pure state. Uses no clock, disk, network or git."""
+"""Data types, the schema, the codec and pure state. No access to clock, disk, network or git."""

@@ -35,13 +35,13 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     memory: str = ""
 
     def line(self) -> str:
-        """Format the event as one line of JSON with a line end."""
+        """Format the event as one line of JSON with a trailing newline."""
         parts = [self.kind, self.at, self.session, self.memory]
         return json.dumps(parts, ensure_ascii=True, separators=(",", ":")) + "\n"
 
 
 def read_event(line: str) -> Event | None:
-    """Parse a line written by `Event.line`. Return None for any other text, such as half a line."""
+    """Parse a line written by `Event.line`. Return None for any other text or a truncated line."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
@@ -66,21 +66,21 @@ class Access(msgspec.Struct, frozen=True):
 
     @property
     def last(self) -> datetime | None:
-        """Return the time of the last retrieval, or None."""
+        """Return the time of the last retrieval, or None if there was none."""
         return moment(self.recent[0][0]) if self.recent else None
 
     def since(self, cutoff: datetime | None) -> tuple[tuple[int, str], ...]:
-        """Return the recent retrievals after `cutoff` (all for None), newest first."""
+        """Return the recent retrievals after `cutoff`, newest first, or all if `cutoff` is None."""
         floor = -1 if cutoff is None else seconds(cutoff)
         return tuple(pair for pair in self.recent if pair[0] > floor)
 
     def after(self, cutoff: datetime) -> Access:
-        """Return the record of the retrievals after `cutoff`. Count only those in `recent`."""
+        """Return a usage record that contains only the entries of `recent` after `cutoff`."""
         recent = self.since(cutoff)
         return Access(len(recent), tuple(Counter(at // DAY_S for at, _ in recent).items()), recent)
 
     def within(self, days: int, now: datetime) -> int:
-        """Count retrievals in the last `days` days in UTC, including today."""
+        """Count the retrievals in the last `days` days (UTC), including today."""
         today = seconds(now) // DAY_S
         return sum(count for day, count in self.days if today - days < day <= today)
 
@@ -94,12 +94,12 @@ class Access(msgspec.Struct, frozen=True):
         )
 
     def as_json(self) -> list[Any]:
-        """Return the record as a list for a JSON ledger file."""
+        """Return the record as a list to write to a JSON ledger file."""
         return [self.total, [list(p) for p in self.days], [list(p) for p in self.recent]]
 
 
 def read_access(found: Any) -> Access:
-    """Parse a list returned by `Access.as_json`. Raise ValueError for any other value."""
+    """Parse a list returned by `Access.as_json`. Raise ValueError for any other structure."""
     match found:
         case [int(total), [*days], [*recent]]:
             return Access(
@@ -115,7 +115,7 @@ NEVER = Access()
 
 
 class Accesses(msgspec.Struct, frozen=True, kw_only=True):
-    """The folded ledger: usage records by memory id, and the newest sessions.
+    """Usage records by memory id, and the newest sessions, computed from the ledger of events.
 
     `sessions` has (second, id) pairs. A session reported more than once is counted once.
     """
@@ -124,17 +124,17 @@ class Accesses(msgspec.Struct, frozen=True, kw_only=True):
     sessions: tuple[tuple[int, str], ...] = ()
 
     def of(self, memory: str) -> Access:
-        """Return the record of a memory, or an empty record if it was never retrieved."""
+        """Return the usage record of a memory. The record is empty if there were no retrievals."""
         return self.by_memory.get(memory, NEVER)
 
     def sessions_since(self, when: datetime, now: datetime) -> int:
-        """Count the sessions that began after `when` and not after `now` (at most 64)."""
+        """Count the sessions that began after `when` and no later than `now` (at most 64)."""
         low, high = seconds(when), seconds(now)
         return len({id_ for at, id_ in self.sessions if low < at <= high})
 
 
 def united(parts: Iterable[Accesses]) -> Accesses:
-    """Merge usage records. The order and grouping of the parts do not matter."""
+    """Merge several sets of usage records. The order and grouping of the sets do not matter."""
     merged: dict[str, Access] = {}
     sessions: tuple[tuple[int, str], ...] = ()
     for part in parts:

@@ -1,4 +1,4 @@
-"""Proposed changes, grouped into steps (one commit each) and a plan."""
+"""Proposed changes. Changes are grouped into steps (one commit each), and steps into a plan."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ OPS: tuple[str, ...] = get_args(Op)
 
 
 def op_of(word: str) -> Op:
-    """Return the operation with this name, or `edit` if memrepo does not define it."""
+    """Return the operation named by a word, or `edit` if memrepo defines no such operation."""
     return cast("Op", word) if word in OPS else "edit"
 
 
@@ -65,7 +65,7 @@ class Create(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Update(msgspec.Struct, frozen=True, kw_only=True):
-    """Set fields of a memory (None removes a field) and, if given, its body."""
+    """Set fields of a memory and, if given, its body. The value None removes a field."""
 
     id: str
     fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -76,20 +76,20 @@ class Update(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Remove(msgspec.Struct, frozen=True, kw_only=True):
-    """Remove a memory file from the tree. It remains in history."""
+    """Remove a memory file from the tree. The file remains in history."""
 
     id: str
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True):
-    """Write a file that is not a memory: a view, a manifest, a candidate or a source snapshot."""
+    """Write a file other than a memory: a view, a manifest, a candidate or a source snapshot."""
 
     path: str
     data: bytes
 
 
 class Delete(msgspec.Struct, frozen=True, kw_only=True):
-    """Remove a file that is not a memory from the tree."""
+    """Delete a file other than a memory from the tree."""
 
     path: str
 
@@ -98,7 +98,7 @@ Change: TypeAlias = Create | Update | Remove | Write | Delete
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit: related changes of one operation, and the reason for them.
+    """The content of one commit: related changes of one operation, with the reason for the changes.
 
     `what` is the commit subject if it cannot be derived from the memories (`core.messages`).
     `memories` lists the ids concerned if the changes do not contain them (files only).
@@ -112,7 +112,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def memory_ids(self) -> tuple[str, ...]:
-        """Return the ids of all memories concerned, without duplicates, in order of mention."""
+        """Return the ids of all memories in the step, without duplicates, in order of mention."""
         ids = list(self.memories)
         for change in self.changes:
             match change:
@@ -158,7 +158,7 @@ def prints_of(op: str, change: Change) -> frozenset[str]:
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """An ordered list of steps to apply on top of one commit."""
+    """An ordered list of steps to apply on top of the commit `base`."""
 
     base: str
     steps: tuple[Step, ...] = ()

@@ -36,7 +36,7 @@ _MANY_LINES = 2000  # above this number, lines that repeat often are not matched
 
 
 def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
-    """Return the schema keys whose value differs, in schema order.
+    """Return the schema keys whose values differ between two headers, in schema order.
 
     A missing key has its default.
     """
@@ -44,7 +44,7 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
 
 
 def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
-    """Format the lines of a field.
+    """Format a field as header lines.
 
     Return an empty list if it has its default or an implied value.
     """
@@ -63,13 +63,13 @@ def _node(key: str, fields: Mapping[str, object]) -> Node | None:
 
 
 def _spelled(fields: Mapping[str, object]) -> list[str]:
-    """Format a complete header. The fields stored in the `ASIDE` mapping are in its last line."""
+    """Format a complete header. Fields of the `ASIDE` mapping are on one line, the last."""
     lines = [line for f in FIELDS if not f.aside for line in spelled(f.name, fields)]
     return lines + _spelled_aside(fields, dict.fromkeys(ASIDES, ""))
 
 
 def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) -> list[str]:
-    """Format the `ASIDE` line from `members`.
+    """Format the `ASIDE` line from a mapping of members.
 
     Members that are not schema fields are written unchanged.
     """
@@ -80,7 +80,7 @@ def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) ->
 
 
 def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
-    """Return the new lines of each key that an edit changes, in file order.
+    """Return the new header lines by key for each key that an edit changes, in file order.
 
     These are keys with a changed value, and keys whose implied value must now be written. A field
     remains in its own line or in the `ASIDE` mapping.
@@ -107,7 +107,7 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
 
 
 def _still_means(node: Node, memory: Memory) -> bool:
-    """Return whether the `sources` node of the file still means the same as the memory's."""
+    """Return whether the `sources` node of a file still decodes to the sources of the memory."""
     if not _is_told_in_full(node):
         return True
     found = BY_NAME["sources"].kind.read(node)
@@ -116,14 +116,14 @@ def _still_means(node: Node, memory: Memory) -> bool:
 
 
 def _is_told_in_full(sources: Node | None) -> bool:
-    """Return whether `sources` is written as in format 1, including implied values."""
+    """Return whether a `sources` node is written as in format 1, including implied values."""
     return isinstance(sources, dict | list) and any(isinstance(item, dict) for item in sources)
 
 
 def edit_header(
     head: Sequence[Line], header: Header, edits: Mapping[str, Sequence[str]]
 ) -> list[Line]:
-    """Replace, remove and insert the lines of keys. `head` includes both `---` markers."""
+    """Replace, remove and insert header lines by key. `head` includes both `---` markers."""
     end = dominant_end(head)
     present = {entry.key: entry for entry in header.entries}
     slots: dict[int, list[str]] = {}  # the line number (one-based) after which new lines go
@@ -148,7 +148,7 @@ def edit_header(
 
 
 def _predecessor(key: str, entries: Sequence[Entry]) -> int:
-    """Return the line after which to insert a new key.
+    """Return the number of the line after which to insert a new key.
 
     This is the last line of the closest preceding key in schema order, or line 1.
     """
@@ -157,7 +157,7 @@ def _predecessor(key: str, entries: Sequence[Entry]) -> int:
 
 
 def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
-    """Return the blank lines after a removed entry that a preceding block scalar would absorb."""
+    """Return the blank lines after a removed entry that a preceding block scalar would include."""
     above = [other for other in header.entries if other.last < entry.first]
     if not (above and isinstance(above[-1].value, str) and above[-1].value.endswith("\n")):
         return range(0)
@@ -168,7 +168,7 @@ def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
 
 
 def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent: int) -> list[str]:
-    """Add the user's comments to the new lines of an entry.
+    """Add a user's comments on an entry to the new lines of the entry.
 
     A comment in the first line stays in it. Other comments are placed above the key.
     """
@@ -186,7 +186,7 @@ def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent:
 
 
 def edit_body(lines: Sequence[Line], body: str, end: str, *, closed: bool) -> list[Line]:
-    """Replace the body lines of a file, preserving lines that are equal.
+    """Replace the body lines of a file. Lines with the same text remain unchanged.
 
     `lines` are all lines after the closing marker. `body` is normalized (`codec.normal_body`) and
     differs from the current body. Blank lines around the text, line ends, and trailing blanks of
@@ -208,7 +208,7 @@ def edit_body(lines: Sequence[Line], body: str, end: str, *, closed: bool) -> li
 
 
 def _matched(core: Sequence[Line], texts: list[str], end: str) -> list[Line]:
-    """Reuse the raw lines whose text is unchanged. Every returned line has a line end."""
+    """Reuse the raw lines whose text is unchanged. Every returned line has a line ending."""
     old = [text for text, _ in core]
     if old:
         old[-1] = old[-1].rstrip()
@@ -221,7 +221,7 @@ def _matched(core: Sequence[Line], texts: list[str], end: str) -> list[Line]:
 
 
 def pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the index pairs of equal lines, unordered. No pair crosses another.
+    """Yield the index pairs of equal lines in two texts, unordered. No two pairs cross.
 
     The common head and tail are matched first because the general matching is quadratic.
     """
@@ -245,7 +245,10 @@ MAX_BYTES = headers.MAX_BYTES
 
 
 class CodecError(MemrepoError):
-    """Raised when a file cannot be edited or a memory cannot be encoded. See `problem`."""
+    """Raised when a file cannot be edited or a memory cannot be encoded.
+
+    `problem` is the first cause.
+    """
 
     def __init__(self, *problems: Problem) -> None:
         self.problem = problems[0]
@@ -254,7 +257,7 @@ class CodecError(MemrepoError):
 
 
 def decode(path: str, data: bytes) -> tuple[Memory | None, tuple[Problem, ...]]:
-    """Decode a memory file. The memory is None if any problem is an error. Never raises."""
+    """Decode a memory file. Return None as the memory if any problem is an error. Never raises."""
     memory, _, _, problems = _decode(path, data)
     return memory, problems
 
@@ -290,15 +293,16 @@ def _written(memory: Memory) -> tuple[bytes, Memory]:
 
 
 def prove(memory: Memory) -> None:
-    """Raise CodecError if a memory cannot be encoded. Cache whether it decodes to an equal memory.
+    """Validate that a memory can be encoded. Raise CodecError if it cannot.
 
-    The bytes are not cached because a run checks every statement before it decides anything.
+    Cache whether the encoded memory decodes to an equal memory. The bytes are not cached because a
+    run checks every statement before it decides anything.
     """
     memory.made(_reads_alike)
 
 
 def is_proven(memory: Memory) -> bool:
-    """Return whether a memory is already known to decode to an equal memory."""
+    """Return whether `prove` has already confirmed that a memory decodes unchanged."""
     known: bool = memory.__dict__.get(_reads_alike.__qualname__, False)
     return known
 
@@ -308,7 +312,7 @@ def _reads_alike(memory: Memory) -> bool:
 
 
 def edit(data: bytes, memory: Memory) -> bytes:
-    """Return `data` edited to contain `memory` (same path). Only differing lines change.
+    """Return the file `data`, edited to contain `memory`. Only lines that differ are changed.
 
     Raise CodecError if `data` does not decode, or if the result would not decode to `memory`.
     """
@@ -316,7 +320,7 @@ def edit(data: bytes, memory: Memory) -> bytes:
 
 
 def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
-    """Edit a file as `edit` does. Return the bytes and the memory decoded from them."""
+    """Edit a file as `edit` does. Return the new bytes and the memory decoded from them."""
     old, text, header, problems = _decode(memory.path, data)
     if old is None:
         raise CodecError(*(p for p in problems if p.severity == "error"))
@@ -348,7 +352,7 @@ _OF_RUNS = ("scores", "run")
 
 
 def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
-    """Convert a file from format 1. Return the new bytes and the removed header values by key.
+    """Convert a file from format 1. Return the new bytes and the values removed from the header.
 
     The removed values no longer belong in the header, and the caller stores them
     (`Layout.upgraded`). The rest of the file is unchanged. If nothing needs conversion, return
@@ -376,7 +380,7 @@ def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
 
 
 def stating(data: bytes, memory: Memory, key: str) -> bytes:
-    """Return a memory file with an added line for an implied field, for programs that need it."""
+    """Add a line for an implied field to a memory file, for programs that need the line."""
     text = data.decode("utf-8")
     header = headers.read(text, memory.path)
     if key not in memory.fields or any(entry.key == key for entry in header.entries):
@@ -388,7 +392,7 @@ def stating(data: bytes, memory: Memory, key: str) -> bytes:
 
 
 def normal_body(text: str) -> str:
-    r"""Normalize a body: `\n` line ends, and no blank lines at the start or end.
+    r"""Normalize a body to `\n` line endings, without blank lines at the start or end.
 
     The indentation of the first text line is preserved. Trailing white space is removed.
     """
@@ -400,7 +404,7 @@ def normal_body(text: str) -> str:
 
 
 def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
-    """Return the encoded text and the memory decoded from it.
+    """Return the UTF-8 bytes of an encoded memory, and the memory decoded from these bytes.
 
     Raise CodecError if decoding fails.
     """
@@ -435,7 +439,7 @@ _Decoded = tuple[Memory | None, str, Header, tuple[Problem, ...]]
 
 
 def _decode(path: str, data: bytes) -> _Decoded:
-    """Decode a file. Also return its text and header, which an edit needs."""
+    """Decode a file into the memory, the text of the file, the parsed header, and all problems."""
     refused = _refused_bytes(path, data)
     if refused is not None:
         return None, "", Header(), (refused,)
@@ -472,7 +476,7 @@ def _decode(path: str, data: bytes) -> _Decoded:
 
 
 def _refused_bytes(path: str, data: bytes) -> Problem | None:
-    """Return a problem if a file is too large, an LFS pointer, not UTF-8, or has a NUL byte."""
+    """Return a problem if a file is too large, an LFS pointer, not UTF-8, or includes NUL bytes."""
     if len(data) > MAX_BYTES:
         return refusal(
             "file-too-large",
@@ -509,7 +513,7 @@ def _refused_bytes(path: str, data: bytes) -> Problem | None:
 
 
 def _second_header(path: str, header: Header, text: str) -> list[Problem]:
-    """Reject a body that begins with a second header, which would be read as text."""
+    """Reject a body that begins with a second header, which would be treated as text."""
     body = unix(text[header.body_offset :])
     first = re.match(r"(?:[^\S\n]*\n)*(?=---[ \t]*\n)", body)
     if first is None:
@@ -530,7 +534,7 @@ def _second_header(path: str, header: Header, text: str) -> list[Problem]:
 
 
 def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], list[Problem]]:
-    """Return the schema fields read from a header, and the problems found."""
+    """Return the schema fields read from a header, and the problems found in the header."""
     fields: dict[str, object] = {}
     problems: list[Problem] = []
     for entry, key, node in _nodes(header):
@@ -561,7 +565,7 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
 
 
 def _nodes(header: Header) -> Iterator[tuple[Entry, str, Node]]:
-    """Yield (entry, key, value) for each key.
+    """Yield (entry, key, value) for each key of a header.
 
     Keys with their own line come first. Keys in the `ASIDE` mapping follow unless they also have a
     line.
@@ -587,7 +591,7 @@ def _meant(key: str) -> tuple[str, ...]:
 
 
 def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
-    """Warn about a foreign key that is probably a misspelt schema key."""
+    """Yield a warning if a foreign key is probably a misspelt schema key."""
     for meant in _meant(entry.key):
         yield refusal(
             "frontmatter-near-key",
@@ -604,7 +608,7 @@ def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
 def _mismatch(
     path: str, text: str, header: Header, field: Field, entry: Entry, bad: ValueMismatch
 ) -> Problem:
-    """Return the problem for an invalid value, with its line and column."""
+    """Return the problem for an invalid field value, with the line and column of the value."""
     node = entry.value
     steps: list[str | int] = []
     if entry.key == ASIDE and isinstance(node, dict):
@@ -625,7 +629,7 @@ def _mismatch(
 
 
 def _steps(kind: Kind, node: object, bad: ValueMismatch) -> list[str | int]:
-    """Return the path (keys and indexes) from a field's value to the invalid node."""
+    """Return the path of keys and indexes that leads from a field's value to its invalid node."""
     steps: list[str | int] = [step for step in bad.key.split(".") if step]
     if isinstance(kind, ListOf) and isinstance(node, list):
         for n, item in enumerate(node):

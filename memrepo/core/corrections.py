@@ -1,4 +1,4 @@
-"""Correction records: pairs of contradicting memories, and wordings that conflicted in a merge.
+"""Correction records of contradicting memories, and of wordings that conflicted in a merge.
 
 Each case is one file under `corrections/`, written in the same commit as the decision. Recall never
 returns these files, and no run reads them as a source. Each file records what was believed and why
@@ -62,14 +62,14 @@ _ROLES = ("as it stands", "the other wording")
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the two texts, and the memory it belongs or belonged to."""
+    """One of the two texts being compared, with its current or former memory."""
 
     memory: str
     text: str
 
 
 class Correction(msgspec.Struct, frozen=True, kw_only=True):
-    """One case: both sides, the decision, who made it, and the judge's confidence.
+    """One correction: the two texts, the decision, who decided, and the judge's confidence.
 
     The first side is the newer memory of a contradiction, or the current text of a wording. `at` is
     when the case was found and `decided` when it was resolved. `run` is empty outside of runs.
@@ -89,16 +89,16 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> Status:
-        """Return "open" if a decision is pending, else "resolved"."""
+        """Return "open" if the decision is pending, else "resolved"."""
         return "open" if self.verdict in ("flagged", "context") else "resolved"
 
     @property
     def memories(self) -> tuple[str, ...]:
-        """Return the ids of the memories concerned, without duplicates."""
+        """Return the ids of the memories in this correction, without duplicates."""
         return tuple(dict.fromkeys(side.memory for side in self.sides))
 
     def about(self, texts: Mapping[str, str]) -> bool:
-        """Return whether both memories still have the texts of this case.
+        """Return whether both memories still have the texts recorded in this correction.
 
         `texts` is keyed by id.
         """
@@ -109,17 +109,17 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def contradiction_id(one: str, other: str) -> str:
-    """Return the id of a contradiction between two memories. Their order does not matter."""
+    """Return the id of a contradiction between two memories, which may be given in either order."""
     return f"con-{digest(['contradiction', *sorted((one, other))])[:16]}"
 
 
 def wording_id(memory: str, text: str) -> str:
-    """Return the id of a wording that was replaced in a merge."""
+    """Return the id of the correction for a wording that was replaced in a merge."""
     return f"con-{digest(['wording', memory, text])[:16]}"
 
 
 def path_of(layout: Layout, correction: Correction) -> str:
-    """Return the path of a case, built from its date (UTC) and id."""
+    """Return the path of a new correction file, built from the correction's date (UTC) and id."""
     day = correction.at.astimezone(UTC).date().isoformat() if correction.at else "undated"
     return f"{layout.area('corrections')}{day}-{correction.id}.md"
 
@@ -154,7 +154,7 @@ def encode(correction: Correction) -> bytes:
 
 
 def written(path: str, correction: Correction) -> bytes:
-    """Encode a case for a path. Raise CodecError if the result cannot be decoded."""
+    """Encode a correction as the file at `path`. Raise CodecError if the file would not decode."""
     data = encode(correction)
     found = decode(path, data)
     if not isinstance(found, Correction):
@@ -163,7 +163,7 @@ def written(path: str, correction: Correction) -> bytes:
 
 
 def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
-    """Decode a correction file, or return its problems. Never raises."""
+    """Decode a correction file. If it is invalid, return the problems instead. Never raises."""
     found = headers.split(data, path)
     if found.problems:
         return found.problems
@@ -195,7 +195,7 @@ def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
 
 
 def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]) -> str:
-    """Describe how keys contradict each other or the body. Return an empty string if they agree."""
+    """Describe the first conflict between header keys, or between header and body, or return ""."""
     if correction.status != status:
         return f"found the status {status}, expected {correction.status} with this verdict"
     if set(correction.memories) != set(memories):
@@ -234,7 +234,7 @@ def _problem(path: str, rule: str, message: str, line: int = 1, key: str = "") -
 
 
 class Corrections(msgspec.Struct, frozen=True, kw_only=True):
-    """All cases of a tree and their paths, both by id, and the problems of unreadable files."""
+    """All corrections of a tree, their paths by id, and the problems of unreadable files."""
 
     cases: Mapping[str, Correction] = msgspec.field(default_factory=dict)
     paths: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -245,12 +245,12 @@ class Corrections(msgspec.Struct, frozen=True, kw_only=True):
         return self.cases.get(contradiction_id(one, other))
 
     def place(self, layout: Layout, correction: Correction) -> str:
-        """Return the current path of a case, or the path for a new case."""
+        """Return the current path of a correction, or a path for a new one."""
         return self.paths.get(correction.id) or path_of(layout, correction)
 
 
 def corrections_of(state: State) -> Corrections:
-    """Return the cases recorded in a state. The result is cached."""
+    """Return the corrections recorded in a state. The result is cached."""
     return state.once(_read_from)
 
 
@@ -259,7 +259,7 @@ def _read_from(state: State) -> Corrections:
 
 
 def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
-    """Read all cases. If two files describe one case, use the one with the higher `weight`."""
+    """Read all corrections. If two files have the same id, use the one with the higher `weight`."""
     cases: dict[str, Correction] = {}
     paths: dict[str, str] = {}
     problems: list[Problem] = []
@@ -273,14 +273,14 @@ def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
 
 
 def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
-    """Return the sorted paths of correction files, without files that a merge set aside."""
+    """Return the sorted paths of correction files, excluding losing versions stored by a merge."""
     area = layout.area("corrections")
     found = (p for p in paths if p.startswith(area) and p.endswith(".md"))
     return sorted(p for p in found if not was_put_aside(p))
 
 
 def was_put_aside(path: str) -> bool:
-    """Return whether a file stores a losing version that a merge set aside.
+    """Return whether a file stores a losing version from a merge.
 
     Such a file is not a case.
     """
@@ -288,7 +288,7 @@ def was_put_aside(path: str) -> bool:
 
 
 def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
-    """Return the sort key: resolved, decided by a person, time, bytes.
+    """Return the sort key of a correction: resolved, decided by a person, time, bytes.
 
     The higher version is used.
     """
@@ -299,7 +299,7 @@ def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
 
 
 def with_run(path: str, data: bytes, run: str) -> bytes:
-    """Set the run id in the bytes of a case. Return `data` unchanged if it is not a readable case.
+    """Set the run id in a correction file. Return `data` unchanged if it is no readable correction.
 
     The id is known only after the run's plan is complete.
     """

@@ -1,4 +1,4 @@
-"""The base class of all exceptions that stop the program. `cli` catches it in one place."""
+"""The base class of exceptions that end the program. `cli` catches all of them in one place."""
 
 from __future__ import annotations
 

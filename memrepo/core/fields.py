@@ -1,4 +1,4 @@
-"""Kinds of field value: how each is read from text nodes, written back, and described.
+"""Kinds of field values. Each kind reads, writes and describes the values of a field.
 
 A node is what the header parser yields: a string, a list of nodes, or a mapping of nodes. YAML
 types are never guessed. `read` raises `ValueMismatch` with the expected value, and `write` returns
@@ -29,7 +29,7 @@ class Raw(str):
 
 
 def bare(node: Node) -> Node:
-    """Return a copy of a node in which every scalar is a plain `str`, as in JSON."""
+    """Return a copy of a node with all scalars converted to plain `str`, as in JSON."""
     if isinstance(node, list):
         return [bare(part) for part in node]
     if isinstance(node, dict):
@@ -38,7 +38,7 @@ def bare(node: Node) -> Node:
 
 
 class ValueMismatch(Exception):
-    """Raised when a node is not valid for its field. The codec adds the location as a Problem.
+    """Raised when a node is not a valid value of its field. The codec reports it with its location.
 
     `words` contains all valid words if the field has a closed list.
     """
@@ -54,7 +54,7 @@ class ValueMismatch(Exception):
 
     @property
     def fix(self) -> str:
-        """Return what to write instead: the most similar word of a closed list, if any."""
+        """Return what to write instead, such as the most similar valid word."""
         if not self.words:
             return f"write {self.expected}"
         from difflib import get_close_matches
@@ -64,7 +64,7 @@ class ValueMismatch(Exception):
 
 
 def shown(node: object) -> str:
-    """Describe a node for a message, on one line, truncated and with control characters escaped."""
+    """Describe a node on one line for a message, truncated and with escaped control characters."""
     if isinstance(node, list):
         return f"a list of {len(node)}"
     if isinstance(node, dict):
@@ -74,10 +74,10 @@ def shown(node: object) -> str:
 
 
 class Kind(Protocol):
-    """Protocol for a kind of field value."""
+    """Protocol of a kind of field values."""
 
     def read(self, node: Node) -> object:
-        """Convert a node to a value. Raise ValueMismatch if it is not valid."""
+        """Convert a node to a value. Raise ValueMismatch if the node is not valid."""
 
     def write(self, value: object) -> Node:
         """Convert a value to its canonical node."""
@@ -91,7 +91,7 @@ class Kind(Protocol):
 
 @cache
 def _whole(pattern: str) -> Callable[[str], object]:
-    """Return a cached full-match function for a pattern.
+    """Return a cached function that matches a whole text against a pattern.
 
     It avoids the lookup of `re` on each call.
     """
@@ -99,7 +99,7 @@ def _whole(pattern: str) -> Callable[[str], object]:
 
 
 class Text(msgspec.Struct, frozen=True):
-    """One line of text with at most `limit` characters, matching `pattern` if given."""
+    """One line of text with at most `limit` characters. It matches `pattern`, if there is one."""
 
     pattern: str = ""
     limit: int = 2000
@@ -154,7 +154,7 @@ class Choice(msgspec.Struct, frozen=True):
 
 
 class Time:
-    """An RFC 3339 time. A plain date is read as midnight UTC. Times are written in UTC."""
+    """An RFC 3339 time, written in UTC. A date without a time is read as midnight UTC."""
 
     def read(self, node: Node) -> object:
         """Read a time."""
@@ -177,10 +177,10 @@ class Time:
 
 
 class Day:
-    """A date or a time. Its spelling is preserved."""
+    """A date or a time, stored exactly as written."""
 
     def read(self, node: Node) -> str:
-        """Read a date or time without changing its spelling."""
+        """Read a date or time, and preserve how it is written."""
         try:
             parse_time(str(node) if isinstance(node, str) else "")
         except ValueError as error:
@@ -207,7 +207,7 @@ class Number(msgspec.Struct, frozen=True):
     high: float = 1.0
 
     def read(self, node: Node) -> float:
-        """Read a decimal number."""
+        """Read a decimal number between the limits."""
         text = node if isinstance(node, str) else ""
         if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text) is None:
             raise ValueMismatch(node, self.describe())
@@ -231,7 +231,7 @@ class Number(msgspec.Struct, frozen=True):
 
 
 class Whole:
-    """A whole number that is not negative."""
+    """A non-negative whole number."""
 
     def read(self, node: Node) -> int:
         """Read a number of at most nine digits."""
@@ -253,7 +253,7 @@ class Whole:
 
 
 class Flag:
-    """True or absent. `false` is accepted but not written because it is the default."""
+    """A flag that is true or absent. `false` is the default: it is accepted but never written."""
 
     def read(self, node: Node) -> bool:
         """Read `true` or `false`. No other spelling is accepted."""
@@ -275,7 +275,7 @@ class Flag:
 
 
 class ListOf(msgspec.Struct, frozen=True):
-    """A list without duplicates, in written order. If `bare`, a single item is read as a list."""
+    """A list without duplicates, in written order. If `bare`, a value outside a list is read."""
 
     item: Kind
     bare: bool = False
@@ -303,7 +303,7 @@ class ListOf(msgspec.Struct, frozen=True):
 
 
 class Pair:
-    """A range of lines as two whole numbers. The first is not greater than the second."""
+    """A range of lines, as the numbers of the first and the last line."""
 
     def read(self, node: Node) -> tuple[int, int]:
         """Read `[first, last]`."""
@@ -328,7 +328,7 @@ class Pair:
 
 
 class Record(msgspec.Struct, frozen=True):
-    """A flat mapping read into a frozen struct. Members with their default are not written.
+    """A flat mapping read into a frozen struct. Members that have their default are not written.
 
     `names` maps a key in the file to an attribute if the key is not a valid name (`class`).
     """
@@ -342,7 +342,7 @@ class Record(msgspec.Struct, frozen=True):
         return hash((self.make, tuple(self.members)))
 
     def read(self, node: Node) -> object:
-        """Read the known members. Raise ValueMismatch for an unknown or missing key."""
+        """Read the known members. Raise ValueMismatch if a key is unknown or missing."""
         if not isinstance(node, dict):
             raise ValueMismatch(node, self.describe())
         values: dict[str, object] = {}
@@ -402,7 +402,7 @@ class Place(Record, frozen=True):
         return super().__hash__()
 
     def read(self, node: Node) -> object:
-        """Read the short form or a mapping."""
+        """Read a source from its short form or from a mapping."""
         if isinstance(node, dict):
             return super().read(node)
         found = _PLACE.fullmatch(node) if isinstance(node, str) else None
@@ -431,7 +431,7 @@ class Place(Record, frozen=True):
             raise ValueMismatch(node, self.describe()) from bad
 
     def write(self, value: Any) -> Node:
-        """Write the short form if it reads back as an equal value, else a mapping."""
+        """Write the short form if it decodes to the same value, or else a mapping."""
         resource: str = value.resource
         text = resource.removeprefix(_SOURCES)
         if text == resource and "://" not in resource:
@@ -459,12 +459,12 @@ class Place(Record, frozen=True):
 
 @cache
 def defaults_of(record: type[msgspec.Struct]) -> Mapping[str, object]:
-    """Return a struct's fields in order with their defaults, or `msgspec.NODEFAULT`."""
+    """Return the fields of a struct in order, mapped to their defaults or `msgspec.NODEFAULT`."""
     names, known = record.__struct_fields__, record.__struct_defaults__
     without = dict.fromkeys(names[: len(names) - len(known)], msgspec.NODEFAULT)
     return without | dict(zip(names[len(without) :], known, strict=True))
 
 
 def memory_ref() -> Text:
-    """Return the kind of a field that refers to a memory by its full id."""
+    """Return the kind of a field that contains the full id of a memory."""
     return Text(pattern=ID_PATTERN.pattern, what="a memory id such as mem-0123456789abcdef")

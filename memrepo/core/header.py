@@ -1,4 +1,4 @@
-"""Parse the header (YAML front matter) of a file and report what is wrong with it.
+"""Parse the header (YAML front matter) of a file and report the errors in it.
 
 A header opens on line 1 (after an optional byte order mark) with `---` and closes with the next
 line `---` or `...`. Blanks may follow both. `+++` and a later `---` are part of the body. Files
@@ -82,7 +82,7 @@ def refusal(
     fix: str = "",
     severity: Literal["error", "warning"] = "error",
 ) -> Problem:
-    """Build the Problem for a rule in RULES. Raise KeyError if the rule is not listed."""
+    """Build the Problem of a rule in RULES. Raise KeyError if the rule is not in RULES."""
     if rule not in RULES:
         raise KeyError(rule)
     return Problem(
@@ -98,7 +98,7 @@ def refusal(
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """A top-level key, its value, and its lines (one-based in the file, both inclusive).
+    """A top-level key, its value, and its first and last line number (one-based, inclusive).
 
     `last` is the last line of the value, without following comments or blank lines.
     """
@@ -110,7 +110,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Reading(msgspec.Struct, frozen=True):
-    """The entries of a header in file order, their indentation, and the problems found."""
+    """The entries of a header in file order, the indentation of the keys, and all problems."""
 
     entries: tuple[Entry, ...] = ()
     indent: int = 0
@@ -134,7 +134,7 @@ class NotCanonical(ValueError):
 
 
 def read_subset(lines: Sequence[str], first: int) -> tuple[Entry, ...] | None:
-    """Parse the lines between the markers. `first` is the line number of `lines[0]`.
+    """Parse canonical header lines between the markers. `first` is the line number of `lines[0]`.
 
     Return None if the header is not in the canonical subset.
     """
@@ -166,7 +166,7 @@ def _read(lines: Sequence[str], first: int) -> tuple[Entry, ...]:
 
 
 def _value(rest: str, line: str) -> Node:
-    """Parse the text after `key: `. A key without a value has the empty text."""
+    """Parse the text after `key: `. If the line has only a key, the value is an empty text."""
     if plain_shape(rest):
         return rest
     if not rest:
@@ -177,7 +177,7 @@ def _value(rest: str, line: str) -> Node:
 
 
 def _whole(text: str, at: int) -> Node:
-    """Parse a quoted string or a flow collection that extends to the end of the line."""
+    """Parse a quoted string or flow collection. It must extend to the end of the line."""
     if text[at] == '"':
         match = _WHOLE_STRING.fullmatch(text, at)
         if match is None:
@@ -209,7 +209,7 @@ def _node(text: str, at: int, depth: int) -> tuple[Node, int]:
 
 @lru_cache(maxsize=1024)
 def _is_misread(key: str) -> bool:
-    """Return whether YAML may parse a key as another type.
+    """Return whether YAML may read a key as a value other than text.
 
     Cached because files share their keys.
     """
@@ -284,7 +284,7 @@ _BYTE_LINE_END = regex(rb"\r\n|\n|\r")
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed header.
+    """A parsed header, and where the body starts.
 
     `present`: the header is opened and closed. `unclosed`: it is only opened, and the whole file is
     body. `indent`: the number of blanks before each top-level key. `body_line`: the one-based
@@ -302,7 +302,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def split(data: bytes, path: str) -> Header:
-    """Parse the header of any file. Never raises. Errors are in `problems`."""
+    """Parse the header of any file. Never raises: errors are in `problems`."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -311,7 +311,7 @@ def split(data: bytes, path: str) -> Header:
 
 
 def not_utf8(path: str, data: bytes, offset: int) -> Problem:
-    """Build the Problem for a file whose bytes are not UTF-8 at `offset`."""
+    """Build the Problem for a file with an invalid UTF-8 byte at `offset`."""
     before = data[:offset]
     ends = list(_BYTE_LINE_END.finditer(before))
     start = ends[-1].end() if ends else 0
@@ -326,7 +326,7 @@ def not_utf8(path: str, data: bytes, offset: int) -> Problem:
 
 
 def read(text: str, path: str) -> Header:
-    """Parse the header of a decoded text, as `split` does for bytes."""
+    """Parse the header of a decoded text. `split` does the same for bytes."""
     bom = int(text.startswith("\ufeff"))
     opening = _OPEN.match(text)
     if opening is None:
@@ -361,7 +361,7 @@ def _closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
 
 
 def inner_lines(text: str, start: int, end: int) -> list[str]:
-    """Split the text between the markers into lines without line ends."""
+    """Split the text between the markers into lines without line endings."""
     inner = text[start:end]
     if "\r" in inner:
         return [line for line, _ in split_lines(inner)]
@@ -372,7 +372,7 @@ def inner_lines(text: str, start: int, end: int) -> list[str]:
 
 
 def read_lines(lines: list[str], path: str) -> Reading:
-    """Parse the lines between the markers with the fast reader, or with YAML if that fails."""
+    """Parse the lines between the markers with the fast reader. If that fails, use YAML."""
     entries = read_subset(lines, FIRST_LINE)
     if entries is not None:
         return Reading(entries=entries)
@@ -391,7 +391,7 @@ _TAB_FIX = "write spaces, or double quotes around a value that holds a tab"
 
 
 class Spot(msgspec.Struct, kw_only=True):
-    """A node under construction and its position. Lines and columns are zero-based in the header.
+    """A node under construction, with its zero-based lines and columns in the header.
 
     `style` is the style of a scalar: plain, a quote character, or a block scalar indicator. `parts`
     are the items of a list or the values of a mapping. `keys` are the keys of a mapping.
@@ -408,12 +408,12 @@ class Spot(msgspec.Struct, kw_only=True):
     parts: list[Spot] = msgspec.field(default_factory=list)
 
     def covers(self, line: int, column: int) -> bool:
-        """Return whether a position is inside the node."""
+        """Return whether a position is inside this node."""
         return (self.line, self.column) <= (line, column) < (self.end, self.end_column)
 
 
 class _Refused(Exception):
-    """Raised when the rest of the header cannot be parsed. The problem is already recorded."""
+    """Raised when the rest of the header cannot be parsed, after the problem was recorded."""
 
 
 class _Composer(msgspec.Struct):
@@ -444,12 +444,12 @@ class _Composer(msgspec.Struct):
             raise _Refused
 
     def stop(self, rule: str, message: str, line: int, column: int, fix: str) -> _Refused:
-        """Record a problem that ends parsing. Return the exception to raise."""
+        """Record a problem that ends parsing. Return the exception for the caller to raise."""
         self.note(rule, message, line, column, fix)
         return _Refused()
 
     def take(self, event: object) -> None:
-        """Process one event of the stream."""
+        """Process one event of the YAML parser."""
         match type(event).__name__:
             case "DocumentStartEvent":
                 self._document(event)
@@ -540,7 +540,7 @@ class _Composer(msgspec.Struct):
         )
 
     def _dressed(self, event: Any) -> None:
-        """Record a problem for an anchor or a tag."""
+        """Record a problem if a node has an anchor or a tag."""
         mark = event.start_mark
         if event.anchor is not None:
             found = shown("&" + event.anchor)
@@ -562,7 +562,7 @@ class _Composer(msgspec.Struct):
             )
 
     def _place(self, spot: Spot) -> None:
-        """Attach a node to its parent: as the root, a list item, a key or a value."""
+        """Attach a node to the tree: as the root, a list item, a key or a value."""
         if not self.stack:
             self._root(spot)
             return
@@ -659,7 +659,7 @@ def read_yaml(lines: Sequence[str], path: str, first: int) -> Reading:
 
 
 def _compose(lines: Sequence[str], path: str, first: int) -> _Composer:
-    """Build the node tree of a header. Errors are recorded in `problems`."""
+    """Build the node tree of a header. Errors are recorded in `problems` of the result."""
     import yaml
 
     composer = _Composer(lines, path, first)
@@ -676,7 +676,7 @@ def _compose(lines: Sequence[str], path: str, first: int) -> _Composer:
 
 
 def _strange(lines: Sequence[str], path: str, first: int) -> Iterator[Problem]:
-    """Yield a problem for each line with a control character or a line break of YAML 1.1 only."""
+    """Yield a problem for each line with a control character or a line break only of YAML 1.1."""
     for number, line in enumerate(lines, first):
         match = _STRANGE.search(line)
         if match is not None:
@@ -692,7 +692,7 @@ def _strange(lines: Sequence[str], path: str, first: int) -> Iterator[Problem]:
 
 
 def _tabs(composer: _Composer) -> None:
-    """Reject tabs outside quotes, block scalars and comments. PyYAML's two parsers differ there."""
+    """Reject tabs outside quotes, block scalars and comments, where PyYAML's two parsers differ."""
     if not any("\t" in line for line in composer.lines):
         return
     scalars = list(_scalars(composer.root))
@@ -708,7 +708,7 @@ def _tabs(composer: _Composer) -> None:
 
 
 def _syntax(composer: _Composer, error: Exception) -> Problem:
-    """Return the problem for a YAML error, located where the error was detected.
+    """Return the problem for a YAML error, with the position at which it was detected.
 
     If that is after the last line, use the start of the unclosed construct.
     """
@@ -747,7 +747,7 @@ def _scalars(spot: Spot | None) -> Iterator[Spot]:
 def locate(
     lines: Sequence[str], first: int, key: str, steps: Sequence[str | int]
 ) -> tuple[int, int]:
-    """Return the one-based line and column of a value.
+    """Return the one-based line and column of the value at `key` and the nested `steps`.
 
     Follow the steps as far as they exist.
     """
@@ -767,7 +767,7 @@ def locate(
 
 
 def comments_of(lines: Sequence[str], first: int, entry: Entry) -> list[tuple[int, str]]:
-    """Return the comments in the lines of an entry, as (file line, `# text`)."""
+    """Return the comments in the lines of an entry, as (line in the file, `# text`) pairs."""
     found = _comments(lines, list(_scalars(_compose(lines, "", first).root)))
     span = range(entry.first - first, entry.last - first + 1)
     return [(number + first, found[number][1]) for number in span if number in found]

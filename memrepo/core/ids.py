@@ -1,4 +1,4 @@
-"""Text normalization, ids, slugs and file names. A memory's id never changes after creation.
+"""Text normalization, ids, slugs and file names. The id of a memory is never changed.
 
 Ids are SHA-256 hashes of a JSON array of normalized parts. Words are not stemmed, and plurals and
 articles are not folded here. Only reuse keys do that.
@@ -42,7 +42,7 @@ def visible(text: str) -> str:
 
 
 def normalise(text: str) -> str:
-    """Normalize a text: NFKC, case-folded, single blanks, and no invisible characters."""
+    """Normalize a text to case-folded NFKC with single blanks and without invisible characters."""
     if text.isascii():  # the common case: the same result without Unicode tables, which is faster
         return " ".join(visible(text).lower().split())
     folded = unicodedata.normalize("NFKC", visible(text)).casefold()
@@ -52,7 +52,7 @@ def normalise(text: str) -> str:
 
 
 def strip_marker(text: str) -> str:
-    """Remove a leading list marker, checkbox and date, in this order."""
+    """Remove a leading list marker, then a checkbox, then a date, each if present."""
     text = text.strip()
     for pattern in (_MARKER, _CHECKBOX, _LEADING_DATE):
         text = pattern.sub("", text, count=1)
@@ -60,12 +60,12 @@ def strip_marker(text: str) -> str:
 
 
 def normal_claim(text: str) -> str:
-    """Normalize a claim's text for comparison, without list marker, checkbox or leading date."""
+    """Normalize a claim for comparison. List marker, checkbox and leading date are removed."""
     return normalise(strip_marker(text))
 
 
 def digest(parts: Iterable[object]) -> str:
-    """Return the SHA-256 hex digest of the parts as compact JSON, with non-ASCII unescaped."""
+    """Return the SHA-256 hex digest of the parts as compact JSON. Non-ASCII is not escaped."""
     import hashlib
     import json
 
@@ -74,7 +74,7 @@ def digest(parts: Iterable[object]) -> str:
 
 
 def text_hash(text: str) -> str:
-    """Return the hash `th-<16 hex>` of a normalized text.
+    """Return the hash `th-<16 hex>` of a text after normalization.
 
     Equal texts in any file have equal hashes.
     """
@@ -82,20 +82,20 @@ def text_hash(text: str) -> str:
 
 
 def claim_id(*, scope: str, subject: str, predicate: str, object_: str, text: str) -> str:
-    """Return the id `mem-<16 hex>` of a claim: a hash of the normalized scope, triple and text."""
+    """Return the id `mem-<16 hex>` of a claim, a hash of its normalized scope, triple and text."""
     parts = [normalise(scope), *(normalise(p) for p in (subject, predicate, object_))]
     return f"mem-{digest([*parts, normal_claim(text)])[:16]}"
 
 
 def note_id(*, resource: str, text: str, occurrence: int) -> str:
-    """Return the id of a note, hashed from resource, normalized text and occurrence (from 0)."""
+    """Return the id of a note, a hash of its resource, normalized text and occurrence (from 0)."""
     return f"mem-{digest(['note', resource, normalise(text), occurrence])[:16]}"
 
 
 def manual_id(
     *, created: datetime, text: str, scope: str = "", type_: str = "", taken: Container[str] = ()
 ) -> str:
-    """Return the id of a memory added by hand, hashed from creation time, text, scope and type.
+    """Return the id of a memory added by hand, a hash of its creation time, text, scope and type.
 
     Skip ids in `taken`: the same text may have been added and forgotten in the same second.
     """
@@ -105,7 +105,7 @@ def manual_id(
 
 
 def stem_of(text: str) -> str:
-    """Return a file name stem made of the words of a text, in their original script.
+    """Return a file name stem made from the words of a text, in the script of the text.
 
     The length is limited to what every file system supports. A non-ASCII character counts as two.
     """
@@ -125,14 +125,14 @@ def stem_of(text: str) -> str:
 
 
 def _unmarked(word: str) -> str:
-    """Remove leading combining marks, which would combine with the preceding character."""
+    """Remove leading combining marks, which would attach to the character before the text."""
     while word and unicodedata.category(word[0])[0] == "M":
         word = word[1:]
     return word
 
 
 def _narrowed(word: str) -> str:
-    """Truncate a word that is longer than a stem may be, such as Chinese text without spaces."""
+    """Truncate a word too long for a file name stem, such as Chinese text without blanks."""
     end, room = 0, SLUG_LENGTH
     for end, ch in enumerate(word):  # noqa: B007 - the loop variable is used after the loop
         room -= 1 + (ch > "\x7f")
@@ -142,7 +142,7 @@ def _narrowed(word: str) -> str:
 
 
 def slugify(text: str) -> str:
-    """Build a slug `[a-z0-9-]{1,60}` from a text. Other scripts are transliterated."""
+    """Build a slug `[a-z0-9-]{1,60}` from a text. Non-Latin scripts are transliterated."""
     plain = strip_marker(text)
     if not plain.isascii():
         from anyascii import anyascii

@@ -1,4 +1,4 @@
-"""Read and write JSON lines. Each line is a record or is reported as a Problem."""
+"""Read and write JSON lines. Each line becomes a record, or a Problem if it is invalid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Problem]]:
-    """Read a JSON lines file. Blank lines are ignored, and invalid lines are Problems of `rule`.
+    """Read a JSON lines file. Blank lines are ignored, and invalid lines are reported as Problems.
 
     Lines end only at line feeds. NaN and infinity are rejected because they are not JSON.
     """
@@ -49,7 +49,7 @@ def read_lines(path: str, data: bytes, rule: str) -> tuple[list[Line], list[Prob
 
 
 def read_object(data: bytes) -> dict[str, object] | str:
-    """Decode one JSON object, or return a description of what was found instead."""
+    """Decode one JSON object, or return a description of the text that was found instead."""
     try:
         value = json.loads(data.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError as error:

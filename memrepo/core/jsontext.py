@@ -1,4 +1,4 @@
-"""Edit JSON files that belong to another program. Unedited parts remain the same byte for byte.
+"""Edit JSON files that belong to another program. Unedited parts remain identical byte for byte.
 
 Values are added at the end of an object or a list, in the file's indentation, and can be removed
 later. Comments and trailing commas, which many programs allow in settings, are preserved.
@@ -26,14 +26,14 @@ _DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
-    """Raised when a text is not JSON or does not have the expected structure. Names the line."""
+    """Raised when a text is not valid JSON or has an unexpected structure. Names the line."""
 
     def __init__(self, text: str, offset: int, what: str) -> None:
         super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """A member of an object (with its key) or an item of a list: its start offset and value."""
+    """An object member with its key, or a list item, with its start offset and its value."""
 
     start: int
     value: Node
@@ -41,7 +41,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A value in the text.
+    """A parsed value with its position in the text.
 
     `kind` is `{`, `[` or empty, and `parts` are the members of a container.
     """
@@ -53,7 +53,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse(text: str) -> Node:
-    """Parse a text into a node tree. Raise NotJson if it is invalid."""
+    """Parse a text into a node tree. Raise NotJson if the text is not valid JSON."""
     plain = without_comments(text)
     try:
         json.loads(plain)
@@ -63,7 +63,7 @@ def parse(text: str) -> Node:
 
 
 def without_comments(text: str) -> str:
-    """Return a text of the same length with comments and trailing commas replaced by blanks."""
+    """Replace comments and trailing commas by blanks. The length of the text does not change."""
     if "//" not in text and "/*" not in text and not _TRAILING.search(text):
         return text
     bare = _PIECE.sub(lambda m: _NO_BLANK.sub(" ", m[0]) if m["comment"] else m[0], text)
@@ -71,7 +71,7 @@ def without_comments(text: str) -> str:
 
 
 def _is_last(text: str, at: int) -> bool:
-    """Return whether a comma is between a value and the end of its container."""
+    """Return whether the comma at an offset is the last one in its container, a trailing comma."""
     before = at
     while before and text[before - 1] in " \t\r\n":
         before -= 1
@@ -83,7 +83,7 @@ def _is_last(text: str, at: int) -> bool:
 
 
 def append(text: str, keys: Sequence[str], value: object) -> str:
-    """Append a value to the list at `keys`, starting at the root.
+    """Append a value to the list found by following `keys` from the root.
 
     Missing objects and the list are created. Raise NotJson if a key leads to another type.
     """
@@ -100,7 +100,7 @@ def append(text: str, keys: Sequence[str], value: object) -> str:
 
 
 def put(text: str, keys: Sequence[str], value: object) -> str:
-    """Set the member at `keys`. Missing parent objects are created.
+    """Set the member found by following `keys` from the root. Create missing parent objects.
 
     Raise NotJson if a parent is not an object.
     """
@@ -118,7 +118,7 @@ def put(text: str, keys: Sequence[str], value: object) -> str:
 def take_away(
     text: str, keys: Sequence[str], ours: Callable[[object], bool], *, empty: bool = True
 ) -> str:
-    """Remove the member at `keys` if `ours` returns true for its value.
+    """Remove the member found by following `keys` if `ours` returns true for the member's value.
 
     If `empty`, also remove the objects that become empty.
     """
@@ -136,7 +136,7 @@ def take_away(
 
 
 def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> str:
-    """Remove the items for which `ours` returns true from the list at `keys`.
+    """Remove the items for which `ours` returns true from the list found by following `keys`.
 
     Also remove the containers that become empty.
     """
@@ -158,7 +158,7 @@ def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> 
 
 
 def _path(root: Node, keys: Sequence[str]) -> list[Node]:
-    """Return the nodes from the root along `keys`, as far as they exist."""
+    """Return the existing nodes along `keys`, starting with the root."""
     path = [root]
     for key in keys:
         found = next((p.value for p in path[-1].parts if p.key == key), None)
@@ -217,25 +217,25 @@ def _add(text: str, node: Node, key: str, value: object) -> str:
 
 
 def _comma(text: str) -> re.Match[str] | None:
-    """Return the first comma between two values, outside of comments."""
+    """Return the offset of the first comma between two values, ignoring commas in comments."""
     return next((m for m in _PIECE.finditer(text) if m[0] == ","), None)
 
 
 def _comments(between: str) -> str:
-    """Return the text between two values without its comma, or an empty string if that is blank."""
+    """Return the text between two values without the comma, or "" if only blanks remain."""
     comma = _comma(between)
     rest = between[: comma.start()] + between[comma.end() :] if comma else between
     return rest if rest.strip() else ""
 
 
 def _indent(text: str, at: int) -> str:
-    """Return the indentation of the line at an offset."""
+    """Return the indentation of the line that contains an offset."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def _cut(text: str, node: Node, number: int) -> str:
-    """Remove one member of a container and the comma that separates it from the others."""
+    """Remove one member of a container, together with the comma next to it."""
     parts = node.parts
     start, end = parts[number].start, parts[number].value.end
     before = parts[number - 1].value.end if number else node.start + 1

@@ -1,4 +1,4 @@
-"""Requests to a judge and its answers, in both passes (memory-purifier).
+"""Requests to a judge and the judge's answers, for both passes of the memory-purifier protocol.
 
 A judge only scores and words. Code validates the answers, recomputes the arithmetic, and rejects
 sources that the candidates do not contain (`judges.passes`).
@@ -25,11 +25,11 @@ TOKEN_SOURCES: tuple[TokenSource, ...] = ("exact", "approximate", "unavailable")
 
 
 class JudgeFailed(MemrepoError):
-    """Raised when the judge cannot answer now. Earlier answers are used, and the rest is deferred.
+    """Raised when the judge is unavailable.
 
-    `raw` is the unusable answer, saved to a file for inspection. `tried` lists why each way of
-    parsing it failed. `usage` is the cost of an answer that could not be used, such as a truncated
-    one.
+    Earlier answers are used, and the remaining work is deferred. `raw` is the unusable answer,
+    saved to a file for inspection. `tried` lists why each way of parsing it failed. `usage` is the
+    cost of an answer that could not be used, such as a truncated one.
     """
 
     exit_code = Exit.MODEL
@@ -49,11 +49,14 @@ class JudgeFailed(MemrepoError):
 
 
 class BadReply(JudgeFailed):
-    """Raised when an answer is unusable or was refused. The next request may succeed."""
+    """Raised when a request was refused or its answer is unusable.
+
+    The next request may succeed.
+    """
 
 
 class BudgetReached(MemrepoError):
-    """Raised when the next call could cost more than the remaining budget. The call is not made.
+    """Raised instead of making a call that could cost more than the remaining budget.
 
     `too_large` is true if a smaller request may still fit.
     """
@@ -66,7 +69,7 @@ class BudgetReached(MemrepoError):
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of judging so far: tokens, US dollars (None if no price is known) and calls.
+    """The cost of judging so far: tokens, US dollars (None if the price is unknown) and calls.
 
     `prompt` counts all input tokens, including those written to and read from a cache.
     """
@@ -99,7 +102,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def since(self, earlier: Usage) -> Usage:
-        """Return the usage since an earlier value of the same counter."""
+        """Return the usage since `earlier`, a previous value of the same counter."""
         if self.calls == earlier.calls:
             return Usage()
         known = self.cost_usd is not None and earlier.cost_usd is not None
@@ -116,7 +119,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def tokens(self) -> dict[str, object]:
-        """Return the token counts for manifests and the JSON output."""
+        """Return the token counts as a mapping for manifests and JSON output."""
         block: dict[str, object] = {
             "prompt": self.prompt,
             "completion": self.completion,
@@ -129,7 +132,7 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A distinct text that a run may promote, with all its sources.
+    """A distinct text that a run may promote, with all sources that contain the text.
 
     `text` has no list marker or checkbox. `context` is the path of headings, outermost first, and
     the line that introduces the text. `key` and `value` are the parts of a bold lead `**Key:**
@@ -165,7 +168,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def captured(self) -> str:
-        """Return the newest ISO date of its sources, or an empty string."""
+        """Return the newest ISO date among the candidate's sources, or an empty string."""
         return max((s.captured for s in self.sources), default="")
 
 
@@ -181,13 +184,13 @@ class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def strength(self) -> float:
-        """Return the strength: the sum of the first five scores minus noise risk (-1 to 5)."""
+        """Return the sum of the first five scores minus the noise risk (-1 to 5)."""
         values: list[float] = [getattr(self, name) for name in self.__struct_fields__]
         return round(sum(values[:5]) - values[5], 4)
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The answer of Pass 1 for one candidate.
+    """The answer of Pass 1 about one candidate.
 
     `merge_with` and `compress_into` contain candidate ids. `closes` lists candidates that ask for
     or plan something that this later candidate reports as done or settled.
@@ -208,7 +211,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Cluster(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A group of candidates that are promoted together. `strength` is that of the strongest member.
+    """Candidates that are promoted together. `strength` is the strength of the strongest candidate.
 
     `tags` are the primary pages of related statements (`purify.clusters`). `part` numbers the
     claims from 1 if the cluster states several facts. It is 0 for the whole cluster.
@@ -225,7 +228,7 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An active memory shown to Pass 2 as context."""
+    """An active memory included in Pass 2 as context."""
 
     memory_id: str
     type: str
@@ -243,12 +246,12 @@ class PriorClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 def named(priors: Sequence[PriorClaim], id_: str) -> PriorClaim | None:
-    """Return the prior claim with this id, or None."""
+    """Return the prior claim with the given id, or None if there is none."""
     return next((prior for prior in priors if prior.memory_id == id_), None) if id_ else None
 
 
 class Contradiction(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A prior claim that contradicts a new claim."""
+    """A prior claim that contradicts the new claim."""
 
     memory_id: str
     relation: Literal["contested", "stale", "superseded"]
@@ -260,7 +263,7 @@ SUGGESTED: tuple[LinkWord, ...] = ("follows", "references", "supports", "related
 
 
 class SuggestedLink(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A prior claim that a new claim follows, references, supports or is related to."""
+    """A link from a new claim to a prior claim that it follows, references or supports."""
 
     memory_id: str
     type: LinkWord
@@ -283,12 +286,12 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def said(self) -> str:
-        """Return the text without the lead added from context."""
+        """Return the text without the lead that was added from its context."""
         return without_lead(self.text, self.lead)
 
 
 def _posture(score: float, words: Sequence[str]) -> str:
-    """Return the word for a score. The thresholds 0.8, 0.5 and 0.3 are inclusive."""
+    """Return the word for a score. The thresholds 0.8, 0.5 and 0.3 belong to the higher word."""
     cuts = zip(words, (0.8, 0.5, 0.3), strict=False)
     return next((word for word, cut in cuts if score >= cut), words[-1])
 
@@ -322,7 +325,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The answer of Pass 2 for one cluster, or for one of several facts in a cluster.
+    """The answer of Pass 2 about one cluster, or about one of several facts in a cluster.
 
     `quote` contains the words of the evidence that support one of several facts. `restates` is the
     id of a prior claim with the same meaning, to which the evidence is added. `drop` is the reason
@@ -357,7 +360,7 @@ class CanonicalClaim(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class PromotionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The request of Pass 1: candidates of one batch, sorted by id.
+    """A request of Pass 1 with the candidates of one batch, sorted by id.
 
     `faults` is empty in the first request. A second request contains only the candidates whose
     first answer was rejected, with the reasons by candidate id.
@@ -370,7 +373,7 @@ class PromotionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CanonicalRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The request of Pass 2: clusters of one batch and the prior claims they may affect.
+    """A request of Pass 2 with the clusters of one batch, and the prior claims they may affect.
 
     `faults` has the reasons for a second request by cluster id, as in Pass 1.
     """
@@ -403,12 +406,15 @@ class Suspicion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def pair(self) -> str:
-        """Return the id of the pair, used in the request and its answer."""
+        """Return the id of this pair, used in the request and in the answer."""
         return f"pair-{digest([self.first.memory_id, self.second.memory_id])[:12]}"
 
 
 class ComparisonRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to compare pairs of statements for contradictions. `faults` is as in Pass 1."""
+    """A request to compare pairs of statements for contradictions.
+
+    `faults` is used as in Pass 1.
+    """
 
     now: datetime
     pairs: tuple[Suspicion, ...]
@@ -416,7 +422,7 @@ class ComparisonRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The comparison of one pair: whether both cannot be true, the confidence (0 to 1), and why.
+    """The result for one pair: whether the statements contradict each other, how surely, and why.
 
     `newer` is the newer statement. `still` quotes the part of the older statement that remains true
     if the newer one replaces only part of it. `model` is true if no rule found the contradiction.
@@ -434,7 +440,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """One item of a verification request: a wording and everything it may be based on.
+    """One item of a verification request: a wording and all texts that the wording may be based on.
 
     `context` has the headings and parent items of the evidence. `known` has other lines used by the
     wording. `wording` is a list of named fields.
@@ -448,12 +454,12 @@ class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def check_id(self) -> str:
-        """Return the id of the item, used in the request and its answer."""
+        """Return the id of this item, used in the request and in the answer."""
         return f"w-{digest([self.evidence, self.wording, self.context, self.known])[:10]}"
 
 
 class VerificationRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to check whether evidence states exactly what the wordings state.
+    """A request to check whether the evidence supports exactly what the wordings state.
 
     `faults` is as in Pass 1.
     """
@@ -464,7 +470,7 @@ class VerificationRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Assessment(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer for one wording: whether the evidence states it, and otherwise the difference."""
+    """The answer about one wording: whether the evidence supports it, or else the difference."""
 
     check_id: str
     stated: bool
@@ -484,7 +490,7 @@ class GistRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary that replaces several memories: title, a few sentences, single facts, and names."""
+    """A summary that replaces several memories: title, text, individual facts, and names."""
 
     title: str
     text: str
@@ -493,7 +499,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request to summarize memories about one topic (or no topic), oldest first.
+    """A request to summarize memories, oldest first. They share a topic, unless `topic` is empty.
 
     `fault` is as in GistRequest.
     """
@@ -512,15 +518,15 @@ class Judge(Protocol):
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return the maximum number of candidates and of clusters in one request."""
+        """Return the maximum numbers of candidates and of clusters in one request."""
 
     @property
     def usage(self) -> Usage:
-        """Return the cost of all answers since the judge was created."""
+        """Return the total cost of all answers since the judge was created."""
 
     @property
     def prompt_hash(self) -> str:
-        """Return the hash of its prompts and schemas, or an empty string if it has none."""
+        """Return the hash of the judge's prompts and schemas, or "" if it has no prompts."""
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with one verdict per candidate.
@@ -529,19 +535,31 @@ class Judge(Protocol):
         """
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2 with one claim per fact of each cluster.
+        """Answer Pass 2 with one claim for each fact in each cluster.
 
         Raises the same exceptions as Pass 1.
         """
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Assess whether evidence states each wording. Raises the same exceptions as Pass 1."""
+        """Assess whether the evidence supports each wording.
+
+        Raises the same exceptions as Pass 1.
+        """
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Compare each pair for a contradiction. Raises the same exceptions as Pass 1."""
+        """Compare the statements of each pair for a contradiction.
+
+        Raises the same exceptions as Pass 1.
+        """
 
     def gist(self, request: GistRequest) -> Gist:
-        """Return the title, tags and summary of a note. Raises the same exceptions as Pass 1."""
+        """Return the title, tags and summary of a note.
+
+        Raises the same exceptions as Pass 1.
+        """
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Return a summary that may replace the memories. Raises the same exceptions as Pass 1."""
+        """Return a summary that may replace the memories.
+
+        Raises the same exceptions as Pass 1.
+        """

@@ -1,4 +1,4 @@
-"""Paths of memrepo's files in a repository, and the stamp line of generated pages.
+"""Paths of memrepo's files in a repository, and the stamp line of each generated page.
 
 The prefix is empty in a repository that only memrepo uses. If one of the names is taken (a folder
 adopted in place), all files are placed under `memrepo/`. The stamp contains a hash of the page. It
@@ -38,7 +38,7 @@ _DAY = regex(r"(\d{4}-\d{2})-\d{2}")
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """The paths of one repository. `prefix` is empty or ends with a slash."""
+    """The paths in one repository. `prefix` is empty or ends with a slash."""
 
     prefix: str = ""
 
@@ -48,33 +48,33 @@ class Layout(msgspec.Struct, frozen=True):
         return self.prefix + CONFIG_NAME
 
     def area(self, name: str) -> str:
-        """Return the folder of an area with a trailing slash, such as `memories/`."""
+        """Return the folder of an area, such as `memories/`, with a trailing slash."""
         if name not in AREAS:
             raise ValueError(f"not an area: {name}")
         return f"{self.prefix}{name}/"
 
     def owns(self, path: str) -> bool:
-        """Return whether memrepo reads or writes a path."""
+        """Return whether a path belongs to memrepo, which reads or writes the file."""
         return path.startswith(_areas(self.prefix)) or path == self.config or self.is_hot(path)
 
     def is_hot(self, path: str) -> bool:
-        """Return whether a path is a possible path of the hot cache."""
+        """Return whether a path may be the path of the hot cache."""
         return path.removeprefix(self.prefix) in HOT_NAMES and path.startswith(self.prefix)
 
     def source(self, name: str) -> str:
-        """Return the path of the snapshot of a workspace file."""
+        """Return the path of the snapshot taken of a workspace file."""
         return self.area("sources") + name
 
     def source_name(self, path: str) -> str:
-        """Return the workspace file name of a snapshot path."""
+        """Return the name of the workspace file that a snapshot path belongs to."""
         return path.removeprefix(self.area("sources"))
 
     def is_memory(self, path: str) -> bool:
-        """Return whether a path is a memory file: markdown under `memories/`, not reserved."""
+        """Return whether a path is a memory file: markdown under `memories/`, no reserved name."""
         return bool(self.memory_files([path]))
 
     def memory_files(self, paths: Iterable[str]) -> list[str]:
-        """Return the paths that are memory files."""
+        """Return those of the given paths that are memory files."""
         area = f"{self.prefix}memories/"
         return [
             path
@@ -83,7 +83,7 @@ class Layout(msgspec.Struct, frozen=True):
         ]
 
     def memory(self, *, id_: str, type_: str, text: str, captured: str, layer: str = "") -> str:
-        """Return the path of a new memory, built from layer, month, text and id.
+        """Return the path of a new memory, built from its layer, month, text and id.
 
         `captured` is the ISO date of its evidence, or empty. If `layer` is empty, the layer of the
         type is used.
@@ -94,7 +94,7 @@ class Layout(msgspec.Struct, frozen=True):
         return f"{folder}/{stem_of(text)}-{id_[4:10]}.md"
 
     def spread(self, path: str) -> str:
-        """Return the path of an undated memory in a subfolder, for a folder that is full.
+        """Return a path in a subfolder for an undated memory whose folder is full.
 
         Return the path unchanged if it already is in a subfolder of a layer.
         """
@@ -108,22 +108,22 @@ class Layout(msgspec.Struct, frozen=True):
         return self.area("views") + name
 
     def manifest(self, run: str) -> str:
-        """Return the path of a run's manifest. The run id starts with the month."""
+        """Return the path of a run's manifest. The run id starts with the year and month."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
 
     @property
     def upgraded(self) -> str:
-        """Return the path of the file with values removed from headers of format 1."""
+        """Return the path of the file that stores the values removed from headers of format 1."""
         return f"{self.area('runs')}format-1.jsonl"
 
     def candidate(self, verdict: str, text_hash: str) -> str:
-        """Return the path of a candidate that Pass 1 did not promote (`deferred` or `rejected`)."""
+        """Return the path of a candidate that Pass 1 `deferred` or `rejected`."""
         digits = text_hash.removeprefix("th-")
         return f"{self.area('candidates')}{verdict}/{digits[:2]}/{text_hash}.md"
 
 
 def below(files: Mapping[str, object], folder: str) -> Collection[str]:
-    """Return the paths of the files under a folder (`x/`), sorted if `files` is sorted."""
+    """Return the paths under a folder such as `x/`. They are sorted if `files` is sorted."""
     listed: Callable[[str], Collection[str]] | None = getattr(files, "below", None)
     return listed(folder) if listed else [path for path in files if path.startswith(folder)]
 
@@ -140,12 +140,12 @@ _STAMP = regex(rb"<!-- memrepo:(hot|view|layer) ([0-9a-f]{16}) -->\n")
 
 
 def stamped(kind: Kind, rest: str) -> bytes:
-    """Return a page with its stamp as the first line."""
+    """Return the text of a page with a stamp line added at the start."""
     return f"<!-- memrepo:{kind} {_stamp(rest.encode())} -->\n{rest}".encode()
 
 
 def standing_of(kind: Kind, data: bytes) -> Standing:
-    """Return "ours" for an unmodified page, "edited" if changed by hand, else "foreign"."""
+    """Return "ours" for an unmodified generated page, "edited" if changed by hand, or "foreign"."""
     match = _STAMP.match(data)
     if match is None or match[1].decode() != kind:
         return "foreign"

@@ -1,4 +1,4 @@
-"""Split and join lines with their ends, and format values of a header.
+"""Split a text into lines with their endings, join lines, and format header values.
 
 Each value has one spelling, with the same meaning in YAML 1.1 and 1.2. A scalar is written plain
 only if every YAML parser reads it as that text. Any other scalar is written as a double-quoted JSON
@@ -24,7 +24,7 @@ _ODD_END = regex(r"\r\n?")
 
 
 def without_comments(text: str) -> str:
-    """Remove HTML comments from a text. An unclosed comment is not removed."""
+    """Remove HTML comments from a text. Unclosed comments remain."""
     parts, at = [], 0
     while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
         parts.append(text[at:start])
@@ -55,7 +55,7 @@ def join_lines(lines: Iterable[Line]) -> str:
 
 
 def dominant_end(*groups: Iterable[Line]) -> str:
-    r"""Return the most common line end of the first group that has any, else `\n`."""
+    r"""Return the most common line ending in the first group that has any, or else `\n`."""
     for group in groups:
         counted = Counter(end for _, end in group if end)
         if counted:
@@ -64,12 +64,12 @@ def dominant_end(*groups: Iterable[Line]) -> str:
 
 
 def unix(text: str) -> str:
-    r"""Convert every line end to `\n`."""
+    r"""Convert every line ending to `\n`."""
     return _ODD_END.sub("\n", text) if "\r" in text else text
 
 
 def find_conflict(text: str) -> int:
-    """Return the line of git's first conflict marker, or 0. Fenced code is ignored."""
+    """Return the line number of git's first conflict marker, or 0. Fenced code is ignored."""
     if "<<<<<<< " not in text:
         return 0
     fence, opened, has_middle = "", 0, False
@@ -94,7 +94,7 @@ _QUOTES = regex(r"[ \t]*(?:>[ \t]*)+")
 
 
 def too_deep(text: Sequence[str]) -> int:
-    """Return the first line that may exceed the nesting limit, or 0.
+    """Return the number of the first line that may exceed the nesting limit, or 0.
 
     This is an upper bound: markdown can only nest less.
     """
@@ -163,7 +163,7 @@ def resolves(text: str) -> bool:
 
 
 def plain_shape(text: str) -> bool:
-    """Return whether `key: text` is one plain scalar in YAML, of any type."""
+    """Return whether YAML reads `key: text` as one plain scalar of any type."""
     return (
         _BLOCK.fullmatch(text) is not None
         and ": " not in text
@@ -173,7 +173,7 @@ def plain_shape(text: str) -> bool:
 
 
 def ambiguous(text: str) -> bool:
-    """Return whether a text must be quoted to remain text.
+    """Return whether a text must be quoted because YAML could read it as another type.
 
     This includes `y` and `n`, which the YAML 1.1 specification defines as booleans.
     """
@@ -193,7 +193,7 @@ def quoted(text: str) -> str:
 
 
 def scalar(text: str, *, flow: bool = False) -> str:
-    """Format a scalar. `flow` is true inside `[...]` and `{...}`."""
+    """Format a scalar. Set `flow` for a scalar inside `[...]` or `{...}`."""
     if isinstance(text, Raw) and _RAW.fullmatch(text):
         return str(text)
     plain = _FLOW.fullmatch(text) is not None if flow else plain_shape(text)
@@ -201,7 +201,7 @@ def scalar(text: str, *, flow: bool = False) -> str:
 
 
 def inline(node: Node) -> str:
-    """Format a node on one line, as inside a flow collection or a list item."""
+    """Format a node on one line, as it is written inside a flow collection or a list item."""
     if isinstance(node, list):
         return "[" + ", ".join(inline(part) for part in node) + "]"
     if isinstance(node, dict):
@@ -214,7 +214,7 @@ def _item(node: Node) -> str:
 
 
 def entry_lines(key: str, node: Node, *, folded: bool = False) -> list[str]:
-    """Format a header entry as one line, or one line plus a line per list item.
+    """Format a header entry: one line, or for a list one line for the key and one per item.
 
     A list of several records has one line per record, unless `folded`. Sources always have one line
     each. All other values are on one line.

@@ -1,4 +1,4 @@
-"""The manifest of a run: the sources it read, its counts, and the judgement of each memory.
+"""The manifest of a run: the sources read, the counts, and the judgement of each memory.
 
 Manifests also record progress: the input read so far is the union of all manifests in a tree.
 """
@@ -34,7 +34,7 @@ _BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True):
-    """A source read by a run, from the previous blob (or empty) to the current one.
+    """A source read by a run, with its blobs from the previous run (or empty) and from this run.
 
     `except_` contains hashes of units that were not processed: waiting for review, or not judged.
     `also` contains hashes of units left open by earlier runs and processed by this one.
@@ -47,7 +47,7 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
     also: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form."""
+        """Return the record as a JSON mapping."""
         return {
             "resource": self.resource,
             "from": self.from_,
@@ -58,7 +58,7 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending decision: the operation, its memories, its reason, and why it is pending.
+    """A decision pending review: the operation, its memories, its reason, and why it is pending.
 
     For a supersession, the replaced memory comes first.
     """
@@ -69,7 +69,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     why: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form for a manifest."""
+        """Return the removal as a JSON mapping for a manifest."""
         return {
             "op": self.op,
             "memories": list(self.memories),
@@ -79,7 +79,7 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of judging, the hash of the prompts, and why judging is incomplete, if it is.
+    """The cost of judging, the hash of the prompts, and the reason if judging is incomplete.
 
     `compared` contains fingerprints of pairs that a model compared without finding a contradiction.
     `comparer` is the fingerprint of the comparing judge if no pair was left.
@@ -95,7 +95,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def trailer(self) -> str:
-        """Return the cost as one line for a commit, or an empty string if nothing was spent."""
+        """Return the cost as one line for a commit message, or an empty string if it is zero."""
         used = self.usage
         if not used.calls:
             return ""
@@ -104,7 +104,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         return f"{cost}, {used.total} tokens ({used.source}), {calls}"
 
     def as_json(self) -> dict[str, object]:
-        """Return the manifest keys and their values."""
+        """Return the receipt as manifest keys and their values."""
         return {
             "tokens": self.usage.tokens(),
             "cost_usd": self.usage.cost_usd,
@@ -118,7 +118,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of Pass 1 for one candidate."""
+    """The answer of Pass 1 about one candidate."""
 
     candidate: str
     verdict: str
@@ -127,7 +127,7 @@ class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """The judgement of one cluster, stored here because the memory's header has no field for it."""
+    """The judgement of one cluster, stored here because memory headers have no field for it."""
 
     cluster: str
     disposition: str
@@ -141,7 +141,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of one run. It contains no durations, so equal runs write equal bytes."""
+    """The record of one run. It contains no durations, so identical runs write identical bytes."""
 
     run: str
     mode: str
@@ -163,7 +163,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Formerly pending removals that this run, or the command that wrote the manifest, decided."""
 
     def to_bytes(self) -> bytes:
-        """Format as JSON with sorted keys and a final newline."""
+        """Format the manifest as JSON with sorted keys and a trailing newline."""
         record = {
             "schema_version": SCHEMA_VERSION,
             "logic_version": LOGIC_VERSION,
@@ -189,7 +189,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of a committed manifest that later runs need."""
+    """The part of a committed manifest used by later runs."""
 
     run: str
     consumed: tuple[Consumed, ...]
@@ -211,12 +211,12 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
-    """Return the total usage of one calendar month in a time zone."""
+    """Return the total usage in one calendar month of a time zone."""
     return _spent(local_day(now, zone)[:7], recorded, zone)
 
 
 def spent_in_day(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
-    """Return the total usage of one calendar day in a time zone."""
+    """Return the total usage on one calendar day of a time zone."""
     return _spent(local_day(now, zone), recorded, zone)
 
 
@@ -232,7 +232,7 @@ def _day(run: Recorded, zone: tzinfo) -> str:
 
 
 def read_manifest(path: str, data: bytes) -> Recorded | Problem:
-    """Decode the part of a manifest that later runs need.
+    """Decode the part of a manifest used by later runs.
 
     Return a Problem if the manifest is damaged. The input of that run will be read again.
     """
@@ -282,7 +282,7 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
 
 
 def read_removal(found: Mapping[str, Any]) -> Removal:
-    """Decode a removal from a manifest. Raise ValueError if it is not valid."""
+    """Decode a removal from a manifest. Raise ValueError if its structure is invalid."""
     op, memories = found["op"], tuple(map(str, found["memories"]))
     if op not in CARRIED or len(memories) != (2 if op == "supersede" else 1):
         raise ValueError(f"{op!r} of {len(memories)} memories is no removal")
@@ -295,7 +295,10 @@ def read_removal(found: Mapping[str, Any]) -> Removal:
 
 
 def _run(value: object) -> str:
-    """Return a valid run id. Raise ValueError, or OverflowError if no later second exists."""
+    """Validate a run id and return it.
+
+    Raise ValueError if the id is malformed, or OverflowError if no later second exists.
+    """
     found = _RUN.fullmatch(str(value))
     if found is None:
         raise ValueError(f"{value!r} is not the id of a run")
@@ -305,14 +308,14 @@ def _run(value: object) -> str:
 
 
 def _blob(value: object) -> str:
-    """Return a blob id, or an empty string for no version. Raise ValueError for anything else."""
+    """Validate a blob id and return it. Raise ValueError if it is neither a hash nor empty."""
     if not isinstance(value, str) or not _BLOB.fullmatch(value):
         raise ValueError(f"{value!r} is not the id of a blob")
     return value
 
 
 def _usage(record: Mapping[str, Any]) -> Usage:
-    """Decode the usage of a run. Monthly budgets add up these values."""
+    """Decode the usage of a run. Monthly budgets are computed from the sum of these values."""
     tokens = record.get("tokens", {})
     cost = record.get("cost_usd", 0.0)
     source = tokens.get("source", "unavailable")
@@ -328,7 +331,7 @@ def _usage(record: Mapping[str, Any]) -> Usage:
 def read_manifests(
     files: Mapping[str, bytes], layout: Layout
 ) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
-    """Decode all manifests of a tree, ordered from the oldest run, and their problems."""
+    """Decode all manifests of a tree. Return them, oldest run first, and the problems found."""
     area = layout.area("runs")
     found, problems = [], []
     for path in sorted(p for p in files if p.startswith(area) and p.endswith(".json")):
@@ -341,7 +344,7 @@ def read_manifests(
 
 
 def open_removals(manifests: Iterable[Recorded]) -> tuple[Removal, ...]:
-    """Return the removals still pending after these runs, oldest first.
+    """Return the removals that are still pending after the given runs, oldest first.
 
     The last manifest that mentions a removal decides.
     """

@@ -1,4 +1,4 @@
-"""Data types for a memory file. Machine-readable facts are in `fields`, keyed by the schema.
+"""Data types of a memory file. Machine-readable values are in `fields`, keyed by the schema.
 
 If a text occurs in many places, only some are listed: a footer can be in thousands of files.
 """
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def without_lead(text: str, lead: str) -> str:
-    """Remove the lead that context added to the start of a text.
+    """Remove the lead that was added from its context to the start of a text.
 
     Return the text unchanged if it does not start with the lead or consists only of it.
     """
@@ -103,7 +103,7 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A place where the memory's text occurs: path and blob of the source, and its lines.
+    """A place where the text of a memory occurs: path and blob of a source, and line numbers.
 
     The lines are one-based and inclusive. `captured` is the ISO date of the evidence, and
     `captured_from` is where the date was found (unit, heading, file or commit). Both are empty if
@@ -150,13 +150,13 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Decay(msgspec.Struct, frozen=True, kw_only=True):
-    """The decay class of a memory that is not a note. Its expiry is derived."""
+    """The decay class of a memory other than a note. The expiry is derived from the class."""
 
     cls: str
 
 
 class Gist(msgspec.Struct, frozen=True, kw_only=True):
-    """The text that recall shows for a note at gist tier. The body is unchanged."""
+    """The text that recall shows instead of the unchanged body, for a note at gist tier."""
 
     title: str
     tags: tuple[str, ...] = ()
@@ -164,7 +164,7 @@ class Gist(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Hot(msgspec.Struct, frozen=True, kw_only=True):
-    """When and why a memory was added to the hot cache, or until when it is demoted (`until`)."""
+    """When and why a memory was added to the hot cache, or the time until which it is demoted."""
 
     since: datetime | None = None
     reason: str = ""
@@ -172,14 +172,14 @@ class Hot(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Retired(msgspec.Struct, frozen=True, kw_only=True):
-    """The run that retired a memory, and the reason."""
+    """The run that retired a memory, with the reason."""
 
     run: str
     reason: str
 
 
 class Edges(msgspec.Struct, frozen=True, kw_only=True):
-    r"""The white space and line ends around a body, used to restore the file byte for byte.
+    r"""The white space and line endings around a body, used to restore a file byte for byte.
 
     `ends` is empty if every line end is `\n`. Otherwise it has a letter per line end: `n` for `\n`,
     `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line ends.
@@ -199,7 +199,7 @@ _IMPLYING = frozenset({"type", "created"})
 
 
 def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field values implied by a memory's other fields.
+    """Return the field values that are implied by the other fields of a memory.
 
     They apply unless the header has different values. A memory with sources was read from them by a
     run. Its page is that of its type, its wording is the run's, and its time is when it was first
@@ -221,7 +221,7 @@ _DAY = regex(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
 def _evident(fields: Mapping[str, Any], resource: str) -> tuple[str, str]:
-    """Return the implied (date, basis) of a source without a date.
+    """Return the (date, basis) implied for a source without a date.
 
     The date is the one in the file name, else the day when the memory was first read.
     """
@@ -234,7 +234,7 @@ def _evident(fields: Mapping[str, Any], resource: str) -> tuple[str, str]:
 
 
 def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
-    """Return a memory's sources without the values that are implied."""
+    """Return the sources of a memory without the values that are implied."""
     found = []
     for source in fields["sources"]:
         hash_, day, basis = source.text_hash, source.captured, source.captured_from
@@ -256,7 +256,7 @@ def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
 
 
 def _sources(memory: Memory) -> tuple[Source, ...]:
-    """Return a memory's sources including implied values: text hash, date and basis."""
+    """Return the sources of a memory with implied values filled in: text hash, date and basis."""
     stated: tuple[Source, ...] = memory.fields.get("sources", ())
     if memory.text("origin") not in _READ_OFF:
         return stated
@@ -272,7 +272,7 @@ def _sources(memory: Memory) -> tuple[Source, ...]:
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    r"""One memory: its repository path, non-default schema fields, and body.
+    r"""One memory: its path in the repository, its non-default schema fields, and its body.
 
     Implied values that the header omits (`implied`) are included in `fields`.
 
@@ -331,16 +331,16 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Return the sources, including implied values that the header omits."""
+        """Return the sources of the memory, with the implied values that the header omits."""
         return self.made(_sources)
 
     @property
     def own_hash(self) -> str:
-        """Return the hash of the memory's text."""
+        """Return the hash of the current text."""
         return self.once("text_hash", lambda: text_hash(self.body))
 
     def wordings(self, source: Source) -> frozenset[str]:
-        """Return the hashes that a source line may have: of the current text or of former ones.
+        """Return the possible hashes of a source line: of the current text and of former texts.
 
         A person who rewords a memory does not change the source line that it was read from.
         """
@@ -350,18 +350,18 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Return the files of its sources, without duplicates."""
+        """Return the files in which the memory has sources, without duplicates."""
         return tuple(dict.fromkeys(source.resource for source in self.sources))
 
     @property
     def first(self) -> tuple[str, int]:
-        """Return the file and line of the first source, or ("", 0)."""
+        """Return the file and line of the first source, or ("", 0) without sources."""
         sources = self.sources
         return (sources[0].resource, sources[0].lines[0]) if sources else ("", 0)
 
     @property
     def layer(self) -> str:
-        """Return the layer in its path, or the layer of its type if the path has none."""
+        """Return the layer in the memory's path. Without one, return the layer of its type."""
         parts = self.path.split("/")
         if "memories" in parts[:-2]:
             return parts[parts.index("memories") + 1]
@@ -369,58 +369,59 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def slug(self) -> str:
-        """Return the file name without `.md`."""
+        """Return the memory's file name without `.md`."""
         return self.path.rsplit("/", 1)[-1].removesuffix(".md")
 
     @property
     def label(self) -> str:
-        """Return the slug, shortened if it is long. The digits of the id are always included."""
+        """Return the file name without `.md`, shortened if long, but with all digits of the id."""
         slug = self.slug
         return slug if len(slug) <= 28 else f"{slug[:20].rstrip('-')}…{slug[-7:]}"
 
     @property
     def captured(self) -> str:
-        """Return the newest evidence date, or an empty string."""
+        """Return the newest date of the evidence, or an empty string if no date is known."""
         return max((s.captured for s in self.sources), default="")
 
     @property
     def keys(self) -> Set[str]:
-        """Return the names of its fields. A cached memory knows them without reading its text."""
+        """Return the names of the fields present. For a cached memory, no text is parsed."""
         return self.fields.keys()
 
     def has(self, key: str) -> bool:
-        """Return whether the memory has a field."""
+        """Return whether the field is present."""
         return key in self.fields
 
     def text(self, key: str) -> str:
-        """Return a text field, or an empty string."""
+        """Return the value of a text field, or an empty string if absent."""
         found: str = self.fields.get(key, "")
         return found
 
     @property
     def said(self) -> str:
-        """Return the body without the lead added from context."""
+        """Return the body without the lead that was added from its context."""
         return without_lead(self.body, self.text("lead"))
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list field, or an empty tuple."""
+        """Return the value of a list field, or an empty tuple if absent."""
         found: tuple[str, ...] = self.fields.get(key, ())
         return found
 
     def time(self, key: str) -> datetime | None:
-        """Return a time field, or None."""
+        """Return the value of a time field, or None if absent."""
         found: datetime | None = self.fields.get(key)
         return found
 
     def flag(self, key: str) -> bool:
-        """Return a flag field, or False."""
+        """Return the value of a flag field, or False if absent."""
         return bool(self.fields.get(key, False))
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
-        """Return a value computed only from fields and body. Compute it on first use and cache it.
+        """Return a value computed only from fields and body.
 
-        `rule` identifies the computation and everything else it depends on. The value must be JSON
-        data (lists, not tuples) because runs cache it by the file's blob.
+        The value is computed on first use and cached. `rule` identifies the computation and
+        everything else it depends on. The value must be JSON data (lists, not tuples) because runs
+        cache it by the file's blob.
         """
         if rule not in self.derived:
             self.derived[rule] = work_out()
@@ -428,7 +429,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def made(self, make: Callable[[Memory], T]) -> T:
-        """Return the result of a function of the memory, cached for this process.
+        """Return the result of a function of this memory, cached within this process.
 
         Functions are identified by name. A dictionary of functions would cost one dictionary per
         memory.
@@ -439,7 +440,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return cast("T", own[key])
 
     def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
-        """Return a copy with fields set, or removed if the new value is None.
+        """Return a copy with the given fields set. A field whose new value is None is removed.
 
         If the type or the creation time changes, the values implied by it change too.
         """
@@ -464,7 +465,7 @@ _FIELDS = frozenset(REFERENCES)
 
 
 def targets(value: Any) -> tuple[str, ...]:
-    """Return the ids in the value of a reference field."""
+    """Return the ids in the value of a field that refers to memories."""
     if isinstance(value, str):
         return (value,)
     return tuple(item.target if isinstance(item, Link) else item for item in value)
@@ -479,7 +480,7 @@ def references(memory: Memory) -> frozenset[str]:
 
 
 def differing(one: Mapping[str, Memory], other: Mapping[str, Memory]) -> set[str]:
-    """Return the ids of memories that are only in one mapping, or are different objects."""
+    """Return the ids of memories found in only one mapping, or with a different object in each."""
     found = {id_ for id_, memory in one.items() if other.get(id_) is not memory}
     return found | (other.keys() - one.keys())
 
@@ -490,13 +491,13 @@ def of_types(memories: Iterable[Memory], types: Collection[str]) -> list[Memory]
 
 
 def having(memories: Iterable[Memory], keys: Iterable[str]) -> list[Memory]:
-    """Return the memories that have at least one of the given fields."""
+    """Return the memories that have a value in at least one of the given fields."""
     wanted = frozenset(keys)
     return [memory for memory in memories if not wanted.isdisjoint(memory.keys)]
 
 
 def without_chunks(memories: Iterable[Memory]) -> list[Memory]:
-    """Return the memories that are not chunks. A chunk's text is part of its parent's."""
+    """Return all memories except chunks, whose text is part of their parent's text."""
     return [memory for memory in memories if memory.type != "chunk"]
 
 
@@ -516,17 +517,17 @@ _TELLING_FILES = frozenset(
 
 
 def places_of(memory: Memory) -> int:
-    """Return the total number of a memory's sources, including those not listed."""
+    """Return the total number of sources of a memory, including those omitted from the header."""
     return max(len(memory.sources), memory.fields.get(SOURCE_COUNT) or 0)
 
 
 def hashes_of(memory: Memory) -> frozenset[str]:
-    """Return the text hashes of a memory's sources. Each text has at least one listed source."""
+    """Return the text hashes of a memory's sources. At least one source per text is listed."""
     return frozenset(s.text_hash for s in memory.sources if s.text_hash)
 
 
 def listed_places(sources: Sequence[Source]) -> tuple[Source, ...]:
-    """Select the sources to list, in their order. Return all if there are at most MAX_LISTED.
+    """Select the sources to list, in their order. All are listed if there are at most MAX_LISTED.
 
     The selection answers the same questions as the full list. It includes the first source, each
     wording, each kind, and the newest source of each kind of date. It also includes the newest days
@@ -561,7 +562,7 @@ def _needed_places(sources: Sequence[Source]) -> Iterator[Source]:
 
 
 def _newest_first(sources: Iterable[Source]) -> list[Source]:
-    """Sort sources by date, newest first. Sources of the same day keep their order."""
+    """Sort sources by date, newest first. Sources of the same day remain in their order."""
     return sorted(sources, key=lambda source: source.captured, reverse=True)
 
 

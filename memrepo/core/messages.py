@@ -1,4 +1,4 @@
-"""Commit messages: a subject, a body with the reason, and trailers that programs can rely on.
+"""Commit messages with a subject, a body with the reason, and machine-readable trailers.
 
 Texts of memories are untrusted. They are folded to one line, without invisible characters and
 secrets, so that they cannot be parsed as trailers.
@@ -37,7 +37,7 @@ _MARKUP = regex(r"^(?:[#>*+-]+\s+)+|\*\*")
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
-    """Values shared by all commits of one command: run id (or empty), actor, reverted commits.
+    """Values shared by all commits of a command: run id (or empty), actor, and reverted commits.
 
     `settles` are merges made by git and corrected by this commit. `prints` are the fingerprints of
     a step that is written again without its changes. `lines` are listed in the body.
@@ -53,13 +53,13 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fold(text: str, limit: int) -> str:
-    """Fold a text to one line of at most `limit` characters, without invisible characters."""
+    """Fold a text to one line of at most `limit` characters, and remove invisible characters."""
     line = _BLANKS.sub(" ", visible(text)).strip()
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 def cut(text: str, limit: int) -> str:
-    """Fold a text to one line of at most `limit` characters, truncated between words."""
+    """Fold a text to one line of at most `limit` characters, truncated at the end of a word."""
     line = fold(text, limit)
     if not line.endswith("…") or line == _BLANKS.sub(" ", visible(text)).strip():
         return line
@@ -68,12 +68,12 @@ def cut(text: str, limit: int) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """Format a count with its noun: `1 page`, `2 pages`."""
+    """Format a count with a noun, such as `1 page` or `2 pages`."""
     return f"{count} {one if count == 1 else many}"
 
 
 def counted_as(count: int, many: str) -> str:
-    """Format a count with words that may start with a known noun: `1 note`, `2 new`."""
+    """Format a count and its words. A known noun at the start is inflected: `1 note`, `2 new`."""
     noun, *more = many.split(" ", 1)
     return " ".join([counted(count, _ONE.get(noun, noun), noun), *more])
 
@@ -131,7 +131,7 @@ def message(
     before: State | None = None,
     after: State | None = None,
 ) -> str:
-    """Return the commit message of a step. The texts of its memories are read from the states."""
+    """Return the commit message of a step. The texts of memories are read from the given states."""
     from memrepo.core.changes import BULK_OPS, prints_of
 
     found = _memories(step, before, after)
@@ -158,12 +158,12 @@ def message(
 
 
 def subject_of(step: Step, before: State, after: State) -> str:
-    """Return the commit subject of a step that was not decided by a run."""
+    """Return the commit subject of a step decided by a person or a command, not by a run."""
     return _subject(step, _memories(step, before, after), after, by_run=False)
 
 
 def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run: bool) -> str:
-    """Return the step's own subject, or a subject built from its memories."""
+    """Return the subject given in the step, or build one from the memories in the step."""
     if step.what or not found:
         return fold(step.what, SUBJECT_LENGTH) or step.op
     if step.op == "supersede" and len(found) > 1:
@@ -193,7 +193,7 @@ def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run
 
 
 def words_of(memory: Memory, limit: int) -> str:
-    """Return the first words of a memory on one line, with secrets redacted."""
+    """Return the first words of a memory on one line. Secrets are redacted."""
     from memrepo.core.secrets import redact
 
     titled = memory.sources and (memory.is_note or "\n" in memory.body)
@@ -204,7 +204,7 @@ def words_of(memory: Memory, limit: int) -> str:
 
 
 def _memories(step: Step, before: State | None, after: State | None) -> list[Memory]:
-    """Return the memories of a step as they are after it, or as they were before if removed."""
+    """Return the memories of a step after it was applied, or for removed ones, before."""
     from memrepo.core.changes import Create, Update
 
     found: dict[str, Memory] = {}
@@ -223,7 +223,7 @@ def _with_words(start: str, memory: Memory) -> str:
 
 
 def _superseding(found: Sequence[Memory]) -> str:
-    """Build a subject with the new text and the differing part of the old text."""
+    """Return a subject with the new text, and the part of the old text that differs."""
     ids = {memory.id for memory in found}
     new = next((m for m in found if ids & {*m.texts("supersedes")}), found[0])
     first, *more = [m for m in found if m is not new]
@@ -236,7 +236,7 @@ def _superseding(found: Sequence[Memory]) -> str:
 
 
 def _by_file(found: Sequence[Memory], state: State | None) -> dict[str, list[Memory]]:
-    """Group memories by source file, ordered by the number of memories, descending."""
+    """Group memories by source file. The file with the most memories comes first."""
     files: dict[str, list[Memory]] = defaultdict(list)
     for memory in found:
         name = memory.first[0]
@@ -251,7 +251,7 @@ def _origin(files: Sequence[str]) -> str:
 
 
 def _listed(found: Sequence[Memory], state: State | None) -> list[str]:
-    """Return one line per memory, grouped by source file.
+    """Return a list with one line per memory, grouped by source file.
 
     Return an empty list for a single memory.
     """

@@ -1,4 +1,4 @@
-"""Find a value in any spelling: ignoring case, width, accents, separators and escapes.
+"""Find a value in any spelling, ignoring case, width, accents, separators and escapes.
 
 Texts are folded to letters and digits, so that `Ana Núñez`, `ana_nunez` and `ana-nunez` are equal.
 A `Needle` has the folded letters of a value and the positions where it may be broken. A `Keyed`
@@ -37,7 +37,7 @@ _ESCAPED = regex(
 
 
 class TooShort(UsageError):
-    """Raised when a value has so few letters that it would match within many other words."""
+    """Raised when a value is too short, because it would also match within many unrelated words."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -48,25 +48,25 @@ class TooShort(UsageError):
 
 
 class Needle(msgspec.Struct, frozen=True, kw_only=True):
-    """A value to find: its folded letters, and the letter counts after which it may be broken."""
+    """A value to find: the folded letters, and the letter counts after which a break is allowed."""
 
     letters: str
     breaks: frozenset[int] = frozenset()
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Return the letters split at the positions where the value may be broken."""
+        """Return the letters of the value, split into words where a break is allowed."""
         ends = (0, *sorted(self.breaks), len(self.letters))
         return tuple(self.letters[a:b] for a, b in pairwise(ends))
 
     @property
     def loose(self) -> bool:
-        """Return whether the value is a long number, which may be grouped in any way."""
+        """Return whether the value is a long number, whose digits may be grouped in any way."""
         return len(self.letters) >= _DIGITS and self.letters.isdigit()
 
 
 class Keyed(msgspec.Struct, frozen=True, kw_only=True):
-    """A needle that stores only the number of its letters and their HMAC."""
+    """A needle that stores the number of letters and their HMAC instead of the letters."""
 
     length: int
     mac: str
@@ -74,7 +74,7 @@ class Keyed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Letters(dict[int, str]):
-    """A cache of the letters that each character folds to."""
+    """A cache that maps each character to its folded letters."""
 
     def __missing__(self, code: int) -> str:
         found = self[code] = _letters(chr(code))
@@ -97,12 +97,12 @@ _FOLDED = _Letters()
 
 
 def fold(text: str) -> str:
-    """Return only the letters and digits of a text, folded so that all spellings are equal."""
+    """Return the folded letters and digits of a text. All spellings of a value fold alike."""
     return text.translate(_FOLDED)
 
 
 def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
-    """Return needles that find values in their script and in slugs.
+    """Return needles that find each value in its script and as a slug.
 
     They are ordered by length, longest first. Raise TooShort if a value has too few letters.
     """
@@ -130,7 +130,7 @@ def _needle(value: str) -> Needle:
 
 
 def _shown(text: str) -> str:
-    """Remove combining marks and invisible characters, which do not break a word."""
+    """Remove combining marks and invisible characters, because these do not break a word."""
     return "".join(c for c in text if not _is_unseen(c))
 
 
@@ -142,7 +142,7 @@ def _is_unseen(char: str) -> bool:
 
 
 class _Folded:
-    """The folded letters of a text and their positions, which are computed on first use."""
+    """The folded letters of a text. Their positions in the text are computed on first use."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -154,7 +154,7 @@ class _Folded:
 
     @property
     def places(self) -> list[Span]:
-        """Return the (start, end) in the text of the source of each folded letter."""
+        """Return the span (start, end) in the text for each folded letter."""
         if self._places is None:
             self._places = []
             for plain, start, end in self._pieces:
@@ -165,11 +165,11 @@ class _Folded:
         return self._places
 
     def span(self, at: int, length: int) -> Span:
-        """Return the (start, end) in the text of a sequence of letters."""
+        """Return the span (start, end) in the text for a sequence of folded letters."""
         return self.places[at][0], self.places[at + length - 1][1]
 
     def broken(self, at: int, length: int) -> Iterator[tuple[int, str]]:
-        """Yield (number of letters before it, text) for each break between letters."""
+        """Yield (number of letters before, text) for each break between letters."""
         places = self.places[at : at + length]
         for count, ((_, end), (start, _)) in enumerate(pairwise(places), 1):
             if start > end and (between := _shown(self.text[end:start])):
@@ -177,7 +177,7 @@ class _Folded:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield (text, start, end) for each part of a text.
+    """Yield (text, start, end) for each part of a text, with escapes decoded.
 
     Escapes of JSON, URLs and HTML are decoded as parts of their own.
     """
@@ -200,7 +200,7 @@ def _unescaped(said: str) -> str:
 
 
 def find(text: str, needles: Sequence[Needle]) -> list[Span]:
-    """Return the sorted spans of all needles, including values truncated before a `…`."""
+    """Return the sorted spans matched by any needle, including values truncated before a `…`."""
     folded = _Folded(text)
     found = [
         folded.span(at, len(needle.letters))
@@ -215,7 +215,7 @@ def find(text: str, needles: Sequence[Needle]) -> list[Span]:
 
 
 def cut_short(text: str, end: int, needles: Iterable[Needle]) -> Span | None:
-    """Return the span of a value that is truncated at `end`, or None."""
+    """Return the span of a value that is truncated at offset `end`, or None if there is none."""
     longest = 4 * max((len(needle.letters) for needle in needles), default=0)
     start = max(0, end - longest - LONGEST_BREAK)
     folded = _Folded(text[start:end])
@@ -228,7 +228,7 @@ def cut_short(text: str, end: int, needles: Iterable[Needle]) -> Span | None:
 
 
 def replaced(text: str, spans: Iterable[Span], mark: str = MARK) -> str:
-    """Replace spans of a text with a mark. The number of lines does not change."""
+    """Replace spans of a text by a mark. The number of lines does not change."""
     parts, known = [], 0
     for start, end in spans:
         # Preserve the start of the following line: a quote or list marker, or the indentation.
@@ -247,7 +247,7 @@ def _at(letters: str, wanted: str) -> Iterator[int]:
 
 
 def _fits(folded: _Folded, at: int, needle: Needle) -> bool:
-    """Return whether the letters are contiguous except where the value may be broken."""
+    """Return whether the letters at an offset are contiguous except at allowed breaks."""
     length = min(len(needle.letters), len(folded.letters) - at)
     for count, between in folded.broken(at, length):
         if count in needle.breaks:
@@ -272,7 +272,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def keyed(needle: Needle, key: bytes) -> Keyed:
-    """Return a keyed needle that does not reveal the value."""
+    """Return a keyed copy of a needle, which does not reveal the value."""
     return Keyed(
         length=len(needle.letters),
         mac=mac(key, "value", needle.letters),
@@ -281,12 +281,12 @@ def keyed(needle: Needle, key: bytes) -> Keyed:
 
 
 def mac(key: bytes, what: str, said: str) -> str:
-    """Return the HMAC of a text as 64 hex digits. `what` separates kinds of texts."""
+    """Return the HMAC of a text as 64 hex digits. `what` separates texts of different kinds."""
     return hmac.digest(key, f"{what}\0{said}".encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Needle]:
-    """Yield a needle for each keyed needle that matches a text."""
+    """Yield a needle with plain letters for each keyed needle that matches a text."""
     letters = _Folded(text).letters
     for one in hidden:
         wanted = bytes.fromhex(one.mac)

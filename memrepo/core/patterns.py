@@ -12,14 +12,14 @@ from typing import AnyStr, cast
 
 
 class _Regex:
-    """Proxy of a compiled pattern. It compiles the pattern on first use."""
+    """A proxy of a pattern that is compiled on first use."""
 
     def __init__(self, spell: Callable[[], str | bytes], flags: int) -> None:
         self._spell = spell
         self._given = flags
 
     def __getattr__(self, name: str) -> object:
-        """Compile the pattern and store the attribute, so that the next access is direct."""
+        """Compile the pattern, and store the attribute so that later accesses are direct."""
         if name == "pattern":
             found: object = self._spell()
         else:
@@ -29,10 +29,10 @@ class _Regex:
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return a lazy equivalent of `re.compile`. Errors in the pattern are raised on first use."""
+    """Return a lazy equivalent of `re.compile`. An invalid pattern raises an error on first use."""
     return spelled(lambda: pattern, flags)
 
 
 def spelled(spell: Callable[[], AnyStr], flags: int = 0) -> re.Pattern[AnyStr]:
-    """Return the same as `regex` for a pattern that is built on first use."""
+    """Return a lazy pattern, as `regex` does, from a text that is also built on first use."""
     return cast("re.Pattern[AnyStr]", _Regex(spell, flags))

@@ -1,4 +1,4 @@
-"""Errors in user data are reported as values, never raised as exceptions."""
+"""A problem in user data. Such problems are returned as values, never raised as exceptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """A problem found in a file. `line` and `column` are one-based, and 0 means the whole file.
+    """A problem found in a file. `line` and `column` are one-based, or 0 for the whole file.
 
     `message` states what was found and what was expected. `fix` describes how to fix it. Neither
     ever contains the value of a secret.
@@ -24,13 +24,13 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        """Format as `path:line:col: rule message (fix: ...)`."""
+        """Format the problem as `path:line:col: rule message (fix: ...)`."""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         text = f"{place}: {self.rule} {self.message}"
         return f"{text} (fix: {self.fix})" if self.fix else text
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON form printed by `--json`."""
+        """Return the problem as a mapping for the output of `--json`."""
         return {
             "path": self.path,
             "line": self.line,

@@ -1,4 +1,4 @@
-"""The schema of a memory file. Validation, JSON Schema, docs and merging are derived from it.
+"""The schema of a memory file, from which validation, JSON Schema, docs and merging are derived.
 
 Keys are written in the order of this table, followed by one line with the `aside` fields. Key names
 follow Open Knowledge Format 0.2 if it defines one (type, title, description, tags, sources,
@@ -36,7 +36,7 @@ Writer = Literal["person", "machine"]
 
 
 class Field(msgspec.Struct, frozen=True, kw_only=True):
-    """A header field.
+    """A field of the header.
 
     `merge` is the rule that merges values of two clones (docs/merging.md). `default` is never
     written. `writer` states whether a person may set the field by hand. `folded` fields are written
@@ -372,7 +372,7 @@ ORDER: Mapping[str, int] = MappingProxyType({name: n for n, name in enumerate([*
 
 
 def json_schema() -> dict[str, object]:
-    """Return the JSON Schema (2020-12) of a memory's header. Foreign keys are allowed."""
+    """Return the JSON Schema (2020-12) of a memory's header. Unknown keys are allowed."""
     own = {f.name: {**f.kind.json_schema(), "description": f.doc} for f in FIELDS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -1,4 +1,4 @@
-"""Find secrets in a text: published formats, and values named by a label.
+"""Find secrets in a text by their published format, or by a label such as `password:`.
 
 The tables are in `secret_rules/`. `gitleaks.tsv` and `forms.tsv` contain patterns. A pattern is
 searched only in lines that contain one of its words. `labels.txt` contains the words that name a
@@ -46,12 +46,12 @@ _MIN_CARD_DIGITS = 4
 
 @cache
 def tables() -> tuple[str, ...]:
-    """Return the text of all tables, used to detect changes: a new rule may match checked text."""
+    """Return the text of all rule tables. If it changes, files must be checked again."""
     return tuple(path.read_text(encoding="utf-8") for path in sorted(FOLDER.iterdir()))
 
 
 class Form(NamedTuple):
-    """A published format: its kind, words that a matching line contains, and its pattern."""
+    """A published format of a secret: its kind, its pattern, and words in each matching line."""
 
     kind: str
     words: tuple[str, ...]
@@ -61,7 +61,7 @@ class Form(NamedTuple):
     """Whether the format spans several lines."""
 
     def search(self) -> Callable[[str, int, int], Iterator[re.Match[str]]]:
-        """Return a function that finds the format in a part of a text. The pattern is cached."""
+        """Return a cached function that searches a part of a text for this format."""
         return _compiled(self.spelled)
 
 
@@ -76,7 +76,7 @@ def _compiled(spelled: str) -> Callable[[str, int, int], Iterator[re.Match[str]]
 
 @cache
 def forms() -> tuple[Form, ...]:
-    """Return all formats of the tables. If two match the same value, the first one is used."""
+    """Return all formats of the tables. If several match a value, the first one applies."""
     found: list[Form] = []
     for name in ("forms.tsv", "gitleaks.tsv"):
         for row in (FOLDER / name).read_text(encoding="utf-8").splitlines():
@@ -91,7 +91,7 @@ def forms() -> tuple[Form, ...]:
 
 @cache
 def _forms_of() -> tuple[Mapping[str, Sequence[Form]], Sequence[Form], Sequence[Form]]:
-    """Return the single-line formats by word, the multi-line formats, and those without words."""
+    """Return the single-line formats by word, the multi-line formats, and formats without words."""
     by_word: dict[str, list[Form]] = {}
     for form in forms():
         for word in () if form.lines else form.words:
@@ -122,7 +122,7 @@ def formed(text: str, folded: str) -> Iterator[Find]:
 
 
 def _dense_lines(text: str) -> Sequence[Span]:
-    """Return the spans of lines that contain a long sequence of key characters."""
+    """Return the spans of lines that contain a long sequence of characters typical for keys."""
     found: list[Span] = []
     at = 0
     while match := _LONG.search(text, at):
@@ -306,7 +306,7 @@ def _sections() -> Mapping[str, Sequence[str]]:
 
 
 def _any(words: Iterable[str]) -> str:
-    """Return a pattern that matches any of the words, longest first.
+    """Return a pattern that matches any of the words, trying longer words first.
 
     Blanks in words are optional.
     """
@@ -315,7 +315,7 @@ def _any(words: Iterable[str]) -> str:
 
 
 def _is_wide(word: str) -> bool:
-    """Return whether a word is in a script without blanks between words."""
+    """Return whether a word is written in a script without blanks between words."""
     return word.lstrip("*")[0] >= "\u3040"
 
 
@@ -324,7 +324,7 @@ def _bare(word: str) -> str:
 
 
 def _sort_of(label: str) -> str:
-    """Return the kind of value that a label names."""
+    """Return the kind of value named by a label."""
     known = _words().sort_of
     label = _bare(label)
     shorter = label.rstrip("0123456789")
@@ -353,7 +353,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
 
 
 def _lines_with(folded: str, words: Sequence[str]) -> Sequence[Span]:
-    """Return the sorted spans of lines that contain one of the words."""
+    """Return the sorted spans of lines that contain at least one of the words."""
     found: set[Span] = set()
     for word in words:
         at = folded.find(word)
@@ -370,7 +370,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield the value after a label on the same line."""
+    """Yield the value that follows a label on the same line."""
     if sort == "card":
         number = _CARD.search(text, at, min(end, at + 60))
         if number and is_card(number[0]):
@@ -403,7 +403,7 @@ class _Value(NamedTuple):
 
 
 def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
-    """Return the value at an offset, without its quotes and following punctuation."""
+    """Return the value at an offset, without quotes and without the punctuation after it."""
     opening = _OPEN.match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(text[start - 1 : start]) if opening and opening[0] else None
@@ -431,7 +431,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
 
 
 def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
-    """Return whether a word is a value rather than prose, based on its label and context."""
+    """Return whether a word is a value rather than prose, judged by its label and context."""
     value = text[at.start : at.end]
     match sort:
         case "pin":
@@ -467,7 +467,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
 
 
 def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
-    """Yield the password after a user name: `anna@example.org / ...`, `admin:...`."""
+    """Yield the password after a user name, as in `anna@example.org / ...` or `admin:...`."""
     named = _LOGIN.match(text, at, end)
     value = _value_at(text, named.end(), end) if named and how == "sign" else None
     if (
@@ -481,7 +481,7 @@ def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
 def _below(
     text: str, folded: str, start: int, end: int, sort: str, label_end: int
 ) -> Iterator[Span]:
-    """Yield the values under a heading, a line that ends with a colon, or a table column.
+    """Yield the values under a heading, under a line that ends with a colon, or in a table column.
 
     The last item is (0, offset): the offset to which lines were read, or 0 for a heading.
     """
@@ -509,7 +509,7 @@ def _below(
 
 
 def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield the value of a list item: after a name, in a code span, or the whole item."""
+    """Yield the value of a list item: the text after a name, a code span, or the whole item."""
     item = _ITEM.match(text, at, end)
     at = item.end() if item else at
     named = _NAME.match(text, at, end)
@@ -528,7 +528,7 @@ def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[S
 
 
 def _in_cell(text: str, cell: int, end: int, sort: str, column: int) -> Iterator[Span]:
-    """Yield the value in one row of a table."""
+    """Yield the value in a cell in one row of a table."""
     for _ in range(column - 1):
         cell = text.find("|", cell + 1, end)
         if cell < 0:
@@ -554,7 +554,7 @@ def _is_listed(text: str, at: _Value, end: int, sort: str) -> bool:
 
 
 def is_key(value: str, piece: int = 0) -> bool:
-    """Return whether a value is a key rather than words or a path.
+    """Return whether a value is a key, and not words or a path.
 
     `piece` is the minimum length of a random part. If 0, the whole value must be random.
     """
@@ -571,7 +571,7 @@ def is_key(value: str, piece: int = 0) -> bool:
 
 
 def is_random(value: str, least: float = _MIN_ENTROPY) -> bool:
-    """Return whether a value is random: letters and digits with sufficient entropy."""
+    """Return whether a value looks random: letters and digits with sufficient entropy."""
     return _is_mixed(value) and not _DAY.fullmatch(value) and _entropy(value) >= least
 
 
@@ -581,7 +581,7 @@ def _entropy(value: str) -> float:
 
 
 def is_placeholder(value: str) -> bool:
-    """Return whether a value is a placeholder: `<your-password>`, `${VAR}`, `***`, `changeme`."""
+    """Return whether a value is a placeholder such as `<your-password>`, `${VAR}` or `changeme`."""
     words = _words()
     low = value.lower()
     return bool(
@@ -597,7 +597,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def _stands_for_one(text: str, at: _Value, end: int) -> bool:
-    """Return whether a value is a placeholder, which may contain blanks: `{{ vault.password }}`."""
+    """Return whether a value with blanks is a placeholder, such as `{{ vault.password }}`."""
     shape = _words().shape.match(text, at.start, end)
     rest = text[shape.end() : at.end] if shape else ""
     if text.startswith(("...", "…"), at.end):
@@ -608,7 +608,7 @@ def _stands_for_one(text: str, at: _Value, end: int) -> bool:
 
 
 def _is_made_up(value: str) -> bool:
-    """Return whether a value looks like a password: letters with digits, or a special character."""
+    """Return whether a value looks like a password: letters with digits, or special characters."""
     value = value.rstrip("!?")
     if _DAY.fullmatch(value):
         return bool(_DIGITS.fullmatch(value))
@@ -626,14 +626,14 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_odd(value: str) -> bool:
-    """Return whether a value looks like a password rather than another word with digits."""
+    """Return whether a value looks like a password, and not like another word with digits."""
     signs = any(char in "!@#$%^&*?=~" for char in value[1:-1] + value[-1:].strip("*?~="))
     cased = any(map(str.isupper, value[1:])) and any(map(str.islower, value))
     return (_is_mixed(value) or (signs and cased)) and not _words().numbered.fullmatch(value)
 
 
 def is_card(value: str) -> bool:
-    """Return whether digits are a card number, by length, first digit and check digit (Luhn)."""
+    """Return whether digits are a card number, by length, first digit and Luhn check digit."""
     digits = [int(char) for char in value if char.isdigit()]
     lengths = {3: (14, 15, 16), 4: (13, 16, 19), 5: (16,), 6: (16, 19)}
     if len(digits) not in lengths.get(digits[0], ()) or len(set(digits)) < _MIN_CARD_DIGITS:

@@ -1,4 +1,4 @@
-"""Detect and redact secrets. Their values are never stored in memories and never printed.
+"""Detect and redact secrets. Their values are never printed, and never stored in memories.
 
 Only nearly certain forms are reported (`core.secret_kinds`). UUIDs, hashes and numeric ids are
 common in workspaces and are not secrets. The visible text is searched: invisible characters, wide
@@ -24,7 +24,7 @@ from memrepo.core.secret_kinds import SWITCHED, Find, Span, formed, labelled, ta
 
 
 class Watch(NamedTuple):
-    """Detector of purged values: their fingerprint, a search, and a function that renames files."""
+    """A detector of purged values: fingerprint, search function, and renaming of files."""
 
     print: str
     look: Callable[[str], Iterable[Span]]
@@ -55,7 +55,7 @@ _LOOKALIKES = str.maketrans(
 
 
 class Secret(msgspec.Struct, frozen=True, kw_only=True):
-    """The position of a secret: offsets, one-based line and column. The value is not stored."""
+    """The position of a secret (offsets, one-based line and column), without the value."""
 
     kind: str
     start: int
@@ -65,7 +65,7 @@ class Secret(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
-    """Return the secrets of a text in order.
+    """Return the secrets found in a text, in order of position.
 
     If two overlap, the earlier, then longer one is used.
     """
@@ -87,7 +87,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
 
 def _found(text: str) -> Iterator[Find]:
-    """Yield secrets in a text, and in its lines with disguised characters replaced."""
+    """Yield the secrets in a text, and those that appear when disguised characters are replaced."""
     off = _off.get()
     yield from (find for find in _plainly(text) if find[2] not in off)
     if text.isascii() or not _DISGUISED.search(text):
@@ -107,7 +107,7 @@ def _plainly(text: str) -> Iterator[Find]:
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:
-    """Return the lines that have disguised characters in plain letters, and original offsets."""
+    """Return the lines with disguised characters in plain letters, and their original offsets."""
     shown: list[str] = []
     places: list[int] = []
     at = 0
@@ -122,23 +122,23 @@ def _visible(text: str) -> tuple[str, Sequence[int]]:
 
 
 def switch_off(kinds: Collection[str]) -> None:
-    """Disable the given kinds. Only kinds in `SWITCHED` can be disabled."""
+    """Disable the detection of the given kinds. Only kinds in `SWITCHED` can be disabled."""
     _off.set(frozenset(kinds) & frozenset(SWITCHED))
 
 
 def watch(purged: Watch | None) -> None:
-    """Set the detector of purged values, or remove it (None)."""
+    """Set the detector of purged values. None removes the current detector."""
     _watched.set(purged)
 
 
 def name_without_purged(path: str) -> str:
-    """Return the name of a file in history, where purged values in names are replaced."""
+    """Return the name of a file in history, with purged values in the name replaced."""
     watched = _watched.get()
     return watched.name(path) if watched is not None else path
 
 
 def rules_in_use() -> str:
-    """Return a digest of the rules in use. If it changes, earlier results are invalid."""
+    """Return a digest of the rules in use. If the digest changes, earlier results are invalid."""
     watched = _watched.get()
     return _rules_digest(_off.get(), watched.print if watched else "")
 
@@ -149,12 +149,12 @@ def _rules_digest(off: frozenset[str], watched: str) -> str:
 
 
 def placeholder(kind: str) -> str:
-    """Return the text that replaces a secret of a kind."""
+    """Return the placeholder that replaces a secret of the given kind."""
     return MARK if kind == PURGED else f"[redacted:{kind}]"
 
 
 def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
-    """Replace each secret with `[redacted:<kind>]`. Return the new text and the secrets replaced.
+    """Replace each secret by `[redacted:<kind>]`. Return the new text and the secrets found.
 
     This repeats until no secret is found, so that redacting again changes nothing. Positions are
     those in the given text, except for secrets found only after another was replaced.
@@ -171,18 +171,18 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
 
 
 def secret_fault(*texts: str) -> str:
-    """Return a message with the kinds of secrets in the texts, or an empty string if none."""
+    """Return a message that lists the kinds of secrets in the texts, or an empty string."""
     kinds = sorted({secret.kind for text in texts for secret in find_secrets(text)})
     return f"a text holds a secret ({', '.join(kinds)})" if kinds else ""
 
 
 def without_secrets(text: str) -> str:
-    """Return a text with a placeholder for each secret."""
+    """Return a text with each secret replaced by a placeholder."""
     return redact(text)[0]
 
 
 def concealed(value: Any) -> Any:
-    """Replace each secret in a text, or in nested lists and mappings of texts.
+    """Replace each secret in a text, or in all texts of nested lists and mappings.
 
     A secret found in one text is replaced in all of them. A text that was truncated or folded may
     not look like a secret any more.
@@ -205,7 +205,7 @@ def concealed(value: Any) -> Any:
 def _without(
     text: str, known: Mapping[str, str], begins: re.Pattern[str], lengths: Sequence[int]
 ) -> str:
-    """Replace known values that are whole words, longest first.
+    """Replace each known value that is a whole word in a text. Longer values are replaced first.
 
     Values are looked up in a mapping, so the number of secrets does not affect the speed.
     """
@@ -248,7 +248,7 @@ def harmless(text: str, *, colour: bool = False) -> str:
 
 
 def harmless_data(value: T) -> T:
-    """Return a JSON value with harmless texts, including mapping keys."""
+    """Return a JSON value with all texts made harmless, including mapping keys."""
     found: object = value
     if isinstance(value, str):
         found = harmless(value)
@@ -295,7 +295,7 @@ _clean: dict[tuple[frozenset[str], str], set[bytes]] = {}
 
 
 def scan_rules() -> str:
-    """Return a fingerprint of the code and rules that find secrets, for caches on disk."""
+    """Return a fingerprint of the code and rules that detect secrets, for caches on disk."""
     here = Path(__file__).parent
     files = sorted(p for p in here.rglob("*") if "secret" in p.relative_to(here).as_posix())
     code = [p.read_bytes() for p in files if p.is_file() and p.suffix != ".pyc"]
@@ -303,7 +303,7 @@ def scan_rules() -> str:
 
 
 def clean_digests() -> set[bytes]:
-    """Return the SHA-256 digests of texts without secrets under the current rules.
+    """Return the SHA-256 digests of those texts that have no secrets under the current rules.
 
     The set is the cache itself, and callers may add to it.
     """
@@ -315,7 +315,7 @@ def clean_digests() -> set[bytes]:
 
 
 def is_clean(data: bytes) -> bool:
-    """Return whether a text contains no secret."""
+    """Return whether a text is free of secrets."""
     known, mark = clean_digests(), sha256(data).digest()
     if mark not in known and not find_secrets(data.decode("utf-8", "replace")):
         known.add(mark)

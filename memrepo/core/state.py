@@ -1,4 +1,4 @@
-"""The state of a repository, how changes are applied to it, and differences between two states."""
+"""The state of a repository, the application of changes to it, and the comparison of two states."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Content: TypeAlias = bytes | Memory | None
 
 
 class Files(Mapping[str, bytes]):
-    """File contents by path: a base, which may read lazily, with edits on top."""
+    """File contents by path, stored as a base, which may be read lazily, and edits on top of it."""
 
     def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, Content]) -> None:
         self._base = base
@@ -62,7 +62,7 @@ class Files(Mapping[str, bytes]):
         yield from (p for p, data in self._edits.items() if data is not None)
 
     def below(self, folder: str) -> list[str]:
-        """Return the sorted paths of the files under a folder (`x/`)."""
+        """Return the sorted paths of the files under a folder such as `x/`."""
         paths = below(self._base, folder)
         edits = (p for p, data in self._edits.items() if data is not None and p.startswith(folder))
         return sorted({*(p for p in paths if p not in self._edits), *edits})
@@ -72,11 +72,11 @@ class Files(Mapping[str, bytes]):
 
     @property
     def edits(self) -> Mapping[str, bytes | None]:
-        """Return the differences from the base, with None for a removed file."""
+        """Return the edits relative to the base. The value of a removed file is None."""
         return {path: _bytes(data) for path, data in self._edits.items()}
 
     def edited(self, edits: Mapping[str, Content]) -> Files:
-        """Return a copy with further edits."""
+        """Return a copy with additional edits."""
         made = Files(self._base, self._edits)
         made._edits.update(edits)
         made._below = self._below
@@ -84,9 +84,10 @@ class Files(Mapping[str, bytes]):
 
     @property
     def folders(self) -> frozenset[str]:
-        """Return the folders that contain files. Folders emptied by an edit may be included.
+        """Return the folders that contain files.
 
-        The folders of the base are computed only once for all edited copies.
+        A folder emptied by an edit may be included. The folders of the base are computed only once
+        for all edited copies.
         """
         if not self._below:
             self._below.append(_all_folders(self._base))
@@ -100,7 +101,7 @@ def _bytes(content: Content) -> bytes | None:
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """All files of memrepo at one commit, and the memories decoded from them.
+    """All files of memrepo at one commit, and the memories decoded from the files.
 
     A file that cannot be decoded remains in `files` and is listed in `problems`.
     """
@@ -119,7 +120,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def every(self) -> Sequence[Memory]:
-        """Return all memories in the order of the mapping."""
+        """Return all memories in the order of the state's mapping."""
         return tuple(self.memories.values())
 
     @cached_property
@@ -129,7 +130,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(sorted(found, key=lambda m: m.path))
 
     def once(self, read: Callable[[State], _T]) -> _T:
-        """Return the result of a function of the state. The result is cached."""
+        """Return the result of a function of this state, cached for later calls."""
         if read not in self._read:
             self._read[read] = read(self)
         found: _T = self._read[read]
@@ -140,7 +141,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {}
 
     def free_path(self, memory: Memory) -> str:
-        """Return the memory's path, or the next free path if a file exists there."""
+        """Return the path of a memory, or the next free path if that path is already used."""
         path, turn = memory.path, 2
         stem, tail = path[: -len("-000000.md")], path[-len("-000000.md") :]
         while path in self.files:
@@ -160,7 +161,7 @@ def read_state(
     decode: Callable[[str], Decoded] | None = None,
     paths: Iterable[str] | None = None,
 ) -> State:
-    """Decode all memory files of a repository.
+    """Decode all memory files of a repository into a state.
 
     If two files have the same id, use the one whose name ends with digits of the id, else the
     first: copies are often renamed. Report a Problem for the other.
@@ -197,7 +198,7 @@ def _is_named_for(path: str, id_: str) -> bool:
 
 
 def no_id(path: str) -> Problem:
-    """Return the problem for a memory without an id."""
+    """Return the problem for a memory that has no id."""
     return Problem(
         path=path,
         line=1,
@@ -220,13 +221,13 @@ def _same_id(path: str, other: Memory) -> Problem:
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """The new contents of the files changed by a step, by path. None means removed."""
+    """The new contents, by path, of the files changed by a step. None means a removed file."""
 
     files: Mapping[str, bytes | None]
 
 
 class _Draft:
-    """A mutable state used while changes are applied.
+    """A mutable state, used only while changes are applied.
 
     If only the state is needed, a new memory that is known to decode to an equal memory is not
     encoded. In a large run this applies to most memories, and each is written again later with the
@@ -250,7 +251,7 @@ class _Draft:
         return self.memories[id_]
 
     def put(self, path: str, written: tuple[Content, Memory], id_: str) -> None:
-        """Write a memory file. The codec has already decoded it, so the file is valid."""
+        """Write a memory file that the codec has already decoded and validated."""
         data, memory = written
         if memory.id != id_ or not id_:
             raise ChangeRefused(path, "the id of a memory never changes")
@@ -258,7 +259,7 @@ class _Draft:
         self.memories[memory.id] = memory
 
     def change(self, change: Change) -> str:
-        """Apply one change. Return the path that it changed."""
+        """Apply one change. Return the path of the file that was changed."""
         match change:
             case Create(memory=memory, file=file):
                 if memory.id in self.memories or self.data(memory.path) is not None:
@@ -302,7 +303,7 @@ class _Draft:
                 assert_never(change)
 
     def uncover(self, id_: str) -> None:
-        """Use the next file with the id of a removed memory, as `read_state` would."""
+        """Use another file with the id of a removed memory, if any, as `read_state` would."""
         paths = [p.path for p in self.state.problems if p.rule == _SAME_ID]
         for path in sorted(paths, key=lambda p: (not _is_named_for(p, id_), p)):
             data = self.data(path)
@@ -312,7 +313,7 @@ class _Draft:
                 return
 
     def check(self, paths: Iterable[str]) -> None:
-        """Reject paths that git cannot store, and a file and a folder with the same name."""
+        """Reject paths that git cannot store, and a file with the same name as a folder."""
         new = [p for p in paths if self.edits[p] is not None and p not in self.state.files]
         if not new:
             return
@@ -360,7 +361,7 @@ def _folders(path: str) -> Iterator[str]:
 
 
 def apply(state: State, changes: Iterable[Change]) -> State:
-    """Return the state after the changes. Raise ChangeRefused if a change cannot be applied."""
+    """Return the state after the given changes. Raise ChangeRefused if one cannot be applied."""
     changes = list(changes)
     if not changes:
         return state
@@ -371,7 +372,7 @@ def apply(state: State, changes: Iterable[Change]) -> State:
 
 
 def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
-    """Apply a plan step by step. Return the effect of each commit and the final state."""
+    """Apply a plan step by step. Return one effect per commit, and the final state."""
     draft = _Draft(state, spelled=True)
     effects = []
     for step in plan.steps:
@@ -444,7 +445,7 @@ _FOLLOWS: Mapping[str, str] = MappingProxyType(
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory before and after a change.
+    """A memory before and after a change.
 
     `kinds` contains all kinds of change in the order of KINDS. The first one is used for sorting.
     `fields` lists the changed fields. Bookkeeping fields are omitted if any other field changed.
@@ -462,21 +463,21 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def memory(self) -> Memory:
-        """Return the memory after the change, or before if it was removed."""
+        """Return the memory after the change. If it was removed, return the memory before."""
         found = self.after or self.before
         if found is None:
             raise ValueError("a difference has at least one side")
         return found
 
     def value(self, name: str) -> tuple[object, object]:
-        """Return a field's value before and after. A missing field has its default."""
+        """Return the values of a field before and after. A missing field has its default value."""
         default = BY_NAME[name].default
         old, new = (m.fields.get(name, default) if m else None for m in (self.before, self.after))
         return old, new
 
 
 def differences(before: State, after: State) -> tuple[Difference, ...]:
-    """Return the difference of each changed memory, ordered by kind, then path."""
+    """Return the difference of each memory that changed, ordered by kind, then by path."""
     found = _found(before.memories, after.memories)
     return tuple(sorted(found, key=lambda d: (KINDS.index(d.kind), d.memory.path, d.memory.id)))
 
@@ -522,7 +523,7 @@ def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[
 
 
 def _heat(old: Memory, new: Memory) -> Kind:
-    """Return whether a memory was added to the hot cache, removed, or only changed."""
+    """Return the kind of change of a memory in the hot cache: promoted, demoted, or fields only."""
     was, now = (m.fields.get("hot") for m in (old, new))
     if now is None or now.until is not None:
         return "demoted"

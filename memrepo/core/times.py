@@ -1,4 +1,4 @@
-"""Parse and format aware UTC datetimes, and interpret dates given by a user.
+"""Parse and format UTC datetimes, and interpret dates given by a user.
 
 A date is a whole day in the repository's time zone, and a time is one moment. A query about a day
 uses its last second. A value valid from or until a day is valid on all of that day.
@@ -22,7 +22,7 @@ _DATE = regex(r"\d{4}-\d{2}-\d{2}")
 
 @lru_cache(maxsize=4096)
 def parse_time(text: str) -> datetime:
-    """Parse an RFC 3339 time or a date (midnight UTC).
+    """Parse an RFC 3339 time or a date. A date is read as midnight UTC.
 
     Fractions are dropped, and a missing offset means UTC. Raise ValueError for anything else.
     """
@@ -45,7 +45,7 @@ def parse_time(text: str) -> datetime:
 
 
 def format_time(moment: datetime) -> str:
-    """Format a time as `YYYY-MM-DDTHH:MM:SSZ`. Raise ValueError for a naive datetime."""
+    """Format a time as `YYYY-MM-DDTHH:MM:SSZ`. Raise ValueError for a datetime without a zone."""
     if moment.tzinfo is None:
         raise ValueError("a naive datetime has no place in memrepo")
     # strftime is not used because its %Y does not pad years before 1000.
@@ -53,12 +53,12 @@ def format_time(moment: datetime) -> str:
 
 
 def end_of(until: str, zone: tzinfo = UTC) -> datetime:
-    """Return the end of a validity. A date is valid until the end of its day in the zone."""
+    """Return the end of a validity period. A date is valid until that day ends in the zone."""
     return asked(until, zone) if len(until) == 10 else parse_time(until)
 
 
 def local_day(moment: datetime, zone: tzinfo) -> str:
-    """Return the ISO date of a time in a zone."""
+    """Return the ISO date of a time in a time zone."""
     return _shifted(moment, zone).date().isoformat()
 
 
@@ -70,7 +70,7 @@ def _shifted(moment: datetime, zone: tzinfo) -> datetime:
 
 
 def whole_seconds(moment: datetime) -> datetime:
-    """Convert to UTC and remove the fraction of a second, as in files and commits."""
+    """Convert a datetime to UTC without fractions of a second, as stored in files and commits."""
     return moment.astimezone(UTC).replace(microsecond=0)
 
 
@@ -79,7 +79,7 @@ _UNITS = {"w": 604_800, "d": 86_400, "h": 3600, "min": 60, "s": 1}
 
 
 def parse_duration(text: str) -> timedelta:
-    """Parse a duration such as `4h`, `90d`, `30min` or `2w`. Raise ValueError for anything else."""
+    """Parse a duration such as `4h`, `90d` or `2w`. Raise ValueError if it has another form."""
     match = _DURATION.fullmatch(text.strip())
     if match is None or not int(match[1]):
         raise ValueError(f"not a duration: {text!r}")
@@ -87,7 +87,7 @@ def parse_duration(text: str) -> timedelta:
 
 
 def format_duration(length: timedelta) -> str:
-    """Format a duration in the largest unit (at most days) that divides it evenly."""
+    """Format a duration in the largest unit (at most days) that divides the duration evenly."""
     whole = int(length.total_seconds())
     unit = next(u for u, size in _UNITS.items() if u != "w" and whole % size == 0)
     return f"{whole // _UNITS[unit]}{unit}"
@@ -101,7 +101,7 @@ _SECOND = timedelta(seconds=1)
 
 
 def extent(text: str, zone: tzinfo) -> tuple[datetime, datetime]:
-    """Return the start of a date and the start of the next day. For a time, return it twice.
+    """Return the start of a date and of the following day. For a time, return that time twice.
 
     Dates and times without an offset are in `zone`. Raise ValueError for anything else.
     """
@@ -117,7 +117,7 @@ def extent(text: str, zone: tzinfo) -> tuple[datetime, datetime]:
 
 
 def asked(text: str, zone: tzinfo) -> datetime:
-    """Return the time of a query.
+    """Return the point in time that a query is about.
 
     For a date, return its last second. Raise ValueError if invalid.
     """
@@ -130,7 +130,7 @@ def _midnight(day: date, zone: tzinfo) -> datetime:
 
 
 def _utc(moment: datetime) -> datetime:
-    """Convert to UTC.
+    """Convert a datetime to UTC.
 
     Times outside the years 1 to 9999 become the limit (`9999-12-31`: forever).
     """

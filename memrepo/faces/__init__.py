@@ -1,1 +1,1 @@
-"""Interfaces to memrepo: the command line, Python, MCP, web pages and agents' hooks."""
+"""Interfaces to memrepo: command line, Python API, MCP server, web pages and hooks of agents."""

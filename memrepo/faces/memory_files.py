@@ -1,4 +1,4 @@
-"""Map Claude's memory directory to memories: one memory per file, one commit per command.
+"""Claude's memory directory, stored as memories: one per file, with one commit per command.
 
 The title of the memory is the name of the file. A special tag marks these memories. Search,
 history, revert and review treat them like other memories. They never expire. Deleting a file
@@ -39,19 +39,22 @@ _LINE_BREAK = regex("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 class FileRefused(MemrepoError):
-    """Raised for an invalid path or text in a command. The message is written for the model."""
+    """Raised for an invalid path or text in a command. The model reads the message."""
 
     exit_code = Exit.USAGE
 
 
 class MemoryFiles:
-    """The files below `/memories`. `now` returns the call context of one command."""
+    """The files below `/memories`, with the operations of Claude's memory tool.
+
+    `now` returns the context of one command.
+    """
 
     def __init__(self, now: Callable[[], Call]) -> None:
         self._now = now
 
     def view(self, path: str, lines: Sequence[int] = ()) -> str:
-        """Return the numbered lines of a file, or the list of a directory.
+        """Return the numbered lines of a file, or a list of the files in a directory.
 
         `lines` are the first and the last line to show. A last line of -1 is the end of the file.
         """
@@ -66,7 +69,7 @@ class MemoryFiles:
         return _listing(path, name, below)
 
     def create(self, path: str, text: str) -> str:
-        """Create a file and return a confirmation."""
+        """Create a file, and return a message that confirms it."""
         name = name_of(path)
         if not name:
             raise FileRefused(f"File {path} already exists")
@@ -110,7 +113,7 @@ class MemoryFiles:
         )
 
     def insert(self, path: str, line: int, text: str) -> str:
-        """Insert a text after a line, or at the beginning for line 0.
+        """Insert a text after a line of a file. Line 0 is the beginning of the file.
 
         The resulting file ends with a line feed.
         """
@@ -129,7 +132,7 @@ class MemoryFiles:
         return waits or f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        """Forget the memories of a file or of all files in a directory. History retains them."""
+        """Delete a file or a directory, by forgetting its memories. History retains them."""
         name = name_of(path)
         if not name:
             raise FileRefused(f"Cannot delete the {ROOT} directory itself")
@@ -142,7 +145,7 @@ class MemoryFiles:
         return self._write(draft) or f"Successfully deleted {path}"
 
     def rename(self, path: str, to: str) -> str:
-        """Rename a file or a directory. Raise FileRefused if the new name exists."""
+        """Rename a file or a directory. Raise FileRefused if the new name is already in use."""
         name, new = name_of(path), name_of(to)
         if not name or not new:
             raise FileRefused(f"Cannot rename the {ROOT} directory itself")
@@ -162,7 +165,7 @@ class MemoryFiles:
         return self._write(draft) or f"Successfully renamed {path} to {to}"
 
     def _reword(self, command: str, path: str, reword: Callable[[str], str]) -> tuple[str, str]:
-        """Change the text of a file.
+        """Change the text of a file by applying the function `reword` to it.
 
         Return the message for a change that waits for a person, if any, and the new text of the
         file.
@@ -191,7 +194,7 @@ class MemoryFiles:
         return self._write(draft), told[0]
 
     def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> str:
-        """Write a change. Return an empty string, or a message if the change waits for a person."""
+        """Commit a change to files. Return a message if the change awaits a person, or else ""."""
         with Work(self._now()) as work:
             done = write(work, Wish(), partial(draft, work))
         return (
@@ -202,7 +205,7 @@ class MemoryFiles:
 
 
 def name_of(path: str) -> str:
-    """Return the file name for a path below the directory, or an empty string for the directory.
+    """Convert a path below `/memories` to a file name, and `/memories` to an empty string.
 
     Raise FileRefused if the path is outside the directory or ambiguous.
     """
@@ -225,7 +228,7 @@ def name_of(path: str) -> str:
 
 
 def _files(state: State) -> dict[str, Memory]:
-    """Return the files by name. If a merge left two with the same name, use the older one."""
+    """Return the memory of each file by file name. If two memories share a name, the older wins."""
     found: dict[str, Memory] = {}
     for memory in sorted(state.active, key=lambda m: (str(m.fields.get("created", "")), m.id)):
         if TAG in memory.texts("tags"):
@@ -235,7 +238,7 @@ def _files(state: State) -> dict[str, Memory]:
 
 
 def _at(files: dict[str, Memory], name: str, path: str) -> dict[str, Memory]:
-    """Return the file with a name, or all files below it. Raise FileRefused if there are none."""
+    """Select a file, or all files of a directory. Raise FileRefused if the path does not exist."""
     found = {n: m for n, m in files.items() if n == name or n.startswith(f"{name}/")}
     if not found:
         raise FileRefused(f"The path {path[:200]} does not exist")
@@ -247,7 +250,7 @@ _ENDS = {letter: end for end, letter in _LETTERS.items()}
 
 
 def parted(text: str) -> tuple[str, Edges | None]:
-    """Return the body of the memory for a file's text, and the rest that `text_of` needs."""
+    """Split a file's text into the body of a memory and the rest, for `text_of` to reassemble."""
     ends = "".join(_LETTERS[end] for _, end in split_lines(text) if end) if "\r" in text else ""
     plain, body = unix(text), normal_body(text)
     at = plain.find(body) if body else 0
@@ -260,7 +263,7 @@ def parted(text: str) -> tuple[str, Edges | None]:
 
 
 def text_of(memory: Memory) -> str:
-    """Return the exact original text of a file."""
+    """Restore the exact original text of a file from its memory."""
     edges: Edges | None = memory.fields.get("edges")
     if edges is None:
         return memory.body
@@ -273,7 +276,7 @@ def text_of(memory: Memory) -> str:
 
 
 def _lines_of(text: str, body: str) -> list[int]:
-    """Return the line number of each occurrence of a text."""
+    """Return the numbers of the lines in which a text begins, once per occurrence."""
     places = re.finditer(rf"(?={re.escape(text)})", body)
     return [body.count("\n", 0, place.start()) + 1 for place in places]
 

@@ -1,4 +1,4 @@
-"""A backend for Claude's memory tool: `MemoryTool(folder, clock=...)` for the SDK's tool runner.
+"""A backend for Claude's memory tool: pass `MemoryTool(folder, clock=...)` to the tool runner.
 
 The Messages API's memory tool expects the calling program to maintain a directory `/memories`. Here
 each file in that directory is a memory, and each write is one validated commit. This module imports
@@ -42,7 +42,7 @@ _UNFIT = {
 
 
 class MemoryTool(BetaAbstractMemoryTool):
-    """Claude's memory directory, stored in a memory repository.
+    """Claude's memory tool, with its directory stored in a memory repository.
 
     `clock` returns the current time with its time zone. `actor` is the author of the commits and is
     never a person. With a `scope`, Claude reads and writes only memories of that scope. A refused
@@ -66,11 +66,11 @@ class MemoryTool(BetaAbstractMemoryTool):
         )
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return the numbered lines of a file, or the list of a directory."""
+        """Return the numbered lines of a file, or a list of the files in a directory."""
         return _told(lambda: self._files.view(command.path, command.view_range or ()))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file and return a confirmation."""
+        """Create a file, and return a message that confirms it."""
         return _told(lambda: self._files.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
@@ -86,7 +86,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         )
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or a directory. Its memories are forgotten, and history retains them."""
+        """Delete a file or a directory, by forgetting its memories. History retains them."""
         return _told(lambda: self._files.delete(command.path))
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:

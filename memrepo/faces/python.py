@@ -1,4 +1,4 @@
-"""The Python API, for programs that embed memrepo: `with open_repository(folder) as memory:`.
+"""The Python API for programs that embed memrepo. It begins with `open_repository(folder)`.
 
 Calls use the same write path, checks and records as the command line. The caller may supply the
 clock. docs/python.md has examples.
@@ -60,7 +60,7 @@ ACTOR = "process:python"
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory with its evidence, like the output of `memrepo show --json`.
+    """A memory with its evidence, as in the output of `memrepo show --json`.
 
     `derived` contains values that no file stores: retrievals, tier or decay. It is empty for a past
     state. `evidence` quotes each source and reports where its lines are now.
@@ -76,7 +76,7 @@ _VERB_OF = {(verb.module, verb.request): name for name, verb in VERBS.items()}
 
 
 class OpenRepository:
-    """An open repository, for use by one thread. `open_repository` returns it.
+    """An open repository, which `open_repository` returns. Only one thread may use it.
 
     Every call reads the current HEAD, including commits by others. `search` also sees uncommitted
     edits. All errors are `MemrepoError`s. Each has a `message`, a `fix` and the exit code that the
@@ -93,7 +93,7 @@ class OpenRepository:
         self._last: Work | None = None
 
     def do(self, request: Any, *, now: datetime | None = None) -> Any:
-        """Perform the request of any verb and return the verb's result.
+        """Perform a request of any verb, and return the result of the verb.
 
         `do(memrepo.actions.past.log.Request())` returns the same record as `memrepo log --json`.
         Raise Unfit if a field is out of bounds, and any error of the verb.
@@ -107,7 +107,7 @@ class OpenRepository:
         return result
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function for a verb without a method here, such as `run`, `revert` or `why_not`.
+        """Return a function for a verb that has no method here, such as `run` or `why_not`.
 
         The function accepts the fields of the verb's request, by position or by name, and `now`.
         """
@@ -139,7 +139,7 @@ class OpenRepository:
         no_touch: bool = False,
         now: datetime | None = None,
     ) -> list[Hit]:
-        """Return at most `limit` memories that match a query, best match first.
+        """Return at most `limit` memories that match a query, with the best match first.
 
         A hit has all of the `tags`. A hit has one of the `scopes` or belongs to the whole
         repository. `at` is a commit, a run or a date, and searches the memory of that time.
@@ -165,7 +165,7 @@ class OpenRepository:
         return list(result.hits)
 
     def passages(self, query: str, *, now: datetime | None = None) -> list[Passage]:
-        """Return up to three matching source passages that are not evidence of any memory."""
+        """Return at most three source passages that match a query and that no memory cites."""
         result: search.Result = self.do(search.Request(words=(query,), no_touch=True), now=now)
         return list(result.passages)
 
@@ -177,7 +177,7 @@ class OpenRepository:
         no_touch: bool = False,
         now: datetime | None = None,
     ) -> Shown:
-        """Return the memory with an id, a unique prefix of an id, or a slug.
+        """Return one memory. `id` is its id, a unique prefix of its id, or its slug.
 
         The memory counts as retrieved, except with `no_touch` or `at`. Raise NoSuchMemory,
         Ambiguous, LeftTheTree or NotThereYet. With `at`, also raise the errors of `search`.
@@ -207,7 +207,7 @@ class OpenRepository:
         reason: str = "",
         now: datetime | None = None,
     ) -> str:
-        """Write one memory in one commit and return its id. See `add_all`."""
+        """Write one memory in one commit, and return its id. The rules of `add_all` apply."""
         entry = Entry(text=text, type=type, subject=subject, tags=tuple(tags), source=source)
         return self.add_all([entry], reason=reason, now=now)[0]
 
@@ -219,7 +219,7 @@ class OpenRepository:
         skip_secrets: bool = False,
         now: datetime | None = None,
     ) -> list[str]:
-        """Write memories in one commit, all or none. Return one id per entry, in order.
+        """Write all entries in one commit, or none of them. Return one id per entry, in order.
 
         An entry that repeats an active memory is not written again and gets the id of that memory.
         A repetition has an equal text and the same scope. If the entry names a subject, the subject
@@ -255,7 +255,7 @@ class OpenRepository:
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Replace a memory with a newer statement in one commit."""
+        """Replace a memory with a newer statement, in one commit."""
         request = SupersedeRequest(id=id, text=text, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
@@ -270,7 +270,7 @@ class OpenRepository:
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Edit the text or fields of a memory.
+        """Change the text or the fields of a memory.
 
         A field is `KEY=VALUE`; an empty value removes the key.
         """
@@ -288,7 +288,7 @@ class OpenRepository:
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Confirm that a memory is still true."""
+        """Record that a memory is still true."""
         request = ConfirmRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
@@ -301,7 +301,7 @@ class OpenRepository:
         dry_run: bool = False,
         now: datetime | None = None,
     ) -> Written | Unchanged:
-        """Remove a memory from recall. The file and its history remain."""
+        """Remove a memory from recall, but keep its file and its history."""
         request = ForgetRequest(id=id, reason=reason, dry_run=dry_run)
         done: Written | Unchanged = self.do(request, now=now)
         return done
@@ -326,12 +326,12 @@ class OpenRepository:
         at: str = "",
         now: datetime | None = None,
     ) -> why.Result:
-        """Return the evidence of a memory and the judgements about it."""
+        """Return the evidence for a memory, and the judgements about it."""
         done: why.Result = self.do(why.Request(id=id, at=at), now=now)
         return done
 
     def _work(self, now: datetime | None) -> Work:
-        """Return the context of one call at HEAD. Reuse the listed tree if HEAD has not moved."""
+        """Return the context of one call at HEAD. If HEAD has not moved, reuse the listed tree."""
         call = Call(
             where=self._store.root,
             now=now or self._clock(),
@@ -354,7 +354,7 @@ def open_repository(
     actor: str = ACTOR,
     scope: str = "",
 ) -> Iterator[OpenRepository]:
-    """Open the repository that contains a folder, and close it when the block ends.
+    """Open the repository that contains a folder, and close it at the end of the `with` block.
 
     `clock` returns the current time with its time zone and is called once per call. The default is
     the system clock. `actor` is the author of commits: a plain word is a program, `human:<email>`
@@ -371,7 +371,7 @@ def open_repository(
 
 
 def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry | None]:
-    """Yield each entry with its text in normal form, or None for a skipped entry."""
+    """Yield entries with normalised text. An entry skipped because of a secret becomes None."""
     given = list(entries)
     for number, one in enumerate(given, start=1):
         what = f"the text of entry {number}" if len(given) > 1 else "the text"

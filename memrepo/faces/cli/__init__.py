@@ -1,7 +1,7 @@
-"""Run the command line: read arguments, environment and clock, and print results.
+"""Run the command line: read the arguments, the environment and the clock, and print results.
 
-Other packages receive these as values. Arguments are parsed before other modules are imported, to
-keep `--version` and `--help` fast.
+Other packages receive these inputs as values. Arguments are parsed before other modules are
+imported, to keep `--version` and `--help` fast.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ _NO_YEAR = 9000
 
 
 def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float) -> int:
-    """Run one command line and return its exit code. `age` returns the seconds since the start."""
+    """Run one command line and return its exit code.
+
+    `age` returns the seconds since the process started.
+    """
     _collect_seldom()
     _print_any_letter()
     as_json = "--json" in (sys.argv[1:] if argv is None else argv)
@@ -89,7 +92,7 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
 
 
 def _print_any_letter() -> None:
-    """Print characters as escapes if the output encoding lacks them, instead of failing."""
+    """Escape characters that the output encoding cannot represent, so that printing cannot fail."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and not _is_unicode(stream.encoding):
             stream.reconfigure(errors="backslashreplace")
@@ -100,7 +103,7 @@ def _is_unicode(encoding: str | None) -> bool:
 
 
 def _json(data: object) -> str:
-    """Return data as one line of JSON. Use ASCII escapes if the output is not Unicode."""
+    """Format data as one line of JSON, in pure ASCII if the output encoding is not Unicode."""
     import json
 
     ascii_only = not _is_unicode(getattr(sys.stdout, "encoding", None))
@@ -108,7 +111,7 @@ def _json(data: object) -> str:
 
 
 def _collect_seldom() -> None:
-    """Collect garbage rarely, and not at all when the process exits.
+    """Make Python's garbage collection rare, and skip it when the process exits.
 
     Importing modules creates tens of thousands of objects, mostly functions and classes. They live
     until the process ends, so searching them for garbage wastes time.
@@ -161,7 +164,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
 
 
 def _screen(work: Work) -> Screen | None:
-    """Return the terminal for the answer, or None if stdout is not a terminal."""
+    """Return the screen to print the result on, or None if stdout is not a terminal."""
     if not sys.stdout.isatty():
         return None
     from memrepo.faces.cli.screen import Screen
@@ -170,7 +173,7 @@ def _screen(work: Work) -> Screen | None:
 
 
 def _load_msgspec() -> None:
-    """Import msgspec without the modules that it imports but does not need, to start faster.
+    """Import msgspec faster, without loading two modules that it imports but hardly needs.
 
     From Python 3.11 on, `typing` covers `typing_extensions`, which would import `inspect` and
     `ast`. The module `uuid` uses `platform` only for the name of the system.
@@ -212,13 +215,13 @@ def _call(options: argparse.Namespace, age: Callable[[], float]) -> Call:
 
 
 def _colour(options: argparse.Namespace) -> bool:
-    """Return whether stdout is a terminal with colours that the user has not disabled."""
+    """Return whether stdout is a colour terminal and the user has not disabled colours."""
     unwanted = options.no_color or os.environ.get("NO_COLOR")
     return sys.stdout.isatty() and not unwanted and os.environ.get("TERM") != "dumb"
 
 
 class _Bars:
-    """Progress bars on stderr, one per counted label."""
+    """Progress bars on stderr, one for each label that commands report progress under."""
 
     def __init__(self) -> None:
         self.bars: dict[str, Any] = {}
@@ -256,19 +259,19 @@ def _now(text: str) -> datetime:
 
 
 def _actor(text: str) -> str:
-    """Return the actor from the environment. Agents set it so that they do not act as a person."""
+    """Return the actor from the environment, where an agent sets it to avoid acting as a person."""
     return text if not text or ":" in text else f"process:{text}"
 
 
 def _read() -> str:
-    """Return standard input. On a terminal, first tell the user that the command is waiting."""
+    """Read standard input to its end. On a terminal, first say that the command waits for input."""
     if sys.stdin.isatty():
         print("reading from standard input; Ctrl-D ends it", file=sys.stderr)
     return sys.stdin.read()
 
 
 def _edit(text: str) -> str | None:
-    """Open the user's editor on a text and return the edited text, or None without a terminal."""
+    """Let the user edit a text in an editor. Return the new text, or None without a terminal."""
     import shlex
     import subprocess
     import tempfile
@@ -301,7 +304,7 @@ def _nothing(line: str) -> None:
 
 
 def _print(call: Call, name: str, request: object, answer: Result, screen: Screen | None) -> None:
-    """Print the result of a command, with each secret replaced by its kind."""
+    """Print the result of a command, with each secret replaced by the name of its kind."""
     text = ""
     if not (call.json or call.quiet):
         from memrepo.faces.text import text_of
@@ -333,7 +336,7 @@ MAX_OF_A_RULE = 3
 
 
 def _warnings(problems: Iterable[Problem]) -> list[str]:
-    """Return the problems as text: all errors, and the first warnings of each rule."""
+    """Format all errors and the first few warnings of each rule, one per line."""
     lines: list[str] = []
     more: Counter[str] = Counter()
     for problem in problems:
@@ -371,7 +374,7 @@ def _complain(message: str, fix: str, code: Exit, as_json: bool) -> None:
 
 
 def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
-    """Report a bug with a short message, and write the traceback to `.memrepo/log/`.
+    """Report an unexpected error briefly, and write the traceback to `.memrepo/log/`.
 
     Without a repository, print the traceback to stderr instead of creating a folder.
     """
@@ -396,7 +399,7 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
 
 
 def _log_folder(argv: Sequence[str]) -> Path | None:
-    """Return the log folder of the repository that a command line selects, or None."""
+    """Return the log folder of the repository that a command line addresses, or None."""
     from pathlib import Path
 
     from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME

@@ -1,4 +1,4 @@
-"""`memrepo agent`: the verb, and the command that its installed hooks run."""
+"""`memrepo agent`: install hooks for an agent's program, and answer the hooks' calls."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ("Request", "do")
 
 
 class Hooked(Result, frozen=True, kw_only=True):
-    """The answer to an event of the agent's program."""
+    """The text that memrepo answers to an event of the agent's program."""
 
     answer: str
 
 
 def do(work: Work, request: Request) -> Result:
-    """Install or uninstall the hooks, or answer one event of a session."""
+    """Install or uninstall the hooks of an agent's program, or answer one event of a session."""
     if request.what != "hook":
         return perform(work, "agent", request)
     from memrepo.faces.hosts.hook import hook

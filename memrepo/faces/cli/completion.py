@@ -1,4 +1,4 @@
-"""`memrepo completion`: a completion script, generated from the parsers of the command line.
+"""`memrepo completion`: a shell completion script, generated from the command-line parsers.
 
 The script completes ids from git's file list without starting memrepo, because the user waits.
 """
@@ -75,14 +75,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """A completion script and its shell."""
+    """A completion script, and the name of the shell that it is for."""
 
     shell: str
     script: str
 
 
 def do(work: Work, request: Request) -> Result:
-    """Return the script: `memrepo completion bash > ~/.local/share/bash-completion/.../memrepo`."""
+    """Generate the completion script of a shell. The user redirects it into a completion file."""
     del work
     parser, commands = whole_parser()
     if request.shell == "fish":
@@ -99,7 +99,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
-    """Return a parser with all commands, and the parser of each command by name."""
+    """Return the parser of the whole command line, and the parsers of all commands by name."""
     parser = argparse.ArgumentParser(prog="memrepo")
     add_globals(parser, defaults=True)
     commands = parser.add_subparsers(dest="command")
@@ -111,7 +111,7 @@ def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.Argument
 
 
 def _named(action: argparse.Action) -> str:
-    """Return the kind of an argument's values: `memories`, `runs`, `both`, `files` or empty."""
+    """Return the kind of values an argument accepts: memories, runs, both, files or empty."""
     words = set(str(action.metavar or action.dest).upper().split("|"))
     runs, memories = bool(words & {"RUN"}), bool(words & {"ID", "MEMORY"})
     if words & {"FILE", "DIR", "WORKSPACE", "PATH"}:
@@ -128,7 +128,7 @@ def _by_shell(names: str) -> dict[str, str]:
 def _fish(
     parser: argparse.ArgumentParser, commands: dict[str, argparse.ArgumentParser]
 ) -> Iterator[str]:
-    """Yield the lines of the fish script, one per option or word. shtab does not support fish."""
+    """Yield the lines of the fish script, which shtab cannot generate: one per option or word."""
     yield _PREAMBLE["fish"].strip("\n")
     yield "complete -c memrepo -f"
     for name, each in commands.items():
@@ -143,7 +143,7 @@ def _fish(
 
 
 def _taken(action: argparse.Action) -> str:
-    """Format the flags, values and description of an option."""
+    """Format the flags, the values and the description of an option in fish syntax."""
     line = ""
     for flag in action.option_strings:
         line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"

@@ -1,4 +1,4 @@
-"""`memrepo demo`: an offline tour on sample data that shows each command and its output."""
+"""`memrepo demo`: an offline tour that runs commands on sample data and shows their output."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The steps of the tour, and the path of the repository, empty if it was removed."""
+    """The steps of the tour, and the path of its repository, which is empty after removal."""
 
     steps: tuple[Step, ...]
     kept: str
@@ -58,7 +58,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _free(call: Call) -> Call:
-    """Move the time of the tour past any reconciliation, which would block its runs."""
+    """Return the call at the next time at which no reconciliation blocks the runs of the tour."""
     config = parse_config("")
     while guard(call.now, config.cadence, config.zone):
         call = replace(call, now=call.now + WINDOW)
@@ -109,7 +109,7 @@ def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
 
 
 class _Guide:
-    """A guide that runs commands, prints the head of their output and records results."""
+    """A guide for the tour. It runs commands, prints the start of their output and records it."""
 
     def __init__(self, call: Call, folder: Path, pause_s: float) -> None:
         self.call = call
@@ -122,7 +122,7 @@ class _Guide:
         self.call.say(f"\n# {text}")
 
     def do(self, where: Path, line: str) -> dict[str, Any]:
-        """Run one command line in a folder and return its JSON data.
+        """Run one command line in a folder, and return its result as JSON-compatible data.
 
         Only an error stops the tour.
         """

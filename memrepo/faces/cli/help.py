@@ -1,4 +1,4 @@
-"""`memrepo help COMMAND` and `help --schema COMMAND`, generated from the commands' records."""
+"""`memrepo help COMMAND`: help and JSON Schemas, generated from requests and results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memrepo.faces.cli.parser import (
 
 
 def page(words: Sequence[str]) -> str:
-    """Return the help of a command, or its JSON Schema. Raise UsageError for other arguments."""
+    """Return the help or the JSON Schema of a command. Raise UsageError for invalid arguments."""
     match [*words]:
         case ["--schema", name]:
             return json.dumps(schema(canonical(name)), indent=2)
@@ -52,7 +52,7 @@ def schema(name: str) -> dict[str, object]:
 
 
 def results(name: str) -> tuple[type[Result], ...]:
-    """Return the record types of a command's possible results."""
+    """Return the types of result that a command can return."""
     do = COMMANDS[name].load().do
     told = get_type_hints(do, {**vars(import_module(COMMANDS[name].module))})["return"]
     return tuple(dict.fromkeys(each for kind in get_args(told) or (told,) for each in _kinds(kind)))

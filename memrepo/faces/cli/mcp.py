@@ -16,7 +16,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 
 
 class NotInstalled(MemrepoError):
-    """Raised when the package for the protocol is missing. An extra installs it."""
+    """Raised when the MCP package is missing, which an extra of memrepo installs."""
 
     exit_code = Exit.USAGE
 
@@ -49,7 +49,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Serve until the client disconnects. Fail immediately if the folder is not a repository."""
+    """Serve until the client disconnects. If the folder is not a repository, fail immediately."""
     if find_spec("mcp") is None:
         raise NotInstalled
     with Work(work.call) as here:

@@ -1,4 +1,4 @@
-"""The parsers of the command line, derived from the verbs' requests.
+"""The parsers of the command line, derived from the fields of each verb's request.
 
 The module of a verb is imported when the command line names the verb. Its dependencies are imported
 when the verb runs.
@@ -67,15 +67,15 @@ the terminal width each time, which is slow. Printed help uses the full width.""
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that raises errors as exceptions."""
+    """An argument parser that raises UsageError instead of exiting the process."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise UsageError instead of exiting the process."""
+        """Raise UsageError with a message about invalid arguments."""
         raise UsageError(f"{self.prog}: {message}", self.format_usage())
 
 
 def globals_parser() -> Parser:
-    """Return the parser for global options. It leaves the rest of the command line unparsed."""
+    """Return a parser for the global options. It leaves all other arguments unparsed."""
     parser = Parser(
         prog="memrepo",
         usage="memrepo [-C DIR] [--now TIME] [--json] [-q] [--no-color] COMMAND ...",
@@ -93,7 +93,7 @@ def globals_parser() -> Parser:
 
 
 def listing(*, everyday: bool = False) -> str:
-    """Return the list of commands by group: the everyday commands, or all commands."""
+    """Return a text that lists the commands by group: all commands, or only everyday ones."""
     groups = {
         group: [verb for verb in verbs if verb.everyday or not everyday]
         for group, verbs in GROUPS.items()
@@ -111,7 +111,7 @@ def listing(*, everyday: bool = False) -> str:
 
 
 def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
-    """Declare the global options.
+    """Declare the global options on a parser.
 
     Without `defaults`, an omitted option leaves the value unchanged.
     """
@@ -152,7 +152,7 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
 
 
 def command_parser(name: str) -> Parser:
-    """Return the parser of one command.
+    """Return the parser for the arguments of one command.
 
     Raise UsageError with a suggestion for an unknown command.
     """
@@ -184,7 +184,7 @@ def add_fields(
     request: Any,
     given: Mapping[str, object] = MappingProxyType({}),
 ) -> None:
-    """Declare the fields of a request as arguments, except the fields that an alias has `given`."""
+    """Declare an argument for each field of a request, except fields `given` by an alias."""
     parser.set_defaults(**given)
     hints = get_type_hints(request, include_extras=True)
     groups: dict[str, Any] = {}
@@ -210,7 +210,7 @@ _REQUIRED = object()
 
 
 def _default(request: Any, name: str) -> Any:
-    """Return the default of a field, or `_REQUIRED`."""
+    """Return the default of a request's field, or `_REQUIRED` if the field has no default."""
     after = len(request.__struct_fields__) - len(request.__struct_defaults__)
     at = request.__struct_fields__.index(name) - after
     import msgspec
@@ -220,7 +220,7 @@ def _default(request: Any, name: str) -> Any:
 
 
 def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> dict[str, Any]:
-    """Return the settings of a field for argparse's `add_argument`."""
+    """Return the keyword arguments with which argparse's `add_argument` declares a field."""
     from memrepo.actions.request import choices_of
 
     if type_ is bool:
@@ -250,7 +250,7 @@ def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> 
 
 
 def _reader(type_: Any, meta: Any) -> Any:
-    """Return a function that parses a number and checks its bounds, or None for a text."""
+    """Return a function that parses a numeric field and checks its bounds, or None for a text."""
     kinds = (type_, *get_args(type_))
     kind = int if int in kinds else float if float in kinds else None
     if kind is None:
@@ -272,7 +272,7 @@ def _reader(type_: Any, meta: Any) -> Any:
 
 
 def _reading(read: Any) -> Any:
-    """Wrap a parsing function so that argparse shows the message of its ValueError."""
+    """Wrap a parsing function so that argparse prints the message of a raised ValueError."""
 
     def reading(text: str) -> object:
         try:
@@ -287,12 +287,12 @@ def _reading(read: Any) -> Any:
 
 
 def canonical(name: str) -> str:
-    """Return the current name of a command, given that name or an older one."""
+    """Return the current name of a command. The given name may be an alias."""
     return ALIASES[name].verb if name in ALIASES else name
 
 
 def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> object:
-    """Return the request for parsed options. `read` returns standard input."""
+    """Return a command's request for parsed options. `read` returns standard input."""
     kind = COMMANDS[canonical(name)].load().Request
     given = {field: getattr(options, field) for field in kind.__struct_fields__}
     hints = get_type_hints(kind, include_extras=True)
@@ -308,7 +308,7 @@ def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] =
 
 
 def run_command(work: Work, name: str, request: object) -> Result:
-    """Run a verb or one of the other commands, and return its result."""
+    """Run a command, which may be a verb, and return its result."""
     if VERBS.get(name) is COMMANDS[name]:
         return perform(work, name, request)
     answer: Result = COMMANDS[name].load().do(work, request)
@@ -316,7 +316,7 @@ def run_command(work: Work, name: str, request: object) -> Result:
 
 
 def run_line(work: Work, argv: Sequence[str]) -> tuple[Result, str]:
-    """Run a command line without global options. Return its result and the result's text."""
+    """Run a command line without global options. Return the result, and its text output."""
     from memrepo.faces.text import text_of
 
     name, *rest = argv

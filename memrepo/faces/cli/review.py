@@ -1,4 +1,4 @@
-"""`memrepo review`: review a pending run or the last run, one decision at a time.
+"""`memrepo review`: review a pending run, or else the last run, one decision at a time.
 
 Each decision is read as a line, so it works over ssh, without colours and from a script. Texts are
 edited in the user's editor. Answers are stored until they take effect.
@@ -51,7 +51,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DoneVerb(msgspec.Struct, frozen=True, kw_only=True):
-    """A performed command with its commit, or the error of a failed command."""
+    """A performed command line, with its commit or its error."""
 
     line: str
     commit: str = ""
@@ -59,7 +59,7 @@ class DoneVerb(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The number of decisions and answers, and the performed commands."""
+    """The result of a review: numbers of decisions and answers, and the performed commands."""
 
     run: str
     waits: bool
@@ -70,7 +70,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 class ReviewKey(NamedTuple):
-    """A key of the prompt: its letter, its word and its effect."""
+    """A key that answers the prompt: its letter, its word and its effect."""
 
     letter: str
     word: str
@@ -97,7 +97,7 @@ _BY_WORD = {word: key.word for key in KEYS for word in (key.letter, key.word)}
 
 
 def do(work: Work, request: Request) -> Result:
-    """Ask for each decision, then apply the answers if the user confirms."""
+    """Ask the user about each decision, and apply the answers if the user confirms."""
     return _Talk(work, session_of(work, request.run)).go()
 
 
@@ -121,7 +121,7 @@ class _Talk:
         self.neighbours: Neighbours | None = None
 
     def go(self) -> Result:
-        """Ask about each open item in order."""
+        """Ask about each open item in order, then apply the confirmed answers."""
         session, say = self.session, self._say
         what = "is pending" if session.waits else "is in effect"
         count = counted(len(session.review.decisions), "decision", "decisions")
@@ -139,7 +139,10 @@ class _Talk:
         return [d for d in self.items[place][1] if d.mark not in self.session.answers]
 
     def _ask(self, place: int) -> int:
-        """Show one item and store the answer. Return the next position, or `_QUIT` or `_DONE`."""
+        """Show the item at a position, and store the answer. Return the next position or a code.
+
+        The codes are `_QUIT` and `_DONE`.
+        """
         group, decisions = self.items[place]
         self._show(place)
         is_card = len(decisions) > 1
@@ -224,9 +227,9 @@ class _Talk:
         return place + 1
 
     def _all(self, group: ReviewGroup, count: int) -> ReviewAnswer | None:
-        """Ask for one answer to all open decisions under a heading.
+        """Ask for one common answer to all open decisions under a heading.
 
-        Return None if there is none.
+        Return None if the user gives no valid answer.
         """
         heading = visible(group.heading)
         typed = self._line(f"all {count} under “{heading}”: [y] accept, [n] reject, s[k]ip: ")
@@ -238,7 +241,7 @@ class _Talk:
         return None
 
     def _reason(self) -> str:
-        """Ask for a reason. It is stored in plain text, so it should not repeat a secret."""
+        """Ask for the reason of a rejection. Reasons are stored in plain text, secrets included."""
         return self._line(f"why? (enter: {REASON}) ") or REASON
 
     def _edit(self, decision: Decision) -> ReviewAnswer | None:
@@ -283,7 +286,7 @@ class _Talk:
         return None
 
     def _text(self, text: str) -> str | None:
-        """Return the user's new version of a text, or None if it is empty or unchanged."""
+        """Let the user edit a text. Return the new text, or None if it is empty or unchanged."""
         new = self.work.call.edit(text)
         if new is None:
             new = self._line("no editor available; type the text on one line: ")
@@ -305,7 +308,7 @@ class _Talk:
                     say(f"    {number:>4} {visible(line)}")
 
     def _say(self, text: str) -> None:
-        """Print a text with each secret replaced by its kind."""
+        """Print a text, with each secret replaced by the name of its kind."""
         self.work.call.say(concealed([text])[0])
 
     def _line(self, prompt: str) -> str | None:
@@ -343,7 +346,7 @@ class _Talk:
         return self._result()
 
     def _do(self, words: Words) -> DoneVerb:
-        """Perform one command and print its result. Print the error of a failed command."""
+        """Perform one command, and print its result or its error."""
         from memrepo.faces.text import text_of
 
         line = as_command(words)
@@ -385,5 +388,5 @@ def _open(session: ReviewSession) -> str:
 
 
 def as_command(words: Words) -> str:
-    """Format a verb as a command line."""
+    """Format a verb and its arguments as a command line."""
     return f"memrepo {words.verb} {visible(shlex.join(words.line))}"

@@ -1,6 +1,6 @@
-"""Print results on a terminal: wrapped to its width, with short ids and a pager.
+"""Print results on a terminal, with wrapped lines, short ids and a pager.
 
-Output to a pipe or a file is unchanged, so that programs get complete ids and lines.
+Output to a pipe or a file is not changed, so that programs receive complete ids and lines.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _COLUMNS = 0.4
 
 
 class Screen:
-    """The terminal that results are printed on."""
+    """A terminal to print results on, with its size."""
 
     def __init__(self, work: Work | None = None) -> None:
         self.width, self.height = shutil.get_terminal_size()
@@ -57,7 +57,7 @@ class Screen:
                 self.paths = [path for area in areas for path in files.below(area)]
 
     def show(self, name: str, text: str, request: object = None) -> None:
-        """Print the text of a command, with a pager if it is longer than the screen.
+        """Print the output of a command. Use a pager if the output is longer than the screen.
 
         The text of a command that writes is never paged, so that it stays visible.
         """
@@ -69,7 +69,7 @@ class Screen:
         print(text)
 
     def _paged(self, text: str) -> bool:
-        """Show a text in the pager, as git does. Return whether a pager was started."""
+        """Show a text in the pager, like git. Return whether a pager was started."""
         import subprocess
 
         asked = os.environ.get("MEMREPO_PAGER", os.environ.get("PAGER", "less"))
@@ -90,7 +90,7 @@ class Screen:
 
 
 def _is_another_format(request: object) -> bool:
-    """Return whether the request selects a format for another program."""
+    """Return whether a request selects an output format for programs, such as a git patch."""
     named = ("git", "markdown", "html")
     return any(getattr(request, n, None) for n in named) or getattr(
         request, "format", "text"
@@ -98,7 +98,7 @@ def _is_another_format(request: object) -> bool:
 
 
 def shortened(text: str, paths: Collection[str]) -> str:
-    """Shorten unique ids in a text.
+    """Shorten each id in a text, unless the short form would be ambiguous.
 
     A memory is shortened to the digits in its file name, a run to its time. An id that shares its
     short form with another is unchanged.
@@ -121,7 +121,7 @@ def shortened(text: str, paths: Collection[str]) -> str:
 
 
 def fitted(text: str, width: int) -> str:
-    """Wrap lines at spaces to a width, with indented continuation lines.
+    """Wrap the lines of a text at spaces, and indent the continuation lines.
 
     Words are not split, so that they can be copied. A path that is too long loses its middle. Other
     long words are left to the terminal.
@@ -133,7 +133,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def cells(text: str) -> int:
-    """Return the number of terminal columns of a text."""
+    """Return the number of terminal columns that a text occupies."""
     if "\x1b" in text:
         text = regex(_UNSEEN).sub("", text)
     if text.isascii():
@@ -168,7 +168,7 @@ def _broken(line: str, width: int) -> Iterator[str]:
 
 
 def _hang(line: str, width: int) -> int:
-    """Return the indentation of continuation lines, which is that of the last column or bullet."""
+    """Return the indentation of continuation lines: the start of the last column or bullet text."""
     if bullet := _BULLET.match(line):
         return bullet.end()
     plain = regex(_UNSEEN).sub("", line)
@@ -177,7 +177,7 @@ def _hang(line: str, width: int) -> int:
 
 
 def _elided(piece: str, room: int) -> str:
-    """Shorten a path to its first folder and the end of its name. Return other words unchanged."""
+    """Shorten a path to its first folder and the end of its file name. Keep other words as is."""
     parts = PurePosixPath(piece).parts
     if not (".md" in piece and len(parts) > 2):
         return piece

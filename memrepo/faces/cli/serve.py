@@ -27,7 +27,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Serve until interrupted. Fail immediately if a folder is not a repository."""
+    """Serve the web pages until interrupted. If a folder is not a repository, fail immediately."""
     folders = [work.call.where / name for name in request.repos] or [work.call.where]
     from memrepo.faces.web.app import serve
 

@@ -1,1 +1,1 @@
-"""Hooks for the programs that agents run in."""
+"""Hooks for the programs that agents run in, such as Claude Code."""

@@ -1,4 +1,4 @@
-"""Answer a hook event of an agent's program. Meet its deadline, and never fail the program."""
+"""Answer hook events of an agent's program within its deadline, and without ever failing it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BROKEN_OFF = timedelta(days=1)
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True):
-    """A session event of an agent's program: start, prompt, stop or end."""
+    """An event in a session of an agent: its start, a prompt, a reply (`stop`) or its end."""
 
     kind: str
     session: str = ""
@@ -54,7 +54,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def happened(work: Work, event: Event) -> str:
-    """Handle an event. Return the text for the agent, or an empty string."""
+    """Handle an event of a session. Return a text for the agent, or an empty string."""
     match event.kind:
         case "start":
             begun = perform(work, "session", session.Request(what="start", id=event.session))
@@ -75,7 +75,7 @@ def happened(work: Work, event: Event) -> str:
 
 
 def _take_in_own(work: Work, folder: str) -> None:
-    """Import the program's own notes. The notes stay in place, and known ones are skipped."""
+    """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
     from memrepo.actions.exchange import import_
 
     if work.config.get("agents.additions") == "review":
@@ -85,7 +85,7 @@ def _take_in_own(work: Work, folder: str) -> None:
 
 
 def _offer(work: Work, prompt: str) -> str:
-    """Return the text of memories that match a prompt, or an empty string.
+    """Return the text of the memories that match a prompt, or an empty string if none match.
 
     These memories do not count as retrieved. The search compares words only, because loading a
     model takes too long for a prompt.
@@ -107,7 +107,7 @@ def _place(folder: Path, name: str) -> Path:
 
 
 def _gather(work: Work, event: Event) -> None:
-    """Add the prompt and reply of an event to the session's file. Redact probable secrets."""
+    """Append the event's prompt and reply to the file of the session, without probable secrets."""
     place = _place(work.store.folder, event.session)
     said: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
     said |= _read(place)
@@ -131,7 +131,7 @@ def _read(place: Path) -> Mapping[str, Any]:
 
 
 def _take_in(work: Work, place: Path) -> None:
-    """Write the prompts of a session as one note, and delete its file."""
+    """Write the recorded prompts of a session as one note, and delete the session's file."""
     said = _read(place)
     if said.get("prompts"):
         asked = "\n".join(f"- {prompt}" for prompt in said["prompts"])
@@ -164,11 +164,11 @@ _LEAST = 0.1
 
 
 class _Late(Exception):
-    """Raised when an answer missed its deadline."""
+    """Raised when an answer is not ready at its deadline."""
 
 
 def hook(call: Call, host: str) -> str:
-    """Return the answer to a host's event. Errors become a message to the user.
+    """Answer an event of an agent's program (the host). Report errors as a message to the user.
 
     Work that misses its deadline is abandoned. An abandoned write is either complete or absent.
     """
@@ -213,7 +213,7 @@ def _bug(error: Exception) -> str:
 
 
 def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
-    """Return the result of a function, or raise its error. Raise _Late at the deadline.
+    """Call a function in a thread and return its result. Raise _Late at the deadline.
 
     A slow start of the program shortens the deadline, because the host counts from that start.
     """
@@ -254,13 +254,13 @@ def _event(host: str, given: str) -> tuple[str, Event]:
 
 
 def _own_memory(transcript: str) -> str:
-    """Return the folder of Claude Code's own notes, next to its transcripts, or ""."""
+    """Return the folder of Claude Code's own notes, which is next to the transcript, or ""."""
     folder = Path(transcript).parent / "memory"
     return str(folder) if transcript and folder.is_dir() else ""
 
 
 def _text(data: Mapping[str, object], key: str) -> str:
-    """Return a text of the event, or an empty string.
+    """Return the text under a key of an event's data, or an empty string.
 
     Replace lone surrogates, which no file can store.
     """
@@ -269,7 +269,7 @@ def _text(data: Mapping[str, object], key: str) -> str:
 
 
 def _answer(host: str, name: str, told: str = "", note: str = "") -> str:
-    """Format the answer as one JSON object in ASCII, or as text for hosts that expect text."""
+    """Format an answer as the host expects it: as one JSON object in ASCII, or as plain text."""
     warning = f"memrepo: this session goes on without its memory\n{note}" if note else ""
     if host != "claude-code":
         return told or warning

@@ -1,4 +1,4 @@
-"""Answer a tool call. Invalid arguments and errors also become replies."""
+"""Answer tool calls. Invalid arguments and errors are answered too, with a refusal."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def answer(
     client: str = "",
     tick: Callable[[str], None] = nothing,
 ) -> Reply:
-    """Answer one call of a client. A refusal explains how to correct the call."""
+    """Run a tool for one call of a client. A refusal explains how to correct the call."""
     try:
         _refuse_unfit(tool, arguments)
         with Work(acting(call, client, tick)) as work:
@@ -61,7 +61,7 @@ def answer(
 
 
 def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
-    """Raise Unfit for the first argument that violates the schema. Do not repeat its value."""
+    """Raise Unfit if an argument violates the tool's schema. The message omits the value."""
     from jsonschema import Draft202012Validator
 
     wrong = next(Draft202012Validator(tool.input_schema()).iter_errors(dict(arguments)), None)
@@ -74,7 +74,7 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
 
 
 def _in_words(wrong: ValidationError) -> str:
-    """Describe the violated rule of a schema without the value, which may be long or a secret."""
+    """Describe a violated rule of a schema, but not the value, which may be long or secret."""
     most = wrong.validator_value
     match wrong.validator:
         case "enum":

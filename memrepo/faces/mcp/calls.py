@@ -1,4 +1,4 @@
-"""A tool call: its context in the repository and its validated arguments."""
+"""The data of a tool call: the open repository and the validated arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROGRAM = "process:"
 
 
 class Done(NamedTuple):
-    """A verb, its request and its result."""
+    """A performed verb: its name, its request and its result."""
 
     verb: str
     request: Any
@@ -28,32 +28,32 @@ class Done(NamedTuple):
 
     @property
     def data(self) -> dict[str, Any]:
-        """Return the result as JSON-compatible data."""
+        """Return the result of the verb as JSON-compatible data."""
         return self.result.as_json()
 
     @property
     def text(self) -> str:
-        """Return the result as text for a person."""
+        """Return the result of the verb as a text for people."""
         return text_of(self.verb, self.request, self.result)
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
-    """A call on an open repository. The `arguments` match the tool's schema."""
+    """A call of a tool on an open repository. Its `arguments` match the tool's schema."""
 
     work: Work
     arguments: Mapping[str, Any]
 
     def get(self, name: str, default: Any = "") -> Any:
-        """Return the value of an argument, or a default if the call omits it."""
+        """Return the value of a tool's argument, or a default if the call omits the argument."""
         return self.arguments.get(name, default)
 
     def run(self, verb: str, **fields: object) -> Done:
-        """Perform a verb with a request of these fields."""
+        """Perform a verb. The keyword arguments are the fields of its request."""
         request = VERBS[verb].load().Request(**fields)
         return Done(verb, request, perform(self.work, verb, request))
 
     def write(self, verb: str, **fields: object) -> Done:
-        """Perform a verb that writes, with the reason and the expected commit of the call."""
+        """Perform a writing verb, and pass it the call's reason and expected commit."""
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:
             raise NothingSaid("the reason")
@@ -64,11 +64,11 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nothing(_: str) -> None:
-    """Ignore a progress message."""
+    """Ignore a progress message, for clients that did not ask for progress."""
 
 
 def acting(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Call:
-    """Return the context of one call: quiet, at the current time, with a program as actor.
+    """Return the context of one tool call: no output, the current time and a program as actor.
 
     `tick` receives progress messages. The actor is never a person, regardless of the environment
     and of the client's name.

@@ -1,4 +1,4 @@
-"""Tools that only read: search, open a memory, show related memories, report the status."""
+"""The tools that only read: they search, open and relate memories, and report the status."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _QUOTED = 5
 
 
 def search(call: ToolCall) -> Reply:
-    """Return the memories that match a query best. The first three count as retrieved."""
+    """Search memories and return the best matches. The first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
         types=tuple(call.get("types", ())),
@@ -76,7 +76,7 @@ def search(call: ToolCall) -> Reply:
 
 
 def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> Reply:
-    """Return a reply with passages of the sources that are in no memory, as many as fit."""
+    """Extend a reply with source passages that no memory covers, as many as the limit allows."""
     if not found:
         return reply
     data = [
@@ -102,13 +102,13 @@ def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> R
 
 
 def _again(piece: Piece) -> Piece:
-    """Return a hit without its text, because the previous hit has an equivalent statement."""
+    """Return a hit without its text, which would repeat the statement of the previous hit."""
     _, *doubted = piece.line.split("\n")
     return replace(piece, line="\n".join([f"{piece.data['id']} says the same", *doubted]))
 
 
 def get(call: ToolCall) -> Reply:
-    """Return one memory or several: text, derived facts and quoted evidence."""
+    """Return one or several memories by id, with text, derived facts and quoted evidence."""
     there = work_at(call.work, call.get("at"))
     if not call.get("ids"):
         if not call.get("id"):
@@ -220,7 +220,7 @@ def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> s
 
 
 def related(call: ToolCall) -> Reply:
-    """Return linked memories in both directions, closest and strongest first."""
+    """Return the memories linked to or from a memory, closest and strongest links first."""
     there = call.work
     state = there.tree.state()
     graph = graph_of(state)
@@ -230,9 +230,9 @@ def related(call: ToolCall) -> Reply:
 
 
 def _relation(reached: Reached) -> str:
-    """Return how a memory is linked.
+    """Describe how a related memory is linked to the requested memory.
 
-    "supports" is a link to that memory, and "supports it" is a link from that memory.
+    "supports" is a link to the related memory, and "supports it" is a link from it.
     """
     edge = reached.edge
     said = edge.type if edge.target == reached.id else f"{edge.type} it"
@@ -240,7 +240,7 @@ def _relation(reached: Reached) -> str:
 
 
 def thread_context(call: ToolCall) -> Reply:
-    """Return the memories of a thread, or of the thread of a memory, oldest first."""
+    """Return the memories of a thread, oldest first. The thread is named by its id or a member."""
     there = call.work
     state = there.tree.state()
     members: tuple[str, ...] = ()
@@ -264,7 +264,7 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
 
 
 def recent(call: ToolCall) -> Reply:
-    """Return new and changed memories since a date, a run or a commit, newest first."""
+    """Return the memories that changed since a date, a run or a commit, newest first."""
     request = looking.Request(since=call.get("since"), limit=call.get("limit", LIMIT))
     found = looking.do(call.work, request)
     hits = []
@@ -276,7 +276,7 @@ def recent(call: ToolCall) -> Reply:
 
 
 def hot(call: ToolCall) -> Reply:
-    """Return the text that an agent reads when a session begins, without starting a session.
+    """Return the text that agents receive when a session begins, without starting a session.
 
     Each memory in the text counts as retrieved.
     """
@@ -289,7 +289,7 @@ def hot(call: ToolCall) -> Reply:
 
 
 def status(call: ToolCall) -> Reply:
-    """Return counts, pending reviews and the newest commit."""
+    """Return the numbers of memories, the runs that await review and the newest commit."""
     if call.work.call.scope:
         return _counts(call.work)
     found = standing.do(call.work, standing.Request())
@@ -311,7 +311,7 @@ def status(call: ToolCall) -> Reply:
 
 
 def _counts(here: Work) -> Reply:
-    """Return the counts of visible memories, for a caller restricted to a scope."""
+    """Return the number of visible memories by status, for a caller restricted to a scope."""
     memories = Counter(map(counted_as, here.tree.state().memories.values()))
     counts = ", ".join(f"{n} {name}" for name, n in sorted(memories.items())) or "no memories"
     commit = here.tree.commit
@@ -322,7 +322,7 @@ def _counts(here: Work) -> Reply:
 
 
 def report(done: Done, max_tokens: int) -> Reply:
-    """Return a verb's result as text, with its data and exit code."""
+    """Return the reply for a performed verb: its result as text, the data and the exit code."""
     data, whole, code = done.data, done.text, int(done.result.exit)
     commits = {key: data[key] for key in ("run", "commit", "commits") if data.get(key)}
 

@@ -1,4 +1,4 @@
-"""Replies of tools: a short text and structured data, limited in size, memory text in fences.
+"""Replies of tools: a short text and structured data of limited size, with fenced memory text.
 
 Every text by a person or a program is inside a fence, in the short text and in each string of the
 data. Outside a fence are only ids, numbers, dates, our own names and quoted paths.
@@ -33,7 +33,7 @@ ELSEWHERE = "in the text of this answer; with a smaller max_tokens here too"
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """The reply of a tool: short text, the same as data, and whether the call was refused."""
+    """The reply of a tool: a short text, the same content as data, and whether it is a refusal."""
 
     text: str
     data: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -41,7 +41,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Return the total size of text and data in tokens."""
+        """Return the size of the reply in tokens: its text and its data together."""
         return token_count(self.text + json.dumps(self.data, ensure_ascii=False))
 
 
@@ -58,7 +58,7 @@ _COMMAND = regex(rf"`memrepo ({'|'.join(_TOOLS)})((?: \w[\w:-]*)?)`")
 
 
 def refusal(error: MemrepoError) -> Reply:
-    """Return the reply for an error.
+    """Return a reply that reports an error to the client.
 
     Its message is fenced, because it may quote the refused text.
     """
@@ -69,14 +69,14 @@ def refusal(error: MemrepoError) -> Reply:
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory in a list: its data, and its line in the short text."""
+    """An entry in a list of memories: the data of a memory, and its line in the short text."""
 
     data: Mapping[str, Any]
     line: str
 
 
 def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
-    """Return the data and the line of a hit.
+    """Convert a hit of a search to an entry of a list.
 
     A long text is shortened to the part with most of the terms `asked`.
     """
@@ -117,7 +117,9 @@ def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
 
 
 def one_side(reply: Reply, client: str) -> Reply:
-    """Return a long reply with its texts only where the client's model sees them.
+    """Keep the texts of a long reply only in the half that the client's model sees.
+
+    The halves are the short text and the data.
 
     A short reply is returned unchanged. Testing or reading the client's code showed which side its
     model sees.
@@ -143,12 +145,12 @@ def _without_texts(data: object) -> object:
 
 
 def place(resource: str, lines: Sequence[int]) -> str:
-    """Format a file and line range. The name of the file is quoted so that it cannot break out."""
+    """Format a file and a line range. The file name is quoted because its text is not trusted."""
     return quote(resource) + span(lines)
 
 
 def listing(found: Sequence[Piece], commit: str, max_tokens: int, more: int = 0) -> Reply:
-    """Return a reply with the pieces that fit into a number of tokens, in order.
+    """Return a reply that lists, in order, the pieces that fit into a number of tokens.
 
     A piece that does not fit is skipped, so that later ones may fit. `more` is the number of pieces
     that the caller omitted.
@@ -179,7 +181,7 @@ def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
 
 
 def longest(text: str, max_tokens: int, build: Callable[[str], Reply]) -> Reply:
-    """Return the reply that `build` creates from the longest prefix of a text that fits."""
+    """Call `build` with ever shorter prefixes of a text, and return the longest reply that fits."""
     whole = build(text)
     if whole.tokens <= max_tokens:
         return whole

@@ -1,4 +1,4 @@
-"""The MCP server: the SDK's event loop, with a worker thread for each call.
+"""The MCP server, which runs the SDK's event loop and a worker thread for each call.
 
 Every call reopens the repository, so that it sees commits by others. Nothing is opened before the
 first call. A cancelled read is abandoned, a cancelled write is completed. Only `memrepo mcp`
@@ -56,7 +56,7 @@ INSTRUCTIONS = (
 
 
 def server_of(session: Call, *, admin: bool) -> Server[object]:
-    """Return the SDK server for a session. `admin` adds the admin tools."""
+    """Create the SDK's server for a session. With `admin`, it offers the admin tools as well."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
     remember_objects()
     offered = (*DEFAULT, *(ADMIN if admin else ()))
@@ -64,7 +64,7 @@ def server_of(session: Call, *, admin: bool) -> Server[object]:
 
 
 def serve(server: Server[object]) -> None:
-    """Serve over standard input and output until the client closes them.
+    """Serve a client over standard input and output until the client closes them.
 
     Raise BrokenPipeError if the client no longer reads answers.
     """
@@ -86,19 +86,19 @@ def serve(server: Server[object]) -> None:
 
 
 class _Lines(TextIOWrapper):
-    """Standard input with lone surrogates replaced by NUL, which the tools refuse.
+    """The lines of standard input. Lone surrogates become NUL, which the tools refuse.
 
     The SDK drops lines that it cannot decode. The client would then wait forever for an answer.
     """
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
-        """Return the next line."""
+        """Return the next line of standard input."""
         line = super().readline(size)
         return _ESCAPE.sub(lambda m: NUL if m[1] else m[0], line) if "\\" in line else line
 
 
 class _Handlers:
-    """Handlers of the SDK's requests."""
+    """The functions that the SDK calls for each kind of request."""
 
     def __init__(self, session: Call, offered: tuple[Tool, ...]) -> None:
         self.session = session
@@ -106,7 +106,7 @@ class _Handlers:
         self.limiter = anyio.CapacityLimiter(THREADS)
 
     def server(self) -> Server[object]:
-        """Return the SDK's server with these handlers."""
+        """Create the SDK's server and register these handlers."""
         return Server(
             "memrepo",
             version=__version__,
@@ -163,7 +163,7 @@ def _refused(message: str) -> MCPError:
 
 
 def _refuse_cursor(params: Paged) -> None:
-    """Raise MCPError for a cursor. Every list is one page, so no cursor is valid."""
+    """Raise MCPError if a request has a cursor. Every list is one page, so no cursor is valid."""
     if params is not None and params.cursor:
         raise _refused(f"found no cursor {fold(params.cursor, 100)!r}: every list is one page")
 
@@ -181,6 +181,6 @@ def _progress(context: Context) -> Callable[[str], None]:
 
 
 def _client(context: Context) -> str:
-    """Return the client's name for itself, or an empty string."""
+    """Return the name by which the client introduced itself, or an empty string."""
     known = context.session.client_params
     return known.client_info.name if known is not None else ""

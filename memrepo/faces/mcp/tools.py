@@ -1,4 +1,4 @@
-"""The tools: verbs, with names and arguments for agents.
+"""The MCP tools, which offer verbs under names and arguments for agents.
 
 The arguments of a tool come from the fields of its verb's request. Its output is declared by type.
 Schemas, validation and the reference page are generated from both.
@@ -25,9 +25,9 @@ Given = Mapping[str, Any]
 
 
 def store(call: ToolCall) -> Reply:
-    """Write one memory or several, each in its own commit.
+    """Store one or several memories, each in its own commit.
 
-    Return the existing id of a repetition.
+    For a repetition, return the id of the existing memory.
     """
     entries = [dict(entry) for entry in call.get("memories", ())]
     if not entries:
@@ -49,7 +49,7 @@ def _add(call: ToolCall, said: Given) -> Done:
 
 
 def _several(call: ToolCall, entries: Sequence[Given]) -> Reply:
-    """Write memories in order. A refused memory does not stop the following ones.
+    """Store several memories in order. If one is refused, continue with the next one.
 
     With `expected_commit`, the first write expects that commit, and each further write expects the
     previous one.
@@ -91,18 +91,18 @@ def supersede(call: ToolCall) -> Reply:
 
 
 def forget(call: ToolCall) -> Reply:
-    """Remove a memory from recall. The file and its history remain."""
+    """Remove a memory from recall, but keep its file and its history."""
     return _written(call.write("forget", id=call.get("id")))
 
 
 def restore(call: ToolCall) -> Reply:
-    """Restore a memory, instead of its successor or in addition to it."""
+    """Restore a memory, either in place of its successor or in addition to its successor."""
     how = {call.get("how"): True} if call.get("how") else {}
     return _written(call.write("restore", id=call.get("id"), **how))
 
 
 def accept(call: ToolCall) -> Reply:
-    """Accept a pending run or a part of it."""
+    """Accept all or some decisions of a pending run."""
     answer = call.write(
         "accept",
         run=call.get("run"),
@@ -152,7 +152,7 @@ _BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum"
 
 
 class Argument(NamedTuple):
-    """An argument of a tool, and the matching field of the verb's request."""
+    """An argument of a tool, and the field of the verb's request that it sets."""
 
     name: str
     field: str = ""
@@ -198,13 +198,13 @@ class Tool(NamedTuple):
         return (*(a.name for a in self.takes), *self.own)
 
     def listed_schema(self) -> Schema:
-        """Return the JSON Schema for the client's list of tools, without bounds to save context."""
+        """Return a short JSON Schema for the list of tools. It omits limits to save context."""
         return {
             key: _unbound(part) for key, part in self.input_schema().items() if key not in _BOUNDS
         }
 
     def input_schema(self) -> Schema:
-        """Return the JSON Schema that validates the arguments of each call."""
+        """Return the complete JSON Schema, which validates the arguments of each call."""
         hints = get_type_hints(VERBS[self.verb].load().Request, include_extras=True)
         return {
             "type": "object",
@@ -217,12 +217,12 @@ class Tool(NamedTuple):
         }
 
     def output_schema(self) -> Schema:
-        """Return the JSON Schema of the structured output. It contains only the required keys."""
+        """Return the JSON Schema of the tool's structured output. Every key is required."""
         properties = {name: msgspec.json.schema(kind) for name, kind in self.gives.items()}
         return {"type": "object", "properties": properties, "required": list(properties)}
 
     def annotations(self) -> dict[str, bool]:
-        """Return the tool's annotations. No tool reaches beyond the repository."""
+        """Return the MCP annotations of the tool. No tool reaches beyond the repository."""
         hints = {"readOnlyHint": not self.writes, "openWorldHint": False}
         if self.writes:
             hints |= {"destructiveHint": self.destructive, "idempotentHint": self.idempotent}
@@ -230,7 +230,7 @@ class Tool(NamedTuple):
 
 
 def _unbound(schema: object) -> object:
-    """Return a schema without its bounds."""
+    """Return a JSON Schema without the rules that only matter for validation."""
     if isinstance(schema, list):
         return [_unbound(part) for part in schema]
     if not isinstance(schema, dict):
@@ -239,7 +239,7 @@ def _unbound(schema: object) -> object:
 
 
 def _schema(argument: Argument, hint: object) -> Schema:
-    """Return the JSON Schema of an argument, derived from the type and the option of its field."""
+    """Derive the JSON Schema of an argument from the type and the option of a request's field."""
     type_, meta = get_args(hint)
     field = argument.field or argument.name
     kinds = [kind for kind in get_args(type_) if kind is not type(None)]

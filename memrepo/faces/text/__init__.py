@@ -1,4 +1,4 @@
-"""Text output for people. The command line prints it, and tools include it in their replies."""
+"""Format results as text. The command line prints the text, and tools put it in replies."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _SHARED = {"takeback": "review", "purge": "review", "exchange": "sync"}
 
 
 def text_of(name: str, request: object, result: Result, *, colour: bool = False) -> str:
-    """Return the text of a verb's result."""
+    """Format the result of a verb or command as text."""
     return str(wording(name)(request, result, colour=colour))
 
 
 def wording(name: str) -> Callable[..., str]:
-    """Return the function that formats the result of a verb or command.
+    """Return the function of this package that formats the results of a verb or command.
 
     Its signature is `NAME(request, result, *, colour) -> str`, with `_` for each hyphen of the
     name.

@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.check`."""
+"""Format the results of the verbs in `memrepo.actions.check`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _said(problem: Problem) -> str:
 
 
 def log_marks(problems: Sequence[Problem]) -> str:
-    """Return the log commands that make GitHub annotate lines of a pull request."""
+    """Format findings as workflow commands, which GitHub shows next to lines of a pull request."""
     return "\n".join(_annotation(p) for p in problems)
 
 
@@ -53,7 +53,7 @@ def _property(text: str) -> str:
 
 
 def markdown(problems: Sequence[Problem], what: str) -> str:
-    """Return the findings as a markdown section. `what` describes the checked files or commits."""
+    """Format findings as a markdown section. `what` describes the checked files or commits."""
     errors = sum(p.severity == "error" for p in problems)
     warnings = len(problems) - errors
     told = f"{counted(errors, 'error', 'errors')}, {counted(warnings, 'warning', 'warnings')}"
@@ -75,7 +75,7 @@ def _where(problem: Problem) -> str:
 
 
 def _code(text: str) -> str:
-    """Return a text as a one-line code span for a markdown table. The text cannot end the span."""
+    """Quote a text as a one-line code span for a markdown table. The text cannot end the span."""
     said = " ".join(visible(text).split()).replace("`", "'")
     said = f"{said[:CELL]}..." if len(said) > CELL else said
     return "`" + said.replace("|", "\\|") + "`"
@@ -91,7 +91,7 @@ def check(
     *,
     colour: bool,
 ) -> str:
-    """Return the findings in the requested format, or a line that reports none."""
+    """Format the findings of a check as requested, or report in one line that there are none."""
     from memrepo.actions.check.check import Result
 
     if request.format != "text":
@@ -129,7 +129,7 @@ def findings(
     problems: Sequence[Problem],
     restored: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[str]:
-    """Return lines for fixed files, foreign files and problems."""
+    """Return lines that list fixed files, files that are not memrepo's, and problems."""
     lines = [
         f"fixed {name}: restored {', '.join(keys)}, which only memrepo sets"
         if (keys := restored.get(name))
@@ -151,5 +151,5 @@ def _past(result: checking.Past) -> str:
 
 
 def check_message(request: object, result: message.Result, *, colour: bool) -> str:
-    """Return the problems of a commit message, one per line."""
+    """Format the problems found in a commit message, one per line."""
     return "\n".join(map(str, result.problems))

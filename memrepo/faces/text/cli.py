@@ -1,4 +1,4 @@
-"""Text output of commands that are not verbs."""
+"""Format the results of commands that are not verbs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def completion(request: object, result: completing.Result, *, colour: bool) -> s
 
 
 def demo(request: object, result: touring.Result, *, colour: bool) -> str:
-    """Return the closing line of the tour."""
+    """Format the last line of the tour, which follows the steps already printed."""
     kept = f"the repository is in {result.kept}" if result.kept else "the demo folder was removed"
     return f"\nThat was the tour; {kept}."
 
 
 def mcp(request: object, result: object, *, colour: bool) -> str:
-    """Return an empty string, because the client received all output."""
+    """Return an empty string. The MCP client already received all output."""
     del request, result, colour
     return ""
 
 
 def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
-    """Return a closing line for a review, or an empty string.
+    """Format the last line of a review, or return an empty string.
 
     The review already printed each performed command.
     """
@@ -38,6 +38,6 @@ def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
 
 
 def serve(request: object, result: object, *, colour: bool) -> str:
-    """Return an empty string, because the pages showed all output."""
+    """Return an empty string. The web pages already showed all output."""
     del request, result, colour
     return ""

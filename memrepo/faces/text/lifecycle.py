@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.lifecycle`."""
+"""Format the results of the verbs in `memrepo.actions.lifecycle`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳"
 
 
 def health(request: object, result: ageing.Health, *, colour: bool) -> str:
-    """Return the figures in the layout that agents expect."""
+    """Format the health figures in the layout that agents expect."""
     labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
     lines = [
         "=== Memory Health ===",
@@ -51,12 +51,12 @@ def health(request: object, result: ageing.Health, *, colour: bool) -> str:
 
 
 def nominate(request: ageing.NominateRequest, result: ageing.Nominated, *, colour: bool) -> str:
-    """Return the list of nominated notes, or the report."""
+    """Format the nominated notes as a list, or as a report if requested."""
     return "\n".join((report if request.report else listed)(result.candidates))
 
 
 def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
-    """Return a bar chart of notes by tier, and the notes that will move next."""
+    """Format a bar chart of the notes per tier, and list the notes that will move next."""
     most = max(result.tiers.values(), default=0)
     wide = len(str(most))
     lines = [
@@ -77,7 +77,7 @@ def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
 
 
 def bar(count: int, most: int, width: int = 40) -> str:
-    """Return a count as a bar. A count above zero has at least an eighth of a block."""
+    """Render a count as a bar. Any count above zero gets at least an eighth of a block."""
     if not count or not most:
         return ""
     eighths = max(1, round(count * width * 8 / most))
@@ -88,7 +88,7 @@ def bar(count: int, most: int, width: int = 40) -> str:
 def decay(
     request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, *, colour: bool
 ) -> str:
-    """Return the numbers by decay class, or the changed memories."""
+    """Format the number of memories per decay class, or the memories that a change affected."""
     from memrepo.actions.lifecycle.ageing import Stats
 
     if isinstance(result, Stats):
@@ -112,7 +112,7 @@ def session(
     *,
     colour: bool,
 ) -> str:
-    """Return the context, the instructions, or the result of the session's end."""
+    """Format the context of a session, the instructions for agents, or the end of a session."""
     from memrepo.actions.lifecycle.session import Ended, Refreshed, Snippet
 
     if isinstance(result, Snippet):

@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.past`."""
+"""Format the results of the verbs in `memrepo.actions.past`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ VALUE, TEXT = 60, 100
 
 
 def log(request: logging.Request, result: logging.Result | logging.Runs, *, colour: bool) -> str:
-    """Return the commits, one per line, with the reasons of decisions.
+    """Format the log: its commits with any requested reasons, or the list of runs.
 
-    Or return the list of runs.
+    Pending runs are listed first.
     """
     from memrepo.actions.past.log import Runs
 
@@ -58,7 +58,7 @@ def _local(when: datetime, zone: str) -> str:
 
 
 def _history(result: History) -> str:
-    """Return the commits that touched a memory, and the changes of each."""
+    """Format the commits that changed a memory, each with the changes it made."""
     lines = list(result.heading)
     for entry in result.entries:
         lines.append(_line(entry, result.zone))
@@ -69,7 +69,7 @@ def _history(result: History) -> str:
 
 
 def _changed(entry: MemoryCommit) -> Iterator[str]:
-    """Yield the lines that describe how a commit changed the memory."""
+    """Yield lines that describe how a commit changed a memory."""
     match entry.change:
         case "unreadable":
             yield f"left {visible(entry.path)} unreadable"
@@ -84,7 +84,7 @@ def _changed(entry: MemoryCommit) -> Iterator[str]:
 
 
 def _value(value: object) -> str:
-    """Format a value on one short line. An empty value is `none`."""
+    """Format the value of a field on one short line. Format an empty value as `none`."""
     if value in (None, [], ""):
         return "none"
     if isinstance(value, list):
@@ -100,7 +100,7 @@ def _value(value: object) -> str:
 
 
 def _blame(result: Blame) -> str:
-    """Return what each commit set, newest commit first: fields, then lines of the text."""
+    """Format the fields and text lines of a memory by the commit that set them, newest first."""
     groups: dict[str, list[str]] = {}
     acts: dict[str, Setter] = {}
     for name, field in result.fields.items():
@@ -130,7 +130,7 @@ def _blame(result: Blame) -> str:
 def why(
     request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
 ) -> str:
-    """Return the evidence of a memory, its history, or the commit that set each field and line."""
+    """Format the answer to `why`: the evidence for a memory, its history, or its blame."""
     from memrepo.actions.past.why import Blame, History
 
     match result:
@@ -142,7 +142,7 @@ def why(
 
 
 def _evidence(result: explaining.Result) -> str:
-    """Return the evidence of a memory, with judgements, decisions and related memories."""
+    """Format the evidence for a memory, with judgements, decisions and related memories."""
     standing = f"{result.type}, {result.status}, {result.standing}"
     lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
     quoted = evidence_lines(result.evidence, result.source_count)

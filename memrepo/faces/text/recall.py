@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.recall`."""
+"""Format the results of the verbs in `memrepo.actions.recall`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
 def search(request: searching.Request, result: searching.Result, *, colour: bool) -> str:
-    """Return the hits with their sources, or the reason for an empty result.
+    """Format the hits of a search with their sources, or explain why nothing was found.
 
     Hits with equivalent statements share one entry. With colour, the words of the query are bold.
     """
@@ -66,13 +66,13 @@ def search(request: searching.Request, result: searching.Result, *, colour: bool
 
 
 def _archived(result: searching.Result) -> list[str]:
-    """Return a line with the number of matching archived memories, if any."""
+    """Return a line that counts archived memories matching a query, or no line if none match."""
     one, many = "archived memory also matches", "archived memories also match"
     return [f"{counted(result.archived, one, many)} (`--status archived`)"] * bool(result.archived)
 
 
 def _bold(text: str, asked: Collection[str]) -> str:
-    """Return a line of text with the words of the query in bold."""
+    """Return a line of text in which the words of the query are bold."""
     return " ".join(
         f"{_BOLD}{word}{_PLAIN}" if not set(terms(word)).isdisjoint(asked) else word
         for word in text.split(" ")
@@ -115,7 +115,7 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
 def _passages(
     found: Sequence[searching.Passage], asked: Collection[str], *, bold: bool
 ) -> list[str]:
-    """Return one entry with the passages of the sources that are in no memory, if any."""
+    """Format the found source passages that no memory covers as one entry, if there are any."""
     lines = ["in the sources, not promoted:"]
     for one in found:
         text = " ".join(visible(excerpt(one.text, asked, LINE)).split())
@@ -134,7 +134,7 @@ def _span(lines: tuple[int, int]) -> str:
 
 
 def recent(request: looking.Request, result: looking.Result, *, colour: bool) -> str:
-    """Return the changed memories with the kind of each change, newest first."""
+    """Format the recently changed memories with the kind of change, newest first."""
     since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
     lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
     for one in result.changes:
@@ -152,7 +152,7 @@ def recent(request: looking.Request, result: looking.Result, *, colour: bool) ->
 
 
 def show(request: showing.Request, result: showing.Result, *, colour: bool) -> str:
-    """Return a memory: text, fields, sources, lifecycle and doubts."""
+    """Format a memory in full: its text, fields, sources, lifecycle and doubts."""
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.actions.recall.recall import NoteFacts
 
@@ -228,7 +228,7 @@ def _local(when: str, zone: str, form: str = "%Y-%m-%d %H:%M") -> str:
 
 
 def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
-    """Yield the lifecycle of a memory: tier and gist, or class and expiry, and its retrievals."""
+    """Yield lines about a memory's lifecycle: tier or decay class, expiry, gist and retrievals."""
     from memrepo.actions.recall.recall import ClaimFacts, Facts, NoteFacts
 
     if isinstance(derived, NoteFacts):
@@ -259,7 +259,7 @@ def _importance(found: showing.Importance) -> Iterator[str]:
 
 
 def _threads(result: reading.Threads) -> str:
-    """Return the threads, one per line: time, number of members and title."""
+    """Format threads, one per line, with time, number of members and title."""
     lines = [counted(result.count, "thread", "threads")]
     times = [_when(row.begin, row.end, result.zone) for row in result.threads]
     wide, most = (
@@ -275,7 +275,7 @@ def _threads(result: reading.Threads) -> str:
 
 
 def _when(begin: str, end: str, zone: str) -> str:
-    """Format the begin and end of a thread, or report that a time is unknown."""
+    """Format the start and end times of a thread, or report that no time is known."""
     if not begin or not end:
         return "no time known"
     first, last = _local(begin, zone), _local(end, zone)
@@ -286,7 +286,7 @@ def _when(begin: str, end: str, zone: str) -> str:
 def thread(
     request: reading.Request, result: reading.Result | reading.Threads, *, colour: bool
 ) -> str:
-    """Return the members of a thread in order, or the list of threads."""
+    """Format the members of one thread in order, or the list of all threads."""
     from memrepo.actions.recall.thread import Threads
 
     if isinstance(result, Threads):
@@ -305,7 +305,7 @@ def thread(
 
 
 def topics(request: counting.Request, result: counting.Result, *, colour: bool) -> str:
-    """Return the topics with score and count, and the rising and falling topics."""
+    """Format the topics with score and count, followed by the rising and falling topics."""
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]
     for name, found in (("rising", result.rising), ("falling", result.falling)):
@@ -322,7 +322,7 @@ def topics(request: counting.Request, result: counting.Result, *, colour: bool) 
 def entities(
     request: naming.Request, result: naming.Entities | naming.Mentioned, *, colour: bool
 ) -> str:
-    """Return all entities, or the memories that mention one entity."""
+    """Format the list of all entities, or the memories that mention one entity."""
     from memrepo.actions.recall.entities import Mentioned
 
     if isinstance(result, Mentioned):
@@ -340,7 +340,7 @@ def _names(row: naming.Row | naming.Mentioned) -> str:
 
 
 def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> str:
-    """Return the number of links by type and the most linked memories, or the page if requested."""
+    """Format the graph as link counts by type and the most linked memories, or as an HTML page."""
     from collections import Counter
 
     from memrepo.views.graph_page import TYPES
@@ -360,7 +360,7 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
 
 
 def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:
-    """Return the linked memories, grouped by the number of links between them."""
+    """Format the memories linked to a memory, grouped by their distance in links."""
     lines = [f"{result.id}  {result.label}"]
     depth = 1
     for row in result.related:
@@ -381,7 +381,7 @@ def related(request: relating.Request, result: relating.Result, *, colour: bool)
 
 
 def why_not(request: explaining.Request, result: explaining.Result, *, colour: bool) -> str:
-    """Return the item in question and the reasons, one per line."""
+    """Format the reasons why an item is not recalled, one per line below the item."""
     from memrepo.actions.recall.why_not import Present, SetAside
 
     match result:

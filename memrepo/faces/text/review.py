@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.review`, `takeback` and `purge`."""
+"""Format the results of the verbs in `memrepo.actions.review`, `takeback` and `purge`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _TICKS = regex("`+")
 
 
 def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> str:
-    """Return a review as text. `stat` limits it to totals, and `colour` adds terminal colours."""
+    """Format a review as text. `stat` limits the text to totals, `colour` adds colours."""
     totals = ", ".join(f"{n} {kind}" for kind, n in review.totals.items())
     lines = [f"{_line(review.title)}: no memory differs"]
     if totals:
@@ -80,12 +80,12 @@ def _heading(group: ReviewGroup) -> str:
 
 
 def bold(text: str, colour: bool) -> str:
-    """Return a heading, in bold if there are colours."""
+    """Return a heading, in bold if `colour` is set."""
     return f"{_BOLD}{text}{_PLAIN}" if colour else text
 
 
 def review_markdown(review: Review) -> str:
-    """Return a review as a markdown section, with the text in a code block that it cannot end."""
+    """Format a review as markdown. Its text is in a code block that the text cannot close."""
     lines = review_text(review).split("\n")
     text, cut = "\n".join(lines), ""
     while len(text) > MAX_MARKDOWN:
@@ -113,7 +113,7 @@ def _context(review: Review) -> Iterator[str]:
 
 
 def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
-    """Return one line per memory for memories that are decided together, up to a maximum."""
+    """List memories that are decided together, one per line, up to a maximum number."""
     found = [change.difference.memory for change in changes]
     lines = [f"    {memory.id}  {cut(memory.body, WIDTH - 26)}" for memory in found[:most]]
     return lines + [f"    and {len(found) - most} more"] * (len(found) > most)
@@ -122,7 +122,7 @@ def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
 def change_lines(
     change: Change, *, colour: bool, width: int = WIDTH, quote: bool = False
 ) -> list[str]:
-    """Return the lines of a change: texts, contradictions, fields, sources and reason.
+    """Return the lines that describe a change: texts, contradictions, fields, sources and reason.
 
     `quote` adds the recorded lines of the sources.
     """
@@ -198,7 +198,7 @@ def _more(count: int) -> Iterator[str]:
 
 
 def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> list[str]:
-    """Return one side of a comparison, wrapped. Long unchanged stretches are shortened."""
+    """Return the wrapped lines for the old or the new text, with long unchanged parts shortened."""
     sign = "-" if side == "old" else "+"
     every = [s for s in spans if s.mark in ("same", side)]
     only = not any(s.mark == "same" for s in every)
@@ -236,7 +236,7 @@ def _line(text: str, most: int = TEXT) -> str:
 
 
 def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
-    """Return the places of the value, the performed steps and the steps left to the user."""
+    """Format the result of a purge: where the value was found, what was done, and what remains."""
     if result.verified is not None:
         lines = [_verified(result)]
     elif not result.hits:
@@ -282,7 +282,7 @@ restore = written
 
 
 def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
-    """Return the reverted changes, or the conflicts that prevent a revert."""
+    """Format the reverted changes, or the conflicts that prevent a revert."""
     name = result.name
     if result.conflicts:
         return _clashing(result)
@@ -316,7 +316,7 @@ def _clashing(result: reverting.Result) -> str:
 
 
 def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour: bool) -> str:
-    """Return the undone step, or the conflicts that prevent an undo."""
+    """Format the undone step, or the conflicts that prevent an undo."""
     short = result.undone.commit[:10]
     what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)
     if result.conflicts:
@@ -327,7 +327,7 @@ def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour
 
 
 def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
-    """Return the new or lifted rejection, or the list of rejections with their reasons."""
+    """Format the rejection that was added or lifted, or the list of rejections with reasons."""
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
     if isinstance(result, LiftedAlready):
@@ -355,7 +355,7 @@ def accept(
     *,
     colour: bool,
 ) -> str:
-    """Return the number of accepted decisions, and the omitted ones."""
+    """Format the number of accepted decisions, and list the decisions that were left out."""
     from memrepo.actions.review.accept import AlreadyDecided, Result
 
     if isinstance(result, AlreadyDecided):
@@ -380,7 +380,7 @@ def accept(
 
 
 def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
-    """Return the number of discarded decisions."""
+    """Format the number of decisions that were discarded."""
     said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
@@ -391,7 +391,7 @@ def diff(
     *,
     colour: bool,
 ) -> str:
-    """Return the changes in memories as text, as markdown or as a git patch."""
+    """Format the changes in memories as text, as markdown or as a git patch."""
     from memrepo.actions.review.diff import Patch
 
     if isinstance(result, Patch):
@@ -402,7 +402,7 @@ def diff(
 
 
 def _corrections(result: resolving.Corrections) -> str:
-    """Return the corrections, with the status and memories of each."""
+    """Format a list of corrections, each with its status and its memories."""
     lines = [counted(len(result.corrections), "correction", "corrections")]
     for row in result.corrections:
         said = f", {_verdict(row)}" if row.status == "resolved" else ""
@@ -417,7 +417,7 @@ def resolve(
     *,
     colour: bool,
 ) -> str:
-    """Return the open contradictions, the details of one, or the result of a decision."""
+    """Format the open contradictions, the details of one of them, or the result of a decision."""
     from memrepo.actions.review.resolve import HOW, Corrections, Open, Shown
 
     if isinstance(result, Corrections):
@@ -439,7 +439,7 @@ def resolve(
 
 
 def _shown(shown: resolving.Shown) -> list[str]:
-    """Return the lines of a contradiction: texts, status, evidence and reason."""
+    """Return the lines that describe a contradiction: status, texts, evidence and reason."""
     lines = [f"{shown.id}  {shown.status}"]
     for memory in shown.memories:
         lines += ["", f"{memory.id}  {memory.status}, {memory.standing}"]

@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.run`."""
+"""Format the results of the verbs in `memrepo.actions.run`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHOWN = 5
 
 
 def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
-    """Return the counts of new, changed and removed sources."""
+    """Format the numbers of new, changed and removed sources."""
     said = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {said or 'nothing new'}"]
     if result.unmatched.count and not result.news:
@@ -39,12 +39,12 @@ def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool
 
 
 def report(request: object, result: reports.Chat | reports.LastRun, *, colour: bool) -> str:
-    """Return the text of the report."""
+    """Return the text of a report, which is already formatted."""
     return result.text
 
 
 def run(request: object, result: Result, *, colour: bool) -> str:
-    """Return the result of a run, with as much detail as configured."""
+    """Format the result of a run. The configuration sets the level of detail."""
     if result.report == "silent":
         return ""
     lines = [result.taken_over] if result.taken_over else []
@@ -57,7 +57,7 @@ def run(request: object, result: Result, *, colour: bool) -> str:
 
 
 def _first(first: FirstRun) -> Iterator[str]:
-    """Yield lines that explain the first run: files, statements, memories and next steps."""
+    """Yield lines that explain a first run: files, statements, memories and next steps."""
     rest = max(0, first.statements - first.memories)
     made = counted(first.memories, "memory", "memories")
     files = counted(first.files, "file", "files")
@@ -79,7 +79,7 @@ def _first(first: FirstRun) -> Iterator[str]:
 
 
 def judge(request: object, result: judging.Result, *, colour: bool) -> str:
-    """Return the next question with its schema and data, or the result of the run."""
+    """Format the next question for the judge with schema and data, or the result of the run."""
     if result.run is not None:
         return run(request, result.run, colour=colour)
     asked = result.question
@@ -126,7 +126,7 @@ def _headline(result: Result) -> str:
 
 
 def _pending(result: Result) -> list[str]:
-    """Return a line about changed sources, which a dry run neither reads nor judges."""
+    """Return a line that counts changed sources, if any. A dry run does not judge them."""
     taken = result.ingest
     if not taken.is_pending:
         return []
@@ -153,14 +153,14 @@ def _details(result: Result) -> list[str]:
 
 
 def _withheld(one: Withheld) -> str:
-    """Describe a pending decision in one line."""
+    """Describe in one line a decision that awaits review."""
     text = f' "{one.text}"' if one.text else f" {', '.join(one.memories)}"
     why = f" ({in_words(one.reason)})" if one.reason else ""
     return f"{one.op}{text}{why}"
 
 
 def _removal(removal: Removal) -> str:
-    """Describe a pending removal in one line."""
+    """Describe in one line a removal that awaits review."""
     match removal.op, removal.memories:
         case "supersede", (old, new):
             return f"{old} would be replaced by {new}: {removal.reason}"

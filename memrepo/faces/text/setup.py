@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.setup`."""
+"""Format the results of the verbs in `memrepo.actions.setup`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def hooks(
     *,
     colour: bool,
 ) -> str:
-    """Return the installed hooks, the states of all hooks, or the output of one hook."""
+    """Format the installed hooks, the state of every hook, or the output of one hook."""
     from memrepo.actions.setup.hooks import Installed, Ran
 
     if isinstance(result, Installed):
@@ -49,7 +49,7 @@ def hooks(
 
 
 def _ran(name: str, result: hooking.Ran) -> str:
-    """Return the output of a hook, or an empty string if it found nothing."""
+    """Format the output of a git hook. Return an empty string if the hook found nothing."""
     if result.failed:
         return f"memrepo: {result.failed}"
     if name in ("post-merge", "post-checkout", "post-rewrite"):
@@ -87,7 +87,7 @@ def _states(result: hooking.States) -> str:
 
 
 def init(request: object, result: init_.Result, *, colour: bool) -> str:
-    """Return the state of the new repository, the imported data and the next step."""
+    """Format the result of `init`: the new repository, the imported data and the next step."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.recognised:
@@ -122,7 +122,7 @@ _READS = {
 
 
 def _alone(result: init_.Result) -> Iterator[str]:
-    """Yield lines about unread files of the workspace, and the keys that select files."""
+    """Yield lines that list unread files of the workspace and name the keys that select files."""
     if not (files := result.left_alone):
         return
     what = counted(len(files), "text", "texts")
@@ -141,7 +141,7 @@ def _alone(result: init_.Result) -> Iterator[str]:
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
-    """Return the effect on each file and the next steps, or the answer of a hook."""
+    """Format what was done to each file and the next steps, or return the answer of a hook."""
     from memrepo.actions.setup.agent import Result
 
     if not isinstance(result, Result):
@@ -159,7 +159,7 @@ def config(
     *,
     colour: bool,
 ) -> str:
-    """Return keys with value and origin, the details of one key, or the result of a change."""
+    """Format all keys with values and origins, the details of one key, or a change of a key."""
     from memrepo.actions.setup.config import Changed, Explained
 
     if isinstance(result, Explained):
@@ -201,7 +201,7 @@ def _changed(done: configuration.Changed) -> str:
 
 
 def _difference(before: object, after: object) -> str:
-    """Describe the difference of two values. For lists and tables, show only changed entries."""
+    """Describe how a value changed. For lists and tables, describe only the changed entries."""
     if isinstance(before, dict) and isinstance(after, dict):
         names = [n for n in {**before, **after} if before.get(n) != after.get(n)]
         return ", ".join(f"{n} {_difference(before.get(n), after.get(n))}" for n in names)
@@ -214,7 +214,7 @@ def _difference(before: object, after: object) -> str:
 
 
 def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
-    """Return the result of each check, one per line."""
+    """Format the result of each check of the installation, one per line."""
     lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
     ]
@@ -224,7 +224,7 @@ def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
 
 
 def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
-    """Return the lines that name programs, and whether they are trusted."""
+    """Format the configuration lines that name programs, and whether these lines are trusted."""
     said = {
         "nothing": "there is no .pre-commit-config.yaml: "
         "no hook runs a program of this repository's",
@@ -236,7 +236,7 @@ def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
 
 
 def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> str:
-    """Return the entries, the instructions, or the result of a change to the schedule."""
+    """Format the entries of the schedule, instructions for an agent, or a change of entries."""
     from memrepo.actions.setup import schedule as scheduling
 
     match result:
@@ -280,7 +280,7 @@ def _next(ahead: Sequence[Next], zone: str) -> list[str]:
 
 
 def status(request: object, result: standing.Result, *, colour: bool) -> str:
-    """Return the state of the repository and the open tasks of the user."""
+    """Format the state of the repository, and list the open tasks of the user."""
     active = result.memories.get("active", 0)
     notes = sum(result.tiers.values())
     rest = ", ".join(f"{n} {name}" for name, n in result.memories.items() if name != "active")
@@ -364,7 +364,7 @@ def _left(result: standing.Result) -> Iterator[str]:
 
 
 def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
-    """Return the format of the repository, and a required further step."""
+    """Format the result of an upgrade of the repository's format, and name a required next step."""
     if result.old == result.new:
         lines = [f"format {result.new}: nothing to migrate"]
     else:
@@ -377,7 +377,7 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
 
 
 def sources(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
-    """Return the files by kind, with the reason for each kind and the numbers of statements."""
+    """List the source files by kind, with the reason for the kind and the number of statements."""
     lines = [f"{'kind':<12}{'statements':>11}{'memories':>9}  file"]
     for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):
         row = f"{file.kind:<12}{file.thoughts:>11}{file.claims:>9}  {visible(file.path)}"

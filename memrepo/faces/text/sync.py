@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.sync` and `memrepo.actions.exchange`."""
+"""Format the results of the verbs in `memrepo.actions.sync` and `memrepo.actions.exchange`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def export(request: object, result: exporting.Result, *, colour: bool) -> str:
-    """Return the number of exported files and the omitted records."""
+    """Format the number of exported files, and the numbers of omitted records."""
     said = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
     verb = "would be written" if result.dry_run else "written"
     files = counted(len(result.files), "file", "files")
@@ -26,7 +26,7 @@ def export(request: object, result: exporting.Result, *, colour: bool) -> str:
 
 
 def import_(request: object, result: importing.Result, *, colour: bool) -> str:
-    """Return the counts of imported records, and the commit."""
+    """Format the numbers of imported records by kind, and the commit."""
     said = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )
@@ -35,13 +35,13 @@ def import_(request: object, result: importing.Result, *, colour: bool) -> str:
 
 
 def merge_driver(request: object, result: object, *, colour: bool) -> str:
-    """Return an empty string. Git prints its own output, and conflicts are reported as findings."""
+    """Return an empty string. Git reports the merge, and conflicts are reported as findings."""
     del request, result, colour
     return ""
 
 
 def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> str:
-    """Return the counts of transferred commits, or the conflicts that a person must resolve."""
+    """Format the numbers of transferred commits, or the conflicts that a person must resolve."""
     if result.conflicts:
         return _clashing(result)
     would = "would be " if request.dry_run else ""

@@ -1,4 +1,4 @@
-"""Text output of `memrepo.actions.write`."""
+"""Format the results of the verbs in `memrepo.actions.write`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
-    """Return the commit and its memories, or the reason why there is no commit."""
+    """Format a commit and its memories, or the reason why there is no commit."""
     if isinstance(result, Asked):
         return f"{result.id} {result.unchanged}"
     if isinstance(result, Unchanged):
@@ -30,7 +30,7 @@ archive = confirm = edit = forget = link = pin = promote = supersede = written
 
 
 def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> str:
-    """Return the new memory, and similar memories that it could be linked to."""
+    """Format a new memory, and list similar memories that it could be linked to."""
     text = written(request, result, colour=colour)
     if isinstance(result, Repeated):
         if not result.unused:
@@ -50,7 +50,7 @@ def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> 
 
 
 def directives(request: directing.Request, result: directing.Result, *, colour: bool) -> str:
-    """Return the result of each directive, and the health report if requested."""
+    """Format the result of each directive, and the health report if requested."""
     from memrepo.faces.text.lifecycle import health
 
     took = counted(result.counts.steps, "directive took", "directives took")

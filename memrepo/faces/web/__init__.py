@@ -1,1 +1,1 @@
-"""Local web pages for reading the memory and for decisions, which use the same verbs."""
+"""Local web pages, which use the verbs of the command line to read memories and decide."""

@@ -1,4 +1,4 @@
-"""The web application of `memrepo serve`: routes, access control and forms."""
+"""The web application behind `memrepo serve`: its routes, access control and forms."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) -> None:
-    """Serve repositories until interrupted.
+    """Serve the web pages of repositories until interrupted.
 
     Raise NotARepository before listening if a folder is not a repository.
     """
@@ -80,7 +80,7 @@ def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) ->
 
 
 def _name(name: str, taken: dict[str, Path]) -> str:
-    """Return a unique name for a repository's address."""
+    """Return a name for a repository's web address that is not taken yet."""
     plain = "".join(ch if ch.isalnum() or ch in "-_" else "-" for ch in name) or "memory"
     number = 1
     while (found := plain if number == 1 else f"{plain}-{number}") in taken:
@@ -103,7 +103,7 @@ SAFE = ("GET", "HEAD")
 
 
 class Guard:
-    """The outermost ASGI layer.
+    """The outermost layer of the web application, which controls access to all pages.
 
     It rejects foreign requests and sets the headers of all responses.
     """
@@ -115,7 +115,7 @@ class Guard:
         self.cookie = f"memrepo-{port}"  # a browser sends cookies to all ports of a host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Reject the request, or pass it to the application."""
+        """Reject a request, or pass it on to the application."""
         if scope["type"] != "http":
             return
 
@@ -144,7 +144,7 @@ class Guard:
         return self.app
 
     def _welcome(self, given: str) -> Response:
-        """Store the link's token in a cookie and redirect to an address without the token."""
+        """Store the token from the address in a cookie, and redirect to the address without it."""
         if not self._is(given):
             return Response(status_code=403)
         answer = RedirectResponse("/", status_code=303)
@@ -156,14 +156,14 @@ class Guard:
 
 
 class FormResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a form: one text per verb. `draft` is a text that could not be saved."""
+    """The result of a submitted form: a text per verb, and a `draft` that could not be saved."""
 
     texts: list[str]
     draft: str = ""
 
 
 def do(work: Work, form: Mapping[str, str]) -> FormResult:
-    """Perform the verbs that a form requests. Return their results as text."""
+    """Perform the verbs that a submitted form requests, and return the results as text."""
     given = {name: value.replace("\r\n", "\n") for name, value in form.items()}
     texts: list[str] = []
     draft = ""
@@ -213,7 +213,7 @@ def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
 
 
 def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
-    """Return the verbs for a form's answers. An answer is for a card or for one decision."""
+    """Convert the answers in a form to verbs. An answer covers one decision or a whole card."""
     session = session_of(work, given.get("run", ""))
     for n, group in enumerate(session.review.groups):
         for decision in group.decisions:
@@ -249,14 +249,14 @@ def _environment() -> Environment:
 
 
 def _coded(text: str) -> Markup:
-    """Return our own text as HTML, with backticks converted to code elements."""
+    """Convert a text of memrepo's own to HTML, and its backticks to `<code>` elements."""
     parts = str(shown(without_secrets(text))).split("`")
     pairs = (f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
     return Markup("".join(pairs))  # noqa: S704 - every part was escaped
 
 
 def rendered(template: str, **values: object) -> str:
-    """Return the HTML of a template."""
+    """Render a template with the given values as HTML."""
     return _environment().get_template(template).render(**values)
 
 
@@ -264,7 +264,7 @@ STATUS = {Exit.USAGE: 404, Exit.DECIDE: 409, Exit.LOCKED: 409}
 
 
 class Site(msgspec.Struct, kw_only=True):
-    """The served repositories by name, and the settings of the server."""
+    """A running web server: the served repositories by name, and the server's settings."""
 
     call: Call
     repos: dict[str, Path]
@@ -277,7 +277,7 @@ class Site(msgspec.Struct, kw_only=True):
     """Lock that lets only one request work at a time."""
 
     def work(self, name: str) -> Work:
-        """Return the repository with this name, at the current time."""
+        """Open the repository with a name, at the current time."""
         call = self.call
         now = call.clock() if call.clock else call.now
         return Work(Call(where=self.repos[name], now=now, actor=call.actor))
@@ -296,7 +296,7 @@ SCREENS: Mapping[str, Show] = {
 
 
 def application(site: Site) -> Starlette:
-    """Return the web application with access control."""
+    """Create the web application for a site, including access control."""
 
     async def root(_: Request) -> Response:
         return RedirectResponse(f"/r/{next(iter(site.repos))}/morning", status_code=303)
@@ -329,7 +329,7 @@ _FILES = {"web.css": "text/css", "web.js": "text/javascript", "icon.svg": "image
 
 
 def _screen(site: Site, request: Request) -> Response:
-    """Return the page of a screen, or an error page if a verb refuses."""
+    """Render the requested page, or an error page if a verb refuses."""
     name, screen = request.path_params["repo"], request.path_params["screen"]
     if name not in site.repos or screen not in SCREENS:
         return Response(status_code=404)
@@ -354,7 +354,7 @@ def _screen(site: Site, request: Request) -> Response:
 
 
 def _do(site: Site, request: Request, form: Mapping[str, str]) -> Response:
-    """Perform a form's request, then redirect to its page."""
+    """Perform what a form requests, then redirect the browser to a page."""
     name = request.path_params["repo"]
     if name not in site.repos:
         return Response(status_code=404)

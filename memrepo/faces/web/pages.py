@@ -1,4 +1,4 @@
-"""Collect the data of each screen from the verbs, without decisions or writes.
+"""Collect the data for each web page from verbs that only read.
 
 Memory text is data. Templates escape it and make hidden characters visible.
 """
@@ -72,7 +72,7 @@ def _ask(work: Work, name: str, request: Any) -> Any:
 
 
 def morning(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the status, the last run, pending runs, open contradictions and tasks."""
+    """Return the data of the start page: status, runs, open contradictions and tasks."""
     del asked
     found = _ask(work, "status", status.Request())
     told = from_json(last_record(work).get("last", {}))
@@ -92,7 +92,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
-    """Yield the open tasks of the user, with commands where they help."""
+    """Yield sentences that name the user's open tasks, with commands where useful."""
     if waiting:
         yield "Review the pending changes below (`memrepo review`)."
     if found.contradictions:
@@ -127,7 +127,7 @@ def _waiting(session: ReviewSession) -> Shown:
 
 
 def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None) -> list[Shown]:
-    """Return the template variables for the groups of a review."""
+    """Return the template variables that show the groups of a review."""
     return [
         {
             "heading": group.heading,
@@ -157,7 +157,7 @@ def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None)
 
 
 def _card(change: Change) -> Shown:
-    """Return the template variables for a change (`_change.html.j2`)."""
+    """Return the template variables that show one change (`_change.html.j2`)."""
     found, memory = change.difference, change.difference.memory
     head = " ".join(headline(memory).split())
     # Show each text once: a replaced text with its successor, a short text as the heading.
@@ -186,7 +186,7 @@ def _card(change: Change) -> Shown:
 
 
 class CardText(NamedTuple):
-    """A text on a card: label, tone, text, and the id of another memory, if any."""
+    """A text on a card. `id` names the memory of the text if it is not the memory of the card."""
 
     label: str
     tone: str
@@ -195,7 +195,7 @@ class CardText(NamedTuple):
 
 
 def _texts(change: Change) -> list[CardText]:
-    """Return the texts of a card. A contradiction has both texts on one card."""
+    """Return the texts to show for a change: before and after, and any contradicting memories."""
     found, memory = change.difference, change.difference.memory
     old = _long((found.before or memory).body)
     against = [CardText("against", "plain", shown(_long(m.body)), m.id) for m in change.against]
@@ -229,7 +229,7 @@ def _texts(change: Change) -> list[CardText]:
 
 
 def _rows(change: Change) -> Iterable[tuple[str, str, str]]:
-    """Yield the changed fields as (name, before, after)."""
+    """Yield the fields that a change affects, as (name, old value, new value) tuples."""
     found = change.difference
     if found.before is None or found.after is None:
         return
@@ -255,7 +255,7 @@ def _evidence(found: Evidence, bodies: set[str]) -> Shown:
 
 
 def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text.
+    """Truncate a text to a maximum length.
 
     Unlike `cut`, retain hidden characters, which the page shows.
     """
@@ -263,14 +263,14 @@ def _cut(text: str, most: int) -> str:
 
 
 def _long(text: str) -> str:
-    """Return a text for a page. Truncate a very long text, with a note."""
+    """Truncate a very long text for display, and append a note about the truncation."""
     if len(text) <= MAX_TEXT:
         return text
     return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT} more characters are in the file]"
 
 
 def change(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the changes of a run or commit, and whether it can be reverted."""
+    """Return the data of the page for a run or a commit: changes, and if a revert is possible."""
     span = span_of(work, (asked.get("id", ""),))
     review = review_of(work, span, quote=True)
     target = span.run or span.tip
@@ -284,7 +284,7 @@ def change(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _can_revert(work: Work, target: str) -> bool:
-    """Return whether a revert would change files without conflicts."""
+    """Return whether a run or a commit can be reverted without conflicts and with an effect."""
     with suppress(MemrepoError):
         found = _ask(work, "revert", RevertRequest(target=target, dry_run=True))
         return bool(found.files) and not found.conflicts
@@ -295,14 +295,14 @@ def _can_revert(work: Work, target: str) -> bool:
 
 
 class TimelineDay(NamedTuple):
-    """A day of the history and its commits, each with the time of day."""
+    """A day of the history, and its commits with their times of day."""
 
     day: str
     entries: list[tuple[str, Commit]]
 
 
 def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return runs and manual edits by day, newest first."""
+    """Return the data of the history page: runs and manual edits by day, newest first."""
     since, until = _date(asked.get("since")), _date(asked.get("until"))
     found = _ask(work, "log", log.Request(n=MAX_ENTRIES, since=since, until=until))
     rows = [(entry.when.astimezone(work.config.zone), entry) for entry in found.entries]
@@ -315,7 +315,7 @@ def timeline(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _date(text: str | None) -> str | None:
-    """Return the date from a form, or None if empty. Raise UsageError for an invalid date."""
+    """Validate a date from a form. Return None if it is empty, or raise UsageError if invalid."""
     if not text:
         return None
     try:
@@ -326,7 +326,7 @@ def _date(text: str | None) -> str | None:
 
 
 def search(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the hits with their scores, or the reason for an empty result."""
+    """Return the data of the search page: hits with scores, or the reason why there are none."""
     query, at = asked.get("q", "").strip(), asked.get("at", "").strip()
     type_, status_ = asked.get("type", ""), asked.get("status", "")
     found = None
@@ -363,7 +363,7 @@ def _title(work: Work, id_: str) -> str:
 
 
 def session(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the context of the last session, and the memories that were retrieved since."""
+    """Return the data of the session page: the last session's context and its retrievals."""
     del asked
     given = last_given(work)
     if given is None:
@@ -394,7 +394,7 @@ def _labelled(memory: Memory) -> tuple[str, str]:
 
 
 def memory(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return one memory: its text, evidence, reasons, history and neighbours."""
+    """Return the data of a memory's page: text, evidence, reasons, history and neighbours."""
     id_, at = asked.get("id", ""), asked.get("at", "")
     found = _ask(work, "show", showing.Request(id=id_, at=at, no_touch=True))
     id_ = found.memory["id"]
@@ -416,7 +416,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
 
 
 def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
-    """Yield linked memories, then similar ones, as (relation, id, label)."""
+    """Yield linked memories, then similar ones, as (relation, id, label) tuples."""
     linked = _ask(work, "related", related.Request(id=id_)).related
     yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}

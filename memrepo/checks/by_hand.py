@@ -149,7 +149,7 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
         if _TRAILER.match(line):
             yield FORGED.found(
                 path,
-                f"found {line.strip().split(':')[0][:40]}, which only memrepo writes",
+                f"found {line.strip().split(':')[0][:40]}, which only memrepo may write",
                 line=number,
                 column=1,
                 fix="remove the line; the commands write it themselves",

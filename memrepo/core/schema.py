@@ -78,7 +78,12 @@ _SOURCE = Place(
 )
 
 FIELDS: tuple[Field, ...] = (
-    Field(name="id", kind=memory_ref(), merge="const", doc="Fixed at birth, never recomputed."),
+    Field(
+        name="id",
+        kind=memory_ref(),
+        merge="const",
+        doc="Set when the memory is created, and never changed.",
+    ),
     Field(
         name="type", kind=Choice(m.TYPES), merge="lww", writer="person", doc="What kind of memory."
     ),
@@ -124,7 +129,7 @@ FIELDS: tuple[Field, ...] = (
         kind=Whole(),
         merge="status",
         default=0,
-        doc="Raised by restore and unreject.",
+        doc="Increased by restore and unreject.",
     ),
     Field(
         name="standing",
@@ -201,7 +206,7 @@ FIELDS: tuple[Field, ...] = (
         kind=Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"}),
         merge="lww",
         writer="person",
-        doc="Decay class of a memory proper.",
+        doc="Decay class of a memory that is not a note.",
     ),
     Field(
         name="tier",
@@ -210,8 +215,10 @@ FIELDS: tuple[Field, ...] = (
         default="hot",
         doc="Retention tier of a note.",
     ),
-    Field(name="tier_since", kind=Time(), merge="lww", doc="When the move fell due."),
-    Field(name="tier_written", kind=Time(), merge="lww", doc="The writing run's now."),
+    Field(name="tier_since", kind=Time(), merge="lww", doc="When the change of tier was due."),
+    Field(
+        name="tier_written", kind=Time(), merge="lww", doc="Time of the run that wrote the tier."
+    ),
     Field(
         name="gist",
         kind=Record(
@@ -224,7 +231,7 @@ FIELDS: tuple[Field, ...] = (
         name="hot",
         kind=Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}),
         merge="lww",
-        doc="On the hot cache since when and why, or demoted when.",
+        doc="When and why it entered the hot cache, or when it was demoted.",
     ),
     Field(
         name="pinned",
@@ -240,7 +247,7 @@ FIELDS: tuple[Field, ...] = (
         merge="lww",
         default=False,
         writer="person",
-        doc="Always on the hot cache.",
+        doc="Always in the hot cache.",
     ),
     Field(
         name="user_marked",
@@ -248,7 +255,7 @@ FIELDS: tuple[Field, ...] = (
         merge="lww",
         default=False,
         writer="person",
-        doc="Asked for by the user; never cleaned.",
+        doc="Requested by the user; never removed.",
     ),
     Field(
         name="promoted",
@@ -261,7 +268,7 @@ FIELDS: tuple[Field, ...] = (
         name="nominated",
         kind=Time(),
         merge="lww",
-        doc="When a nominated note was judged and became nothing; later retrievals count.",
+        doc="When a nominated note was judged and no memory was made; only later retrievals count.",
     ),
     Field(
         name="aliases",
@@ -330,7 +337,7 @@ FIELDS: tuple[Field, ...] = (
         name="source_count",
         kind=Whole(),
         merge="max",
-        doc="In how many places it was met, where `sources` lists only some of them.",
+        doc="Number of places where it was found, if `sources` lists only some of them.",
     ),
     Field(
         name="claim_id",
@@ -346,7 +353,7 @@ FIELDS: tuple[Field, ...] = (
         kind=ListOf(Record(m.Retired, {"run": _NAME, "reason": _TEXT}, required=("run", "reason"))),
         merge="set3",
         default=(),
-        doc="Why runs stopped believing in it.",
+        doc="Why runs retired it.",
     ),
     Field(
         name="origin",

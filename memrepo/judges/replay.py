@@ -19,7 +19,7 @@ class CannotRecord(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, folder: Path, error: OSError) -> None:
-        super().__init__(f"{folder}: cannot record there: {error.strerror}")
+        super().__init__(f"{folder}: cannot record answers there: {error.strerror}")
 
 
 class Recording:

@@ -119,10 +119,14 @@ _WORD = Text(pattern=r"[0-9a-f]{4}", what="4 hex digits")
 _UNIT = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
 _SEAL = Text(pattern=r"[0-9a-f]{16}", what="16 hex digits")
 TOMBSTONE_FIELDS = (
-    _field("key", _KEY, "const", "Of scope, text and triple: equal rejections are one file."),
+    _field(
+        "key", _KEY, "const", "Hash of scope, text and triple: equal rejections share one file."
+    ),
     _field("state", Choice(("active", "lifted")), "status", "Whether it is in effect."),
-    _field("epoch", Whole(), "status", "Raised each time it is lifted or set again.", 0),
-    _field("scope", Text(limit=200), "const", "Where it holds; empty is everywhere.", ""),
+    _field("epoch", Whole(), "status", "Increased each time it is lifted or set again.", 0),
+    _field(
+        "scope", Text(limit=200), "const", "Scope in which it applies; empty means everywhere.", ""
+    ),
     _field("text", _TEXT_HASH, "const", "Hash of the text as it looks."),
     _field(
         "triple", _TRIPLE_HASH, "const", "Hash of subject, predicate and object, if it has all.", ""
@@ -156,12 +160,12 @@ TOMBSTONE_FIELDS = (
         "Source texts it rested on, and former wordings.",
         (),
     ),
-    _field("memory", memory_ref(), "const", "The memory it was rejected as.", ""),
+    _field("memory", memory_ref(), "const", "The memory that was rejected.", ""),
     _field(
         "forgotten",
         ListOf(memory_ref(), limit=100_000),
         "set3",
-        "What the rejection took out of recall, and `unreject` brings back.",
+        "What the rejection removed from recall, and `unreject` restores.",
         (),
     ),
     _field("reason", Text(), "lww", "Why, in the person's words.", ""),

@@ -241,7 +241,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
         for url in repo.git.remote("get-url", kind, name).splitlines():
             if _HELPER.match(url):
                 raise UnfitRemote(
-                    f"{name}: its address starts a program ({url.partition('::')[0]}::)",
+                    f"{name}: its address would start a program ({url.partition('::')[0]}::)",
                     fix="give it a path, or an address of ssh, https or git",
                 )
     merged = repo.config.get(f"branch.{short}.merge") if name == upstream else ""

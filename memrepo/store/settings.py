@@ -240,8 +240,8 @@ def _hook_state(path: Path, wanted: bytes) -> str:
         if found == wanted:
             return "" if place.stat().st_mode & stat.S_IXUSR else "is not executable"
         if found.startswith(_MARK):
-            return "is another version's"
-    return "is another program's" if path.exists() else "is not installed"
+            return "is from another version of memrepo"
+    return "belongs to another program" if path.exists() else "is not installed"
 
 
 def other_hooks_path(repo: Repo) -> str:

@@ -198,7 +198,7 @@ def test_a_clone_without_a_branch_is_told_which_one_holds_the_memory(
     clone = hub.parent / "clone"
     refused = memrepo(clone, command)
     assert refused.exit != 0
-    assert "the branch origin/main holds memrepo.toml" in refused.error["message"]
+    assert "the branch origin/main contains memrepo.toml" in refused.error["message"]
     assert git(clone, "for-each-ref", "refs/heads") == ""
     git(clone, "merge", "-q", "--ff-only", "origin/main")  # as the fix says
     assert "merge --ff-only origin/main" in refused.error["fix"]
@@ -211,7 +211,7 @@ def test_init_on_another_branch_of_a_memory_repository_is_refused(hub: Path) -> 
     git(clone, "switch", "-q", "--orphan", "site")
     git(clone, "commit", "-q", "--allow-empty", "-m", "site", "--no-verify")
     refused = memrepo(clone, "init")
-    assert "the branch main holds memrepo.toml" in refused.error["message"]
+    assert "the branch main contains memrepo.toml" in refused.error["message"]
 
 
 def test_a_clone_with_nothing_checked_out_is_told_so(hub: Path) -> None:

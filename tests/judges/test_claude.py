@@ -273,7 +273,7 @@ def test_passing_trouble_is_tried_again_by_the_sdk(
         (Act(silent=True), "no answer within 0.3 s"),
         (Act(stall_after=900), "no answer within 0.3 s"),
         (Act(stall_after=900, pings=True), "no answer within 0.3 s"),
-        (Act(stop="pause_turn", answer=lambda _: ""), "another reason than its end: pause_turn"),
+        (Act(stop="pause_turn", answer=lambda _: ""), "before the end of its answer: pause_turn"),
         (Act(answer=lambda _: '{"verdicts": [{"candi'), "no JSON object"),
         (Act(answer=lambda _: '{"verdicts": "none"}'), "verdicts holds no list"),
         (Act(raw=b"event: message_start\ndata: [1]\n\n"), "broke off"),

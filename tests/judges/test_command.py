@@ -249,5 +249,5 @@ def test_a_question_too_long_for_an_argument_costs_its_batch_only(tmp_path: Path
     judge = Command(arguments=(str(path), PROMPT), timeout_s=20)
     room = ARGUMENT_LIMIT - len(prompt("x").text.encode()) + 1
     assert judge.ask(prompt("x" * room)).text.strip() == str(ARGUMENT_LIMIT)
-    with pytest.raises(BadReply, match="an argument holds at most 131071"):
+    with pytest.raises(BadReply, match="an argument has at most 131071"):
         judge.ask(prompt("x" * (room + 1)))

@@ -211,7 +211,7 @@ def test_nothing_to_go_on_with_is_an_error_that_says_what_to_do(
 ) -> None:
     answer = memrepo(repo, "run", *argv)
     assert answer.exit == 2
-    assert "broke off" in answer.error["message"]
+    assert "no interrupted run" in answer.error["message"]
     assert "`memrepo run`" in answer.error["fix"]
     assert service.asked == []
 

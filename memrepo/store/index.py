@@ -40,11 +40,11 @@ MAX_PASSAGES = 5
 
 
 class _NotEmbeddedError(Exception):
-    """Raised when a search needs vectors that have not been computed."""
+    """Raised when a search needs document vectors that are not yet computed."""
 
 
 def no_model() -> None:
-    """Return None: there is no embedding model. The default for `Index.model`."""
+    """Return None, meaning that no embedding model is available. Default for `Index.model`."""
 
 
 T = TypeVar("T")
@@ -63,7 +63,7 @@ _OUT_OF_REACH = frozenset(
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A search result: its memory, its score (higher is better) and each signal's part of it."""
+    """A search result: a memory, its score (higher is better), and each signal's part of it."""
 
     id: str
     path: str
@@ -79,7 +79,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a question: memories and passages of sources, best first."""
+    """The answer to a question: the found memories and source passages, best first."""
 
     matches: list[Match] = []
     passages: list[tuple[int, float, Passage]] = []
@@ -87,7 +87,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a search. Empty `types` allow all types, and `paths` None allows all files.
+    """The limits of a search. Empty `types` match all types, and `paths` None matches all files.
 
     A match has all of the `tags`. Its scope is one of the `scopes` or the whole repository.
     """
@@ -103,7 +103,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def limits(self) -> Limits:
-        """Return the filter as a condition on rows."""
+        """Convert the filter to an SQL condition on index rows."""
         limits = Limits().among("status", self.statuses).tagged(self.tags)
         if self.paths is not None:
             limits.held()
@@ -115,7 +115,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """A search index: its folder, the content it must reflect, and its file name.
+    """A search index: its folder and file name, and the content that it must reflect.
 
     Questions about the past use a separate index file, which moves from commit to commit. The index
     of the present commit does not change meanwhile.
@@ -137,7 +137,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         *,
         floor: bool = True,
     ) -> Found:
-        """Return the memories and passages that answer a question, best first, ties by path.
+        """Return the memories and passages that answer a question, best first. Sort ties by path.
 
         With `floor`, return no results if none contains enough of the query. Exceptions are results
         from the dates asked for, and searches that compare meaning with a model. If the folder
@@ -179,16 +179,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return self._asked(partial(ranked, waits=False))
 
     def forget(self) -> None:
-        """Delete the index file, so that the next question rebuilds it."""
+        """Delete the index file, so that the next question rebuilds the index."""
         with suppress(OSError):
             remove(self.folder / self.name)
 
     def follow(self) -> None:
-        """Update the index to the wanted content in advance of the next search."""
+        """Update the index to the wanted content, so that the next search need not wait."""
         self._asked(lambda _: None)
 
     def embed(self) -> None:
-        """Compute the missing vectors of the indexed documents, if there is a model."""
+        """Compute any missing vectors of the indexed documents, if a model is available."""
         if self.model is no_model or (embedder := self.model()) is None:
             return
         from memrepo.store.vectors import Meanings
@@ -201,7 +201,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     def _like(
         self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
     ) -> Likeness | None:
-        """Return a function that scores how similar documents are to the question, or None.
+        """Return a function that scores how similar documents are to a question, or None.
 
         The function loads the model when called. It raises _NotEmbeddedError if vectors are missing
         and `waits` is set.
@@ -223,7 +223,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return likeness
 
     def named(self, ids: Collection[str]) -> dict[str, Match]:
-        """Return the memories with the given ids as {id: match}, whatever their status."""
+        """Return {id: match} of the memories with the given ids, whatever their status."""
 
         def found(base: sqlite3.Connection) -> dict[str, Match]:
             limits = self._bound(Filter(statuses=STATUSES)).limits
@@ -238,7 +238,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(only, bound=self.scope) if self.scope else only
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
-        """Return the ids of memories that contain any of the words, best match first."""
+        """Return the ids of memories that contain any of the given words, best match first."""
         found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
@@ -251,7 +251,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return self._asked(proposed)
 
     def holding(self, asked: Sequence[str], only: Filter) -> list[Match]:
-        """Return every memory that contains all of the words, by path and without a score."""
+        """Return every memory that contains all of the given words, sorted by path, not scored."""
         found, only = query_terms(" ".join(asked)), self._bound(only)
         if not found:
             return []
@@ -263,14 +263,14 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return [_named(row) for row in sorted(self._asked(held), key=lambda row: row[1])]
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
-        """Return, for each filter, the number of memories that contain any of the words."""
+        """Count, for each filter, the memories that contain any of the given words."""
         found = query_terms(" ".join(asked))
         if not found:
             return [0] * len(filters)
         return self._asked(lambda base: [_count(base, found, self._bound(one)) for one in filters])
 
     def _asked(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query.
+        """Run a query on an up-to-date index and return its result.
 
         Rebuild a damaged index, or use one in memory if the file is not writable.
         """
@@ -292,7 +292,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return self._answer(":memory:", ask)
 
     def _copy_present(self, path: Path) -> None:
-        """Create the index of the past as a copy of the present one, which shares most rows."""
+        """Create the index for past commits as a copy of the current index, to reuse its rows."""
         present = self.folder / NAME
         if present.exists():
             with (
@@ -311,14 +311,14 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _count(base: sqlite3.Connection, found: Sequence[str], only: Filter) -> int:
-    """Count the memories with any of the terms. Skip the query for an empty archive."""
+    """Count the memories that contain any of the terms. Skip the query if the archive is empty."""
     if only.statuses == (ARCHIVED,) and not int(meta(base, ARCHIVED)):
         return 0
     return IndexCorpus(base, only.limits).count(found)
 
 
 def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
-    """Store the paths that a search is limited to in a temporary table."""
+    """Write the paths that a search is limited to into a temporary table."""
     if paths is not None:
         base.execute(f"CREATE TEMP TABLE {HELD} (path TEXT PRIMARY KEY)")
         base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608

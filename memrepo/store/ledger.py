@@ -1,4 +1,4 @@
-"""The access ledger: a record of memory retrievals and sessions, on a separate ref.
+"""The access ledger: a record of memory retrievals and sessions, stored on a separate ref.
 
 `refs/memrepo/access` contains immutable segments `<clone>/<seq>-<hash>.jsonl`. A segment contains
 lines of events, or it is a compaction: the names of covered segments, the newest sessions and one
@@ -53,14 +53,14 @@ WAIT_S = 10.0
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of one ledger file. `covers` names the segments that a compaction replaces."""
+    """The parsed content of a ledger file. `covers` names the segments a compaction replaces."""
 
     accesses: Accesses
     covers: frozenset[str] = frozenset()
 
 
 def read_segment(data: bytes) -> Segment:
-    """Parse a segment, skipping incomplete lines.
+    """Parse a ledger segment, skipping incomplete lines.
 
     An invalid compaction counts nothing and covers nothing. It came from elsewhere, and the
     segments it might have covered are counted themselves.
@@ -81,7 +81,7 @@ def read_segment(data: bytes) -> Segment:
 
 
 def write_compaction(segment: Segment) -> bytes:
-    """Encode a compaction. Equal compactions have equal bytes."""
+    """Encode a compaction as bytes. Equal compactions give equal bytes."""
     accesses = segment.accesses
     head = {"covers": sorted(segment.covers), "sessions": [list(p) for p in accesses.sessions]}
     rows = [[memory, accesses.of(memory).as_json()] for memory in sorted(accesses.by_memory)]
@@ -89,13 +89,13 @@ def write_compaction(segment: Segment) -> bytes:
 
 
 def unite(segments: Mapping[str, Segment]) -> Accesses:
-    """Combine the segments of any number of ledgers, skipping segments covered by a compaction."""
+    """Combine the segments of several ledgers, skipping those covered by a compaction."""
     covered = frozenset().union(*(s.covers for s in segments.values()))
     return united(segments[name].accesses for name in sorted(segments.keys() - covered))
 
 
 class _New(msgspec.Struct, frozen=True, kw_only=True):
-    """The files that a flush adds to the ledger's tree and removes from it."""
+    """The files that a flush adds to the ledger's tree, and those it removes."""
 
     files: Mapping[str, bytes]
     gone: tuple[str, ...] = ()
@@ -103,7 +103,7 @@ class _New(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ledger:
-    """The access ledger of one clone: its buffer and its ref."""
+    """The access ledger of one clone: a buffer of new events, and a ref with written segments."""
 
     def __init__(self, repo: Repo, folder: Path) -> None:
         self.repo = repo
@@ -111,36 +111,36 @@ class Ledger:
 
     @cached_property
     def clone(self) -> str:
-        """Return the clone id that starts the names of this clone's segments."""
+        """Return the clone id with which the names of this clone's segments start."""
         from memrepo.store.settings import clone_id
 
         return clone_id(self.repo)
 
     def tip(self) -> str:
-        """Return the ledger's commit, or an empty string if the ledger has none."""
+        """Return the id of the ledger's newest commit, or "" if the ledger is empty."""
         return self.repo.refs.id(REF)
 
     def reaches(self, commit: str) -> bool:
-        """Return whether the ledger contains everything that one of its commits contained."""
+        """Return whether the ledger still contains everything in one of its earlier commits."""
         tip = self.tip()
         if commit == tip or not (tip and self.repo.light.objects.commit(commit)):
             return commit == tip
         return commit in self.repo.light.ask("merge-base", commit, tip, no=1).split()
 
     def blobs(self, commit: str) -> dict[str, str]:
-        """Return {segment name: blob id} at a commit of the ledger."""
+        """Return {segment name: blob id} for a commit of the ledger."""
         if not commit:
             return {}
         return {name: entry.id for name, entry in self.repo.light.objects.files(commit)}
 
     def segment(self, blob: str) -> Segment:
-        """Read one segment by its blob."""
+        """Read a ledger segment, given its blob id."""
         return read_segment(read_blob(self.repo, blob))
 
     # -- writing -----------------------------------------------------------------------------
 
     def record(self, events: Iterable[Event], now: datetime, flush_at: int = FLUSH_AT) -> None:
-        """Append events to the buffer. Once this returns, the events survive the process.
+        """Append events to the buffer. They are on disk when the call returns.
 
         A buffer of `flush_at` events is written to the ref.
 
@@ -161,14 +161,14 @@ class Ledger:
                 self._flush(now)
 
     def flush(self, now: datetime) -> str:
-        """Write buffered events to the ref. Return the ledger's commit, or "" if there is none."""
+        """Write buffered events to the ref. Return the ledger's newest commit, or "" if empty."""
         if not self._has_pending():
             return self.tip()
         with lock(self.folder, "access", wait_s=WAIT_S):
             return self._flush(now)
 
     def join(self, commit: str, now: datetime) -> str:
-        """Merge another ledger's commit, such as a fetched one. Return the resulting commit."""
+        """Merge another ledger's commit, usually a fetched one, and return the resulting commit."""
         with lock(self.folder, "access", wait_s=WAIT_S):
             tip = self.tip()
             if not tip:
@@ -213,12 +213,12 @@ class Ledger:
         return [name for name in blobs if name.startswith(f"{self.clone}/")]
 
     def _covered(self, blobs: Mapping[str, str]) -> frozenset[str]:
-        """Return the names of segments that this clone's compactions cover."""
+        """Return the names of all segments covered by this clone's compactions."""
         heads = (read_blob(self.repo, blobs[n]).split(b"\n", 1)[0] for n in self._own(blobs))
         return frozenset().union(*(read_segment(h).covers for h in heads if h.startswith(b"{")))
 
     def _compacted(self, blobs: Mapping[str, str], files: Mapping[str, bytes]) -> _New:
-        """Return the files to add, merged with this clone's segments if there are too many."""
+        """Return the files to add, compacted with this clone's segments if there are too many."""
         if len(self._own(blobs)) + len(files) <= COMPACT_AT:
             return _New(files=files)
         own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
@@ -229,7 +229,7 @@ class Ledger:
         return _New(files={name: data}, gone=tuple(sorted(own)))
 
     def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:
-        """Write a commit on the ledger's ref. The caller must have the ledger's lock."""
+        """Write a commit to the ledger's ref. The caller must hold the ledger's lock."""
         import tempfile
 
         from memrepo.store.stream import COMMITTER, quoted
@@ -259,7 +259,7 @@ class Ledger:
     # -- reading -----------------------------------------------------------------------------
 
     def pending(self) -> dict[str, Segment]:
-        """Return the buffered segments that are not yet on the ref, by their future names.
+        """Return {future name: segment} of the buffered events that are not yet on the ref.
 
         During a flush in another process, a segment may briefly be counted twice.
         """
@@ -275,7 +275,7 @@ class Ledger:
         return {**found, BUFFER: read_segment(buffered)}
 
     def accesses(self) -> Accesses:
-        """Return all current accounts: those of the ref, from a cache, and those of the buffer."""
+        """Return the current accounts of all memories, from the cached ref and the buffer."""
         # Read the buffer first. Events that a flush moves meanwhile are then found on the ref.
         pending = self.pending()
         known, names = folded(self, self.tip())
@@ -291,7 +291,7 @@ def _over(known: Accesses, more: Accesses) -> Accesses:
 
 
 class Overlay(Mapping[str, Access]):
-    """A few updated accounts on top of a base, which may decode its accounts lazily."""
+    """Mapping of a few updated accounts on top of a base mapping, which may decode lazily."""
 
     def __init__(self, base: Mapping[str, Access], few: Mapping[str, Access]) -> None:
         self._base, self._few = base, few
@@ -308,7 +308,7 @@ class Overlay(Mapping[str, Access]):
 
 
 def _is_torn(buffer: BinaryIO) -> bool:
-    """Return whether the last line of a buffer is incomplete, for example after a full disk."""
+    """Return whether a buffer's last line is incomplete, for example after the disk was full."""
     size = buffer.seek(0, os.SEEK_END)
     if not size:
         return False
@@ -323,13 +323,13 @@ def _name(clone: str, number: int, data: bytes) -> str:
 
 
 def _number(name: str) -> int:
-    """Return the number in the name of a segment or of a buffer being flushed."""
+    """Return the sequence number in the name of a segment, or of a buffer being flushed."""
     word = name.rpartition("/")[2].removeprefix("flush-").removesuffix(".jsonl")
     return int(word.partition("-")[0])
 
 
 def ledger_of(store: Repository) -> Ledger:
-    """Return the ledger of an open repository."""
+    """Return the access ledger of an open repository."""
     return Ledger(store.repo, store.folder)
 
 
@@ -343,7 +343,7 @@ CREATE TABLE account (memory TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 
 class Accounts(Mapping[str, Access]):
-    """Accounts by memory, each decoded on first access."""
+    """A mapping from memories to accounts. Each account is decoded on first access."""
 
     def __init__(self, rows: dict[str, str]) -> None:
         self._rows = rows
@@ -365,7 +365,7 @@ class Accounts(Mapping[str, Access]):
 
 
 def folded(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
-    """Return the accounts at a commit of the ledger, and the names of the counted segments."""
+    """Return (accounts at a commit of the ledger, names of the segments counted in them)."""
     if not commit:
         return Accesses(), frozenset()
     path = ledger.folder / NAME

@@ -31,11 +31,11 @@ _DIGITS = regex(r"[0-9a-f]{4,64}")
 
 
 class _AskGit(Exception):
-    """Raised when the ref files do not answer a question, so that git must be called."""
+    """Raised when git must be called because the ref files do not contain the answer."""
 
 
 class Refs:
-    """The refs of one work tree. Nothing is cached, because other processes move refs."""
+    """The refs of one work tree. They are never cached, because other processes move refs."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
@@ -43,7 +43,7 @@ class Refs:
 
     @property
     def branch(self) -> str:
-        """Return the full name of the branch at HEAD, or an empty string if HEAD is detached."""
+        """Return the full name of the current branch, or an empty string if HEAD is detached."""
         try:
             said = self._head()
         except _AskGit:
@@ -52,7 +52,7 @@ class Refs:
 
     @property
     def head(self) -> str:
-        """Return the id of the commit at HEAD, or an empty string if HEAD is unborn."""
+        """Return the id of the commit at HEAD, or an empty string if there is no commit yet."""
         try:
             said = self._head()
             return self._named(said.removeprefix(_TO)) if said.startswith(_TO) else said
@@ -60,14 +60,14 @@ class Refs:
             return self._asked("HEAD")
 
     def id(self, ref: str) -> str:
-        """Return the id of the object at a full ref name, or an empty string if absent."""
+        """Return the id of the object that a full ref name refers to, or "" if there is none."""
         try:
             return self._named(ref)
         except _AskGit:
             return self._asked(ref)
 
     def below(self, folder: str) -> list[str]:
-        """Return the sorted names of the refs below a folder (`refs/heads/run/`)."""
+        """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""
         try:
             self._refuse_other_kinds()
             found = {name for name in self._packed() if name.startswith(folder)}
@@ -83,7 +83,7 @@ class Refs:
         return self._repo.light.ask("rev-parse", "-q", "--verify", ref, no=1).strip()
 
     def _head(self) -> str:
-        """Return the id in HEAD of a detached HEAD, otherwise `ref: ` and the branch name."""
+        """Return the content of HEAD: `ref: ` and a branch name, or a commit id if detached."""
         self._refuse_other_kinds()
         place = self._own / "HEAD"
         try:
@@ -140,14 +140,14 @@ _TRUE = ("true", "yes", "on")
 
 
 class Config:
-    """Git's configuration for one repository. The last value of a repeated name counts."""
+    """The git configuration of one repository. For repeated names the last value counts."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
 
     @cached_property
     def _rows(self) -> list[tuple[str, str, str | None]]:
-        """Return (scope, name, value) of every setting.
+        """Return a (scope, name, value) tuple for every setting.
 
         The value is None for a name without "=".
         """
@@ -159,18 +159,18 @@ class Config:
         return rows
 
     def get(self, name: str) -> str:
-        """Return the value of a setting from any scope, or an empty string if it is not set."""
+        """Return a setting's value from any scope, or an empty string if it is not set."""
         wanted = spelled(name)
         return next((v or "" for _, n, v in reversed(self._rows) if n == wanted), "")
 
     def is_on(self, name: str) -> bool:
-        """Return whether a setting is true by git's rules."""
+        """Return whether a setting has a value that git treats as true."""
         wanted = spelled(name)
         said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
         return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
 
     def path(self, name: str) -> str:
-        """Return a setting that is a path. Git expands `~` and `%(prefix)`."""
+        """Return the value of a path setting, with `~` and `%(prefix)` expanded by git."""
         found = self.get(name)
         if not found.startswith(("~", "%(")):
             return found
@@ -178,22 +178,22 @@ class Config:
         return self._repo.light.ask(*words, no=1).removesuffix("\n")
 
     def of_clone(self) -> dict[str, str]:
-        """Return the settings of this clone only, as {name: value}."""
+        """Return {name: value} of the settings stored in this clone only."""
         return {name: value or "" for scope, name, value in self._rows if scope in _CLONES}
 
     def forget(self) -> None:
-        """Clear the cache after a setting has changed."""
+        """Clear the cached settings. Call this after a setting has changed."""
         self.__dict__.pop("_rows", None)
 
 
 def spelled(name: str) -> str:
-    """Return a setting's name as git lists it: lower case, except for the middle part."""
+    """Normalise a setting's name as git prints it: lower case except for the middle part."""
     first, *middle, last = name.split(".")
     return ".".join([first.lower(), *middle, last.lower()])
 
 
 class Repo:
-    """An open git repository: its location and access to git.
+    """An open git repository, with its location and access to git.
 
     Whoever opens the repository must close it. This ends its long-running processes.
     """
@@ -205,14 +205,14 @@ class Repo:
 
     @cached_property
     def light(self) -> Git:
-        """Return the git program, run at the top of the work tree."""
+        """Return the object that runs the git program at the top of the work tree."""
         from memrepo.store.git import Git
 
         return Git(Path(self.working_tree_dir))
 
     @cached_property
     def git(self) -> Door:
-        """Return GitPython's git at the top of the work tree: `repo.git.rev_list(...)`."""
+        """Return GitPython's git for the top of the work tree: `repo.git.rev_list(...)`."""
         refuse_no_git()
         from memrepo.store.git import GitFailed
 
@@ -229,17 +229,17 @@ class Repo:
 
     @cached_property
     def config(self) -> Config:
-        """Return the repository's git configuration, read once."""
+        """Return the repository's git configuration, which is read only once."""
         return Config(self)
 
     def close(self) -> None:
-        """End the long-running processes."""
+        """End the repository's long-running git processes."""
         if "light" in self.__dict__:
             self.light.close()
 
 
 class NotARepository(MemrepoError):
-    """Raised when a folder is in no git repository, or the repository has no memrepo.toml."""
+    """Raised when a folder is in no git repository, or in one without memrepo.toml."""
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class NotARepository(MemrepoError):
 
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
-    """Open the git repository that contains a folder. Raise NotARepository if none does."""
+    """Open the git repository that contains a folder. Raises NotARepository if there is none."""
     isolate(keep_index=keep_index)
     repo = _plain(where) or _any(where)
     try:
@@ -262,9 +262,9 @@ def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
 
 
 def _plain(where: Path) -> Repo | None:
-    """Find an ordinary repository: a work tree with a `.git` folder.
+    """Find an ordinary repository: a work tree with a `.git` folder. Return None if not found.
 
-    None means GitPython must search.
+    In that case, GitPython must search.
     """
     if not where.is_dir():
         return None
@@ -286,7 +286,7 @@ def _plain(where: Path) -> Repo | None:
 
 
 def _any(where: Path) -> Repo:
-    """Find a repository of any kind with GitPython. Raise NotARepository if there is none."""
+    """Find a repository of any kind through GitPython. Raises NotARepository if there is none."""
     refuse_no_git()
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
@@ -302,14 +302,14 @@ def _any(where: Path) -> Repo:
 
 
 class NoWorkTree(ValueError):
-    """Raised when a repository is bare."""
+    """Raised when a repository is bare, so it has no work tree."""
 
     def __init__(self) -> None:
         super().__init__("found a bare repository, expected one with a work tree")
 
 
 def known(found: git.Repo) -> Repo:
-    """Return a repository found by GitPython as a Repo. Raise NoWorkTree if it is bare."""
+    """Convert a repository found by GitPython to a Repo. Raises NoWorkTree if it is bare."""
     if found.bare or found.working_tree_dir is None:
         raise NoWorkTree
     return Repo(str(found.working_tree_dir), str(found.git_dir), str(found.common_dir))
@@ -320,12 +320,12 @@ PURGED = "purged"
 
 
 def purged_folder(repo: Repo) -> Path:
-    """Return the folder with this clone's records of purges."""
+    """Return the folder that contains this clone's records of purges."""
     return Path(repo.common_dir) / "memrepo" / PURGED
 
 
 def replaced_commits(repo: Repo) -> dict[str, str]:
-    """Return {old commit: new commit} for all commits that purges replaced."""
+    """Return {old commit: new commit} of all commits that purges have replaced."""
     found: dict[str, str] = {}
     for path in sorted(purged_folder(repo).glob("*.map")):
         rows = (line.split(" ") for line in path.read_text("ascii").splitlines())
@@ -334,7 +334,7 @@ def replaced_commits(repo: Repo) -> dict[str, str]:
 
 
 def replacement_of(repo: Repo, revision: str) -> str:
-    """Return the replacement of a purged commit named by id or prefix, or an empty string."""
+    """Return the new id of a purged commit, given its old id or prefix, or "" if there is none."""
     if not _DIGITS.fullmatch(revision) or not purged_folder(repo).is_dir():
         return ""
     found = {new for old, new in replaced_commits(repo).items() if old.startswith(revision)}
@@ -342,7 +342,7 @@ def replacement_of(repo: Repo, revision: str) -> str:
 
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:
-    """Return the layout of a commit's tree, or None if the tree has no memrepo configuration."""
+    """Return the layout configured in a commit's tree, or None without a memrepo configuration."""
     for prefix in ("", ADOPTED_PREFIX):
         if repo.light.objects.at(commit, prefix + CONFIG_NAME) is not None:
             return Layout(prefix)
@@ -350,7 +350,7 @@ def find_layout(repo: Repo, commit: str) -> Layout | None:
 
 
 def refuse_other_root(repo: Repo) -> None:
-    """Raise NotARepository if another branch or a reflog leads to a memory repository.
+    """Raise NotARepository if another branch or a reflog contains a memory repository.
 
     Call this if HEAD contains no memory repository. A new one would start a second root commit and
     hide the existing history.
@@ -378,7 +378,7 @@ def refuse_other_root(repo: Repo) -> None:
 
 
 def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
-    """Return the first revision whose tree contains a configuration, or an empty string."""
+    """Return the first revision whose tree has a memrepo configuration, or ""."""
     revisions = list(revisions)
     for prefix in ("", ADOPTED_PREFIX):
         names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def scratch(folder: Path, prefix: str, data: bytes) -> Path:
-    """Write bytes to a new file that only its owner can read, and return its path.
+    """Create a file that only its owner can read, write bytes to it, and return its path.
 
     This replaces `tempfile`, which takes longer to import than everything else a command needs.
     """
@@ -48,7 +48,7 @@ _MIDDLE_OF = {
 
 
 class BranchSwitched(MemrepoError):
-    """Raised when the branch was switched during a run."""
+    """Raised when another branch was checked out during a run."""
 
     exit_code = Exit.REPOSITORY
 
@@ -62,7 +62,7 @@ class BranchSwitched(MemrepoError):
 
 
 class BranchMoved(MemrepoError):
-    """Raised when another commit landed on the branch while a change was computed."""
+    """Raised when the branch received another commit while a change was computed."""
 
     exit_code = Exit.DECIDE
 
@@ -86,11 +86,11 @@ class NotAsExpected(MemrepoError):
 
 
 class CannotWork(MemrepoError):
-    """Raised when the state of the repository does not allow writes."""
+    """Raised when the repository is in a state that does not allow writes."""
 
 
 def branch_of(name: str) -> str:
-    """Return a full branch name unchanged.
+    """Return a full branch name unchanged, unless it is empty.
 
     Raise CannotWork if the name is empty (detached HEAD).
     """
@@ -125,7 +125,7 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
 
 
 def _refuse_second_checkout(repo: Repo, branch: str) -> None:
-    """Raise CannotWork if another work tree has the branch: its index would revert the write."""
+    """Raise CannotWork if another work tree uses the branch: its index would revert the write."""
     if not (Path(repo.common_dir) / "worktrees").exists():
         return
     listed = repo.light.ask("worktree", "list", "--porcelain", "-z").split("\0")
@@ -144,7 +144,7 @@ _HARMLESS = (b"cat-file", b"fsmonitor--daemon")
 
 
 class GitAtWork(MemrepoError):
-    """Raised when a git lock file exists and a live git process may own it."""
+    """Raised when there is a git lock file that a running git process may own."""
 
     def __init__(self, lock: Path) -> None:
         super().__init__(
@@ -154,7 +154,7 @@ class GitAtWork(MemrepoError):
 
 
 def git_alive(repo: Repo) -> bool:
-    """Return whether a git process runs in this repository. Always False without /proc."""
+    """Return whether a git process is running in this repository. Without /proc, return False."""
     places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
     places = {place.resolve() for place in places}
     for process in _PROCESSES.glob("[0-9]*"):
@@ -172,13 +172,13 @@ def git_alive(repo: Repo) -> bool:
 
 
 def may_switch(repo: Repo) -> bool:
-    """Return whether a git process may be about to move HEAD after writing index and files."""
+    """Return whether a running git process may be in the middle of switching branches."""
     return git_alive(repo) or not _PROCESSES.is_dir()
 
 
 @contextmanager
 def index_lock(git_dir: Path) -> Iterator[None]:
-    """Run the block with git's index lock, so that no other git process writes the index.
+    """Run the block while holding git's index lock, so that no git process writes the index.
 
     Raises GitAtWork if the lock is not free in time. A process that dies leaves the lock file
     behind (`repo.drop_locks`).
@@ -200,7 +200,7 @@ def index_lock(git_dir: Path) -> Iterator[None]:
 
 
 class Locked(MemrepoError):
-    """Raised when another memrepo process has the lock."""
+    """Raised when another memrepo process holds the lock."""
 
     exit_code = Exit.LOCKED
 
@@ -214,7 +214,7 @@ class Locked(MemrepoError):
 
 @contextmanager
 def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
-    """Run the block with the lock `name`. Raise Locked if it is not free within `wait_s` seconds.
+    """Run the block while holding lock `name`. Raises Locked if the wait exceeds `wait_s` seconds.
 
     Waiting processes get the lock in order of arrival. Yield the lock's descriptor: a child process
     that inherits the descriptor shares the lock until both have ended.
@@ -244,7 +244,7 @@ def _taken(handle: IO[str]) -> bool:
 
 @contextmanager
 def _ticket(queue: Path) -> Iterator[str]:
-    """Run the block with a place in a queue, and yield the name of the place.
+    """Run the block with a place in a lock's queue, and yield the name of this place.
 
     A place is a file named by the time of arrival, which stays locked while its owner waits.
     """
@@ -261,7 +261,7 @@ def _ticket(queue: Path) -> Iterator[str]:
 
 
 def _is_waited(queue: Path, mine: str) -> bool:
-    """Return whether another process waits ahead. Delete queue files of dead processes."""
+    """Return whether a process is ahead in the queue. Delete queue files of dead processes."""
     try:
         there = sorted(path.name for path in queue.iterdir() if path.name[0] != ".")
     except FileNotFoundError:
@@ -278,7 +278,7 @@ def _is_waited(queue: Path, mine: str) -> bool:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Run the block with SIGINT and SIGTERM blocked, also in child git processes."""
+    """Run the block with SIGINT and SIGTERM blocked, including in child git processes."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         yield
@@ -287,13 +287,13 @@ def uninterrupted() -> Iterator[None]:
 
 
 def remove(path: Path) -> None:
-    """Delete an SQLite file and its -wal, -shm and -journal files."""
+    """Delete an SQLite database with its -wal, -shm and -journal files."""
     for tail in ("", "-wal", "-shm", "-journal"):
         path.with_name(path.name + tail).unlink(missing_ok=True)
 
 
 def keep_newest(folder: Path, pattern: str, count: int) -> None:
-    """Delete all files that match a pattern, except the newest `count` by time and name."""
+    """Delete the files that match a pattern, except for the `count` newest ones."""
     try:
         found = sorted(folder.glob(pattern), key=lambda path: (path.stat().st_mtime, path.name))
         for path in found[:-count]:

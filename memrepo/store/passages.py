@@ -1,4 +1,4 @@
-"""Passages: statements of sources that no memory is based on, as rows of the search index.
+"""Passages: source statements that no memory is based on, stored as rows of the search index.
 
 Passages are updated with the commit, but only if a search needs them. Changed files are read again.
 All files are read again if the reading rules, or the rejected and corrected statements, have
@@ -45,7 +45,7 @@ MAX_COMPARED = 200
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A statement of a source: its lines, its context, and its day if it has one."""
+    """A statement from a source, with its lines, its context, and its day if known."""
 
     resource: str
     lines: tuple[int, int]
@@ -56,7 +56,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
-    """The updates needed for the passages of an index.
+    """The updates that bring an index's passages up to date.
 
     `files` contains {path: blob} of the sources to read, with an empty blob for a deleted source.
     `whole` means that `files` contains all sources. `state` contains the rejected and corrected
@@ -72,13 +72,13 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def follows(wanted: Indexed) -> str:
-    """Return what passages depend on: the commit, the reading code, and the source rules."""
+    """Return an identifier of what passages depend on: commit, reading code and source rules."""
     return f"{wanted.tree.commit} {code_hash(*_READING)} {_digest(repr(wanted.sources))}"
 
 
 @cache
 def code_hash(*patterns: str) -> str:
-    """Return a hash of memrepo's files that match some patterns, to detect changed code."""
+    """Compute a hash of memrepo's files that match the patterns, to detect code changes."""
     package = Path(__file__).resolve().parent.parent
     files = sorted(path for pattern in patterns for path in package.glob(pattern))
     return _digest(*(path.read_bytes() for path in files))
@@ -92,7 +92,7 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def changes(wanted: Indexed, rules: SourceRules, was: str, bars: str) -> Changes | None:
-    """Return the updates for passages that reflect the state `was`, or None if up to date.
+    """Return the updates for passages computed at state `was`, or None if they are current.
 
     `bars` is the hash of the statements excluded so far. Both are empty if there are no passages.
     """
@@ -121,7 +121,7 @@ def changes(wanted: Indexed, rules: SourceRules, was: str, bars: str) -> Changes
 
 
 def _may_bar(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
-    """Return whether differences between two commits may change rejections or corrections."""
+    """Return whether file differences may change which statements are rejected or corrected."""
     areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
     if any(path.startswith(areas) for path in differ):
         return True
@@ -134,14 +134,14 @@ def _may_bar(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
 
 
 def _has_corrected(path: str, data: bytes | None) -> bool:
-    """Return whether a version of a memory corrects a memory or was corrected."""
+    """Return whether a memory version corrects another memory or was corrected itself."""
     memory, _ = codec.decode(path, data or b"")
     corrected = ("supersedes", "superseded_by", "aliases")
     return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
 
 
 def _bars(state: State) -> str:
-    """Return a hash of the rejected and corrected statements, or "" if there are none."""
+    """Compute a hash of the rejected and corrected statements. Return "" if there are none."""
     from memrepo.merge.tombstones import corrected_in, tombstones_in
 
     stones, corrected = tombstones_in(state), corrected_in(state)
@@ -151,7 +151,7 @@ def _bars(state: State) -> str:
 
 
 def follow(base: sqlite3.Connection, wanted: Indexed, found: Changes) -> None:
-    """Apply the updates to the passages of an open index."""
+    """Apply the updates to the passages in an open index."""
     if found.whole:
         base.execute("DELETE FROM passage")
     elif found.files:
@@ -168,7 +168,7 @@ _Row = tuple[str, str, str, int, int, str, str, str, str]
 
 
 def _rows(wanted: Indexed, found: Changes) -> Iterator[list[_Row]]:
-    """Yield the rows of each source. Daily logs have none, because their lines are notes."""
+    """Yield each source's rows of passages. Daily logs have none, because their lines are notes."""
     from memrepo.purify.intake import Reader, SourceText
     from memrepo.read.sources import kind_of
     from memrepo.read.thoughts import spelled_context
@@ -205,7 +205,7 @@ def _row(text: SourceText, unit: Unit, context: str) -> _Row:
 
 
 def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, context: str) -> bool:
-    """Return whether the remaining text is not similar to a rejected or corrected statement.
+    """Return whether a source's remaining text is unlike all rejected and corrected statements.
 
     The reader has removed such statements, except where nothing else would remain.
     """
@@ -224,7 +224,7 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, contex
 
 
 class Everything(IndexCorpus):
-    """The memories and passages of an index, ranked together.
+    """A corpus that ranks the memories and passages of an index together.
 
     A passage is a document with a negative number. Statements that a memory is based on are
     omitted, whatever the memory's status: they were promoted or removed.
@@ -240,7 +240,7 @@ class Everything(IndexCorpus):
         )
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Return the number of memories and passages that contain each term."""
+        """Return {term: number of memories and passages that contain it}."""
         held = dict(super().holders(found))
         for term in found:
             row = self._base.execute("SELECT doc FROM temp.said WHERE term = ?", (term,)).fetchone()
@@ -249,7 +249,7 @@ class Everything(IndexCorpus):
         return held
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return the memories and passages that contain any of the terms.
+        """Return the memories and passages that contain any of the terms, memories first.
 
         Memories come first. Each group is sorted by best match.
         """

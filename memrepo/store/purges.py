@@ -44,7 +44,7 @@ _KEY_BYTES = 32
 
 
 class KeyMissing(MemrepoError):
-    """Raised when a recorded purge has a key that is not on this machine."""
+    """Raised when the key of a recorded purge is not on this machine."""
 
     exit_code = Exit.DECIDE
 
@@ -58,7 +58,7 @@ class KeyMissing(MemrepoError):
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of the searched data, and the number of occurrences of the value."""
+    """The amount of data searched, and the number of occurrences of the purged value."""
 
     objects: int = 0
     bytes: int = 0
@@ -68,7 +68,7 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a purge, without the value. It can be verified with the value or the key."""
+    """The result of a purge. It omits the value, but can be verified with the value or the key."""
 
     id: str
     at: datetime
@@ -87,7 +87,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Acknowledged(msgspec.Struct, frozen=True, kw_only=True):
-    """The record of a clone that repeated a purge."""
+    """A record by which a clone confirms that it repeated a purge."""
 
     clone: str
     at: datetime
@@ -99,12 +99,12 @@ class Acknowledged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def keys_folder() -> Path:
-    """Return the folder with the user's keys."""
+    """Return the folder that contains the user's purge keys."""
     return user_config().parent / "keys"
 
 
 def key_of(id_: str) -> bytes | None:
-    """Return a key by its id, or None if the key is not on this machine."""
+    """Return the key with an id, or None if the key is not on this machine."""
     try:
         key = bytes.fromhex((keys_folder() / id_).read_text("ascii").strip())
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ def key_of(id_: str) -> bytes | None:
 
 
 def key_for(repo: Repo) -> tuple[str, bytes]:
-    """Return the id and key for this repository's purges. Create a key if there is none."""
+    """Return (id, key) for purges of this repository. Create a key if there is none."""
     for receipt in reversed(receipts(repo)):
         if key := key_of(receipt.key):
             return receipt.key, key
@@ -143,7 +143,7 @@ def receipts(repo: Repo, ref: str = RECORDS) -> list[Receipt]:
 
 
 def acknowledged(repo: Repo, purge: str) -> list[Acknowledged]:
-    """Return the records of clones that repeated a purge."""
+    """Return the acknowledgements of all clones that repeated a purge."""
     return [
         msgspec.json.decode(data, type=Acknowledged)
         for path, data in _records(repo, RECORDS)
@@ -159,7 +159,7 @@ def _records(repo: Repo, ref: str) -> Iterator[tuple[str, bytes]]:
 
 
 def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime) -> None:
-    """Write new receipts and acknowledgements to the ref. Existing ones are unchanged."""
+    """Write new receipts and acknowledgements to the purge ref. Keep existing ones unchanged."""
     tip = store.repo.refs.id(RECORDS)
     there = {path for path, _ in _records(store.repo, RECORDS)}
     new: dict[str, bytes | None] = {
@@ -179,19 +179,19 @@ def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime
 def acknowledgement(
     repo: Repo, receipt: Receipt, now: datetime, hits: int
 ) -> dict[str, Acknowledged]:
-    """Return the record that this clone repeated a purge."""
+    """Return a new record which states that this clone repeated a purge."""
     clone = clone_id(repo)
     said = Acknowledged(clone=clone, at=now, hits_before=hits, hits_after=0)
     return {f"{receipt.id}/clones/{clone}.json": said}
 
 
 def is_done(repo: Repo, purge: str) -> bool:
-    """Return whether this clone has made or repeated a purge."""
+    """Return whether a purge has been made or repeated in this clone."""
     return _map(repo, purge).exists()
 
 
 def seed_of(values: Iterable[Keyed], key: bytes) -> str:
-    """Return the seed for the names a purge assigns. Equal values give equal names."""
+    """Return the seed for replacement names in a purge. Equal values give equal seeds and names."""
     return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
 
 
@@ -203,21 +203,21 @@ def _map(repo: Repo, purge: str) -> Path:
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
-    """Store the new ids of replaced commits, to resolve old commit ids later."""
+    """Store the new ids of replaced commits, so that old commit ids can be resolved later."""
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     text = "".join(f"{old} {new}\n" for old, new in sorted(commits.items()))
     scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
-    """Purged values that must not return, as keyed hashes with the id of their key."""
+    """Purged values that must not return, stored as keyed hashes with the id of their key."""
 
     key: str
     values: tuple[Keyed, ...]
 
 
 def keep_values(repo: Repo) -> None:
-    """Store the keyed hashes of all purged values in one file for fast access."""
+    """Store the keyed hashes of all purged values in one file, for fast access."""
     watched = [Watched(key=receipt.key, values=receipt.values) for receipt in receipts(repo)]
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     data = msgspec.json.encode(list(dict.fromkeys(watched)))
@@ -225,7 +225,7 @@ def keep_values(repo: Repo) -> None:
 
 
 def watching(folder: Path) -> Watch | None:
-    """Return a Watch that finds the purged values of a clone.
+    """Return a Watch that detects purged values in new text.
 
     Return None if nothing was purged or the keys are not on this machine.
     """
@@ -259,7 +259,7 @@ def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
 
 
 def finish(store: Repository, plan: Plan) -> None:
-    """Replace the repository by its rewritten copy, record the purge, and clean up."""
+    """Replace the repository with its rewritten copy, record the purge, and clean up."""
     quarantine.take_place(store, plan)
     receipt = msgspec.json.decode(plan.receipt, type=Receipt)
     keep_map(store.repo, receipt.id, {**plan.commits, **plan.tags})
@@ -273,7 +273,7 @@ def finish(store: Repository, plan: Plan) -> None:
 
 
 def resume(store: Repository) -> bool:
-    """Finish an interrupted purge. Return whether there was one."""
+    """Finish an interrupted purge, if any. Return whether there was one."""
     plan = quarantine.waiting(store.repo)
     if plan is None:
         return False

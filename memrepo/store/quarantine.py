@@ -1,4 +1,4 @@
-"""Rewrite history without some values, in a separate repository that then replaces the old one.
+"""Rewrite history without certain values in a separate repository, then replace the old one.
 
 An interrupted purge leaves either the old history or the new one. `ready.json` in the quarantine
 means that the rewritten history was complete, and the next command finishes the purge.
@@ -36,14 +36,14 @@ _BROKE = "git fast-import ended before all was written"
 
 
 class Tip(NamedTuple):
-    """A ref or other name, and the id of its object."""
+    """The name of a starting point of history, such as a ref, and the id of its object."""
 
     name: str
     id: str
 
 
 class CannotRewrite(MemrepoError):
-    """Raised when history contains an object that cannot be rewritten."""
+    """Raised when history contains an object that memrepo cannot rewrite."""
 
     def __init__(self, name: str, kind: str) -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class CannotRewrite(MemrepoError):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit or tag: its headers, its message, and the name of the tip that reaches it."""
+    """The headers and message of a commit or tag, and the name of a tip that reaches it."""
 
     id: str
     kind: str
@@ -64,12 +64,12 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     """For a commit: (path, entry before, entry after) compared with its first parent."""
 
     def ids(self, header: str) -> list[str]:
-        """Return the object ids in a header."""
+        """Return the object ids in the header with a given name."""
         return [value.decode() for value in self.headers.get(header, ())]
 
 
 class History(msgspec.Struct, kw_only=True):
-    """All objects that some tips reach. An object comes after the objects that it names.
+    """All objects reachable from some tips, ordered so that each follows the objects it names.
 
     `paths` contains every file by id, with all its paths in history.
     """
@@ -79,7 +79,7 @@ class History(msgspec.Struct, kw_only=True):
 
 
 def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
-    """Read all objects that the tips reach. Raise CannotRewrite for an unsupported object."""
+    """Read all objects reachable from the tips. Raises CannotRewrite for unsupported objects."""
     history, seen = History(), set[str]()
     objects = repo.light.objects
     for part in _in_order(tips):
@@ -107,7 +107,7 @@ def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
 
 
 def _in_order(tips: Sequence[Tip]) -> Iterator[list[Tip]]:
-    """Yield the tips in groups. A group comes after the groups that its objects name."""
+    """Yield the tips in groups, ordered so that each group follows the groups it refers to."""
     ledgers = [t for t in tips if t.name.startswith(_LEDGERS)]
     notes = [t for t in tips if t.name.startswith("refs/notes/")]
     yield ledgers
@@ -116,7 +116,7 @@ def _in_order(tips: Sequence[Tip]) -> Iterator[list[Tip]]:
 
 
 def _commits(repo: Repo, tips: dict[str, str], seen: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield (tip name, commit) for every commit not yet seen, parents first."""
+    """Yield a (tip name, commit) pair for every commit not yet seen, parents first."""
     for tip, name in tips.items():
         if tip in seen:
             continue
@@ -138,7 +138,7 @@ def _read(repo: Repo, id_: str, name: str, paths: dict[str, dict[str, None]]) ->
 
 
 def _said(found: Found, name: str) -> Said:
-    """Parse the headers and message of a commit or tag. Join continued header lines."""
+    """Parse the headers and message of a commit or tag, joining continued header lines."""
     head, _, message = found.data.partition(b"\n\n")
     headers: dict[str, list[bytes]] = {}
     for line in head.replace(b"\n ", b"\0").split(b"\n"):
@@ -148,7 +148,7 @@ def _said(found: Found, name: str) -> Said:
 
 
 class Rewriter:
-    """Write a history into another repository and record the new id of each object.
+    """Write a history into another repository, and record the new id of each object.
 
     `commits`, `blobs` and `tags` map old ids to new ids.
     """
@@ -165,7 +165,7 @@ class Rewriter:
         self._process: Any = None
 
     def write(self, history: History) -> None:
-        """Write all objects that must change."""
+        """Write every object that the purge changes to the other repository."""
         self._known = frozenset(history.paths)
         options = ("--quiet", "--done", "--force", "--date-format=raw-permissive")
         self._process = self._into.fast_import(*options, istream=subprocess.PIPE, as_process=True)
@@ -187,13 +187,13 @@ class Rewriter:
             self._process = None  # GitPython ends the process if it is still running
 
     def new(self, id_: str) -> str:
-        """Return the new id of a commit, tag or file."""
+        """Return the new id of a commit, tag or file, given its old id."""
         if found := self.commits.get(id_) or self.tags.get(id_):
             return found
         return self._blob(id_) if id_ in self._known else id_
 
     def new_short(self, digits: str) -> str:
-        """Return the abbreviated new id for an abbreviated commit id."""
+        """Return the new id of a commit in abbreviated form, given its abbreviated old id."""
         old = self._short.get(digits[:_SHORTEST], "")
         return self.commits[old][: len(digits)] if old and old.startswith(digits) else digits
 
@@ -244,7 +244,7 @@ class Rewriter:
         self._settle(old.id, self._told())
 
     def _path(self, path: str) -> str:
-        """Return the new path. The path of a note is the id of its commit."""
+        """Return the new path of a file. A git note's path is the id of its commit."""
         new = self.commits.get(path.replace("/", ""), "")
         if not new:
             return self.edit.path(path)
@@ -281,7 +281,7 @@ class Rewriter:
         self._process.stdin.write(b"".join(parts))
 
     def _told(self) -> str:
-        """Return the id of the last object written."""
+        """Request the id of the last written object from fast-import, and return it."""
         self._say(b"get-mark :%d\n" % self._marks)
         self._process.stdin.flush()
         said: str = self._process.stdout.readline().decode().strip()
@@ -291,7 +291,7 @@ class Rewriter:
         return said
 
     def _name(self, id_: str) -> bytes:
-        """Return an object's name for fast-import: its mark if it was just written, else its id."""
+        """Return an object's name for fast-import: its mark if just written, otherwise its id."""
         return self._marked.get(id_, id_).encode()
 
 
@@ -313,7 +313,7 @@ _LINK = "120000"
 
 
 class Moved(MemrepoError):
-    """Raised when a ref moved while the history was rewritten."""
+    """Raised when a ref changed while history was being rewritten."""
 
     exit_code = Exit.DECIDE
 
@@ -325,7 +325,7 @@ class Moved(MemrepoError):
 
 
 class Ref(msgspec.Struct, frozen=True, kw_only=True):
-    """A ref before and after the rewrite: its name and the id of its object."""
+    """The name of a ref, with its object id before and after the rewrite."""
 
     name: str
     id: str
@@ -334,7 +334,7 @@ class Ref(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything needed to replace a repository by its rewritten copy, even after a restart.
+    """Everything needed to replace a repository with its rewritten copy, even after a restart.
 
     `commits`, `blobs` and `tags` map old ids to new ids of changed objects.
     """
@@ -350,27 +350,27 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """The record to store at the end, encoded by the caller."""
 
     def new(self, id_: str) -> str:
-        """Return the new id of an object."""
+        """Return the new id of an object, given its old id."""
         return self.commits.get(id_) or self.blobs.get(id_) or self.tags.get(id_) or id_
 
     def new_short(self, digits: str) -> str:
-        """Return the abbreviated new id for an abbreviated commit id."""
+        """Return the new id of a commit in abbreviated form, given its abbreviated old id."""
         found = [new for old, new in self.commits.items() if old.startswith(digits)]
         return found[0][: len(digits)] if len(found) == 1 else digits
 
 
 def folder_of(repo: Repo) -> Path:
-    """Return the folder of the rewritten repository."""
+    """Return the folder that contains the rewritten repository."""
     return Path(repo.common_dir) / FOLDER
 
 
 def is_ready(repo: Repo) -> bool:
-    """Return whether replacing the repository was interrupted."""
+    """Return whether a rewritten repository is ready but has not yet replaced the old one."""
     return (folder_of(repo) / READY).exists()
 
 
 def refuse_unfit(repo: Repo) -> None:
-    """Raise CannotWork if the repository borrows objects or has other work trees."""
+    """Raise CannotWork if the repository borrows objects or has additional work trees."""
     common = Path(repo.common_dir)
     if (common / "objects" / "info" / "alternates").exists():
         raise CannotWork(
@@ -388,7 +388,7 @@ def refuse_unfit(repo: Repo) -> None:
 
 
 def tips_of(repo: Repo) -> list[Tip]:
-    """Return everything that keeps objects alive: refs, a detached HEAD, reflogs and the index."""
+    """Return everything that keeps objects reachable: refs, detached HEAD, reflogs and index."""
     form = "--format=%(objectname) %(symref) %(refname)"
     rows = (line.split(" ", 2) for line in repo.git.for_each_ref(form).splitlines())
     tips = [Tip(name, id_) for id_, symbolic, name in rows if not (symbolic or is_record(name))]
@@ -405,12 +405,12 @@ def tips_of(repo: Repo) -> list[Tip]:
 
 
 def is_record(name: str) -> bool:
-    """Return whether a ref contains the records of purges, which are not rewritten."""
+    """Return whether a ref contains records of purges, which must not be rewritten."""
     return name == RECORDS or (name.startswith("refs/memrepo/remote/") and name.endswith("/purges"))
 
 
 def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (mode, blob, stage, path) of each entry of the index."""
+    """Yield (mode, blob, stage, path) of each index entry."""
     for entry in filter(None, repo.git.ls_files("--stage", "-z", "--full-name").split("\0")):
         head, path = entry.split("\t", 1)
         mode, blob, stage = head.split(" ")
@@ -483,7 +483,7 @@ def _plan(repo: Repo, tips: list[Tip], done: Rewriter) -> Plan:
 
 
 def _translated(log: str, done: Rewriter) -> str:
-    """Return the reflog for the new history. Omit lines whose objects git has already pruned."""
+    """Convert a reflog to the new history. Omit lines whose objects git has already pruned."""
     lines = []
     for line in log.splitlines():
         head, tab, message = line.partition("\t")
@@ -499,13 +499,13 @@ def _translated(log: str, done: Rewriter) -> str:
 
 
 def abandon(repo: Repo) -> None:
-    """Delete a rewritten repository that is not marked as ready."""
+    """Delete a rewritten repository, unless it is marked as ready."""
     if not is_ready(repo):
         shutil.rmtree(folder_of(repo), ignore_errors=True)
 
 
 def make_ready(repo: Repo, plan: Plan) -> None:
-    """Mark the rewritten repository as ready. From here on, the purge will be completed."""
+    """Mark the rewritten repository as ready, so that the purge will be completed."""
     folder = folder_of(repo)
     draft = scratch(folder, f"{READY}.", msgspec.json.encode(plan))
     with draft.open("rb") as handle:
@@ -514,7 +514,7 @@ def make_ready(repo: Repo, plan: Plan) -> None:
 
 
 def waiting(repo: Repo) -> Plan | None:
-    """Return the plan of an interrupted replacement, or None if there is none."""
+    """Return the plan of an interrupted replacement, or None if there was no interruption."""
     try:
         data = (folder_of(repo) / READY).read_bytes()
     except FileNotFoundError:
@@ -526,10 +526,7 @@ def waiting(repo: Repo) -> Plan | None:
 
 
 def take_place(store: Repository, plan: Plan) -> None:
-    """Replace the old repository with the rewritten one.
-
-    Another call resumes an interrupted one.
-    """
+    """Replace the old repository with the rewritten one, or resume an interrupted replacement."""
     repo = store.repo
     _drop_locks(repo)
     _add_objects(repo)
@@ -542,7 +539,7 @@ def take_place(store: Repository, plan: Plan) -> None:
 
 
 def _drop_locks(repo: Repo) -> None:
-    """Remove lock files left by our killed git processes. Raise GitAtWork if git is running."""
+    """Remove lock files that our killed git processes left. Raises GitAtWork if git is running."""
     common = Path(repo.common_dir)
     found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
     for path in found:
@@ -561,7 +558,7 @@ def _add_objects(repo: Repo) -> None:
 
 
 def _move_refs(repo: Repo, plan: Plan) -> None:
-    """Move every ref in one transaction. Raise Moved if another process moved a ref meanwhile."""
+    """Move all refs in one transaction. Raises Moved if another process changed a ref."""
     form = "--format=%(objectname) %(refname)"
     rows = (line.split(" ", 1) for line in repo.git.for_each_ref(form).splitlines())
     there = {name: id_ for id_, name in rows}
@@ -590,7 +587,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
 
 
 def _stage(repo: Repo, plan: Plan) -> None:
-    """Rewrite the index: give every entry its new path and content."""
+    """Rewrite the index so that every entry has its new path and content."""
     lines = [
         f"{mode} {plan.blobs.get(blob, blob)} {stage}\t{plan.edit.path(path)}\0"
         for mode, blob, stage, path in staged(repo)
@@ -605,7 +602,7 @@ def _stage(repo: Repo, plan: Plan) -> None:
 
 
 def _check_out(store: Repository, plan: Plan) -> None:
-    """Update the work tree to the new history, keeping the user's changes."""
+    """Update the work tree to the new history, and keep the user's changes."""
     new = {path: blob for mode, blob, _, path in staged(store.repo) if mode in FILES}
     folders = []
     for path, is_folder in work_files(store.root):
@@ -621,7 +618,7 @@ def _check_out(store: Repository, plan: Plan) -> None:
 
 
 def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield (path, is_folder) of everything in a work tree, including ignored files.
+    """Yield (path, is_folder) of every entry in a work tree, including ignored files.
 
     Nested repositories are skipped.
     """
@@ -661,7 +658,7 @@ def _put_right(store: Repository, path: Path, blob: str, plan: Plan) -> None:
 
 
 def _replace(path: Path, before: bytes, after: bytes) -> None:
-    """Replace a file's content atomically if it changed, keeping its permissions."""
+    """Replace a file's content atomically if it differs, and keep the permissions."""
     if after == before:
         return
     mode = path.stat().st_mode
@@ -689,7 +686,7 @@ def _keep_logs(repo: Repo, plan: Plan) -> None:
 
 
 def git_files(repo: Repo) -> Iterator[Path]:
-    """Yield the files of the git directory, except objects, refs, index and quarantine."""
+    """Yield the files of the git directory, except for objects, refs, index and quarantine."""
     common = Path(repo.common_dir)
     for folder, folders, files in os.walk(common):
         here = Path(folder)
@@ -702,13 +699,13 @@ def git_files(repo: Repo) -> Iterator[Path]:
 
 
 def is_derived(repo: Repo, path: Path) -> bool:
-    """Return whether a file in memrepo's folder can be rebuilt from history."""
+    """Return whether a file in memrepo's git folder can be rebuilt from history."""
     name = path.relative_to(repo.common_dir).as_posix()
     return name.startswith("memrepo/") and any(part in name for part in _DERIVED)
 
 
 def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
-    """Remove the value from journals and captured texts, and delete files that can be rebuilt."""
+    """Remove purged values from journals and captured texts. Delete files that can be rebuilt."""
     common = Path(repo.common_dir)
     shutil.rmtree(common / "rr-cache", ignore_errors=True)
     for path in [*git_files(repo)]:
@@ -721,7 +718,7 @@ def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
 
 
 def drop_objects(repo: Repo) -> None:
-    """Delete every unreachable object."""
+    """Delete every unreachable object from the repository."""
     objects = Path(repo.common_dir) / "objects"
     for path in (objects / "pack").glob("*.keep"):
         path.unlink()
@@ -736,5 +733,5 @@ def drop_objects(repo: Repo) -> None:
 
 
 def done(repo: Repo) -> None:
-    """Delete the quarantine, which contains the purged value."""
+    """Delete the quarantine folder, which contains the purged values."""
     shutil.rmtree(folder_of(repo))

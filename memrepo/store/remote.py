@@ -1,4 +1,4 @@
-"""The hub: fetch from it, push to it, and merge ledgers and foreign files with it.
+"""The hub: fetch from it, push to it, and merge its ledgers and foreign files with ours.
 
 The hub is a named git remote. It is accessed without force and without prompts. Fetched objects go
 to refs below `refs/memrepo/remote/<remote>/`. `incoming/<branch>` is the result of the last fetch,
@@ -61,7 +61,7 @@ class NoRemote(MemrepoError):
 
 
 class UnfitRemote(MemrepoError):
-    """Raised when sync does not support the remote's name or address."""
+    """Raised when sync does not support the name or address of a remote."""
 
     exit_code = Exit.USAGE
 
@@ -78,7 +78,7 @@ class HubUnreachable(MemrepoError):
 
 
 class PushRefused(MemrepoError):
-    """Raised when the hub rejected a push for another reason than a moved ref."""
+    """Raised when the hub rejected a push for a reason other than a moved ref."""
 
     def __init__(self, name: str, ref: str, said: str) -> None:
         bare = "make the hub a bare repository (`git init --bare`)"
@@ -92,7 +92,7 @@ class PushRefused(MemrepoError):
 
 
 class Hub(msgspec.Struct, frozen=True):
-    """A remote and its branch that ours is synced with."""
+    """A git remote, and the branch on it that our branch is synced with."""
 
     repo: Repo
     name: str
@@ -100,48 +100,48 @@ class Hub(msgspec.Struct, frozen=True):
 
     @property
     def head(self) -> str:
-        """Return the full name of the branch on the hub."""
+        """Return the full name of the synced branch on the hub."""
         return f"refs/heads/{self.branch}"
 
     def own(self, kind: str) -> str:
-        """Return memrepo's local ref for the branch. `kind` is `incoming` or `seen`."""
+        """Return the local ref that tracks the hub's branch. `kind` is `incoming` or `seen`."""
         return f"{OWN}{self.name}/{kind}/{self.branch}"
 
     def copy_of(self, ref: str) -> str:
-        """Return the local ref with the hub's copy of one of memrepo's refs."""
+        """Return the local ref that stores the hub's version of one of memrepo's refs."""
         return f"{OWN}{self.name}/{ref.rpartition('/')[2]}"
 
     @property
     def tracking(self) -> str:
-        """Return git's remote-tracking ref for the branch."""
+        """Return git's remote-tracking ref for the synced branch."""
         return f"refs/remotes/{self.name}/{self.branch}"
 
     def seen(self) -> str:
-        """Return the last known tip of the hub's branch, or an empty string."""
+        """Return the last known commit of the hub's branch, or an empty string."""
         return self.tip(self.own("seen")) or self.tip(self.tracking)
 
     def tip(self, ref: str) -> str:
-        """Return the commit at a ref of this clone, or an empty string."""
+        """Return the id of the commit at a local ref, or "" if there is no such ref."""
         return self.repo.light.objects.commit(ref)
 
     def remember(self, commit: str) -> None:
-        """Record the tip of the hub's branch, also in git's remote-tracking ref if present."""
+        """Record the hub's newest branch commit, also in git's remote-tracking ref if present."""
         self.repo.git.update_ref(self.own("seen"), commit)
         if self.tip(self.tracking):
             self.repo.git.update_ref(self.tracking, commit)
 
     def forget(self, *refs: str) -> None:
-        """Delete refs of this clone. Missing refs are ignored."""
+        """Delete refs of this clone, and ignore those that do not exist."""
         for ref in refs:
             self.repo.git.update_ref("-d", ref)
 
     def tips(self, *refs: str) -> dict[str, str]:
-        """Return {ref: id} of these refs on the hub, without those the hub does not have."""
+        """Return {ref: id} of the given refs on the hub, without those that do not exist there."""
         found = self._listed(self.name, *refs)
         return {ref: found[ref] for ref in refs if ref in found}
 
     def every_tip(self) -> dict[str, str]:
-        """Return {ref: id} of all refs on the hub. A tag has the id of its tag object."""
+        """Return {ref: id} of all refs on the hub. A tag's id is that of its tag object."""
         return self._listed("--refs", self.name)
 
     def _listed(self, *words: str) -> dict[str, str]:
@@ -150,7 +150,7 @@ class Hub(msgspec.Struct, frozen=True):
         return {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
 
     def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
-        """Fetch refs of the hub into local refs. Return the fetched commits by the hub's ref names.
+        """Fetch refs of the hub into local refs, and return {hub ref: fetched commit}.
 
         If the hub does not have a ref, its local ref is deleted.
         """
@@ -164,7 +164,7 @@ class Hub(msgspec.Struct, frozen=True):
         return {ref: self.tip(refs[ref]) for ref in there}
 
     def push(self, commit: str, ref: str) -> bool:
-        """Push a commit without force. Return False if the hub's ref moved meanwhile."""
+        """Push a commit without force. Return False if the hub's ref moved in the meantime."""
         status, out, err = self._push(
             "--no-force", "--no-follow-tags", self.name, f"{commit}:{ref}"
         )
@@ -180,7 +180,7 @@ class Hub(msgspec.Struct, frozen=True):
         raise HubUnreachable(self.name, told(err))
 
     def replace(self, ref: str, old: str, new: str) -> bool:
-        """Replace an object that a purge rewrote. Return False if the hub's ref moved.
+        """Replace a ref's object on the hub after a purge. Return False if the hub's ref moved.
 
         This is the only push that is not a fast-forward. It names the object to replace and pushes
         nothing else. An empty `new` deletes the ref. Raises PushRefused.
@@ -219,7 +219,7 @@ class Hub(msgspec.Struct, frozen=True):
 
 
 def hub_of(repo: Repo, word: str, branch: str) -> Hub:
-    """Return the hub of a branch: the named remote, the branch's upstream, or `origin`.
+    """Return the hub of a branch: the named remote, else the branch's upstream, else `origin`.
 
     Raises NoRemote or UnfitRemote. `word` must be a remote's name, not an address. Addresses that
     start a program are refused.
@@ -256,7 +256,7 @@ def _stranger(name: str, names: list[str]) -> str:
 
 
 def pause(commit: str, turn: int) -> None:
-    """Sleep before a retry. The delay grows with each turn and differs between clones."""
+    """Wait before a retry. The wait grows with each attempt and differs between clones."""
     share = 1 + int(commit[:2], 16) / 0xFF
     time.sleep(min(_PAUSE_S * 2 ** (turn - 1) * share, _LONGEST_S))
 
@@ -268,7 +268,7 @@ TRIES = 10
 
 
 class LedgerDiffers(MemrepoError):
-    """Raised when two ledgers have different segments of the same name: one was altered."""
+    """Raised when two ledgers contain different segments of the same name, so one was altered."""
 
     def __init__(self, path: str, ours: str, theirs: str) -> None:
         super().__init__(
@@ -280,7 +280,7 @@ class LedgerDiffers(MemrepoError):
 
 
 class LedgerBusy(MemrepoError):
-    """Raised when a ledger moved during every attempt to merge."""
+    """Raised when a ledger was changed by another process during every attempt to merge."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -290,7 +290,7 @@ class LedgerBusy(MemrepoError):
 
 
 class Carried(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of segments pulled from the hub and pushed to it."""
+    """The numbers of ledger segments pulled from the hub and pushed to it."""
 
     pulled: int = 0
     pushed: int = 0
@@ -306,7 +306,7 @@ def carry(
     ref: str = ACCESS,
     dry_run: bool = False,
 ) -> Carried:
-    """Update both ledgers to their union. `there` is the hub's ref and `ref` is ours.
+    """Update our ledger and the hub's to their union. `there` is the hub's ref and `ref` is ours.
 
     Do nothing if neither side has a ledger. Raises LedgerDiffers, LedgerBusy or PushRefused.
     """
@@ -331,7 +331,7 @@ def carry(
 
 
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
-    """Set our ledger to the union. Return False if the ledger was written meanwhile."""
+    """Set our ledger ref to the union. Return False if the ledger was written in the meantime."""
     none = "0" * len(tip)
     store.repo.git.update_ref(ref, tip, ours or none, with_exceptions=False)
     return store.repo.refs.id(ref) == tip
@@ -348,7 +348,7 @@ def _difference(store: Repository, ours: str, theirs: str) -> Carried:
 
 
 def _union(store: Repository, ours: str, theirs: str, message: str, now: datetime) -> str:
-    """Return a commit that contains both ledgers: one of the two if possible, else a merge."""
+    """Return a commit that contains both ledgers: an existing one if possible, else a new merge."""
     if not ours or not theirs or ours == theirs:
         return ours or theirs
     if store.is_ancestor(ours, theirs):
@@ -376,7 +376,7 @@ _Changes: TypeAlias = Mapping[str, tuple[Pick | None, Pick | None]]
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes from the first parent's foreign files to the merged ones.
+    """The changes to foreign files that a merge makes, relative to its first parent.
 
     `paths` are all paths that either side changed. A person must resolve the `clashes`.
     """
@@ -396,7 +396,7 @@ def merge_foreign(
     *,
     taken: Side = "",
 ) -> Foreign:
-    """Merge the foreign files of two commits. `taken` is the side that wins clashes.
+    """Merge the foreign files of two commits. `taken` names the side that wins clashes.
 
     "theirs" means `first`. A path that memrepo owns counts as foreign if a side has a link or
     submodule there, or if its name is not UTF-8. memrepo cannot read such a path.
@@ -428,7 +428,7 @@ def merge_foreign(
 
 
 def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:
-    """Return the written paths that are also a folder, or are below a path that is a file."""
+    """Return the written paths that collide: a path is both a file and a folder."""
     every = set(paths)
     folders = {folder for path in every for folder in _folders(path)}
     return tuple(
@@ -446,7 +446,7 @@ def _folders(path: str) -> Iterable[str]:
 def _versions(
     path: str, firsts: Sequence[_Changes], seconds: Sequence[_Changes]
 ) -> list[Pick | None]:
-    """Return a path's versions: first side, second side, and each base that differs from a side."""
+    """Return the versions of a path: both sides, and each base that differs from either side."""
     before: list[Pick | None] = []
     a = b = None
     for one, two in zip(firsts, seconds, strict=True):
@@ -461,7 +461,7 @@ def _versions(
 def _by_line(
     repo: Repo, a: Pick | None, b: Pick | None, before: Sequence[Pick | None]
 ) -> bytes | None:
-    """Merge two texts over their single base. Return None if a person must decide."""
+    """Merge two versions of a text line by line. Return None if a person must decide."""
     (old, *others) = before
     if others or a is None or b is None or old is None or {a.mode, b.mode, old.mode} != {FILE}:
         return None
@@ -485,7 +485,7 @@ def _pick(entry: Entry) -> Pick | None:
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """The merge base of some commits: their best common ancestors, and the resulting state.
+    """The merge base of several commits: their best common ancestors, and the resulting state.
 
     Several ancestors (a criss-cross) are merged into one virtual base. `merged` are the files in
     which it differs from the first ancestor. Unrelated histories have no `bases` and an empty
@@ -498,7 +498,7 @@ class Common(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def common(store: Repository, *commits: str) -> Common:
-    """Return the merge base of some commits."""
+    """Find the merge base of several commits."""
     bases = tuple(sorted(store.common_ancestors(commits)))
     if not bases:
         empty = State(layout=store.layout, files=Files({}, {}), memories=MappingProxyType({}))
@@ -518,7 +518,7 @@ def side_facts(
     humans: Collection[str],
     recalled: frozenset[str] = frozenset(),
 ) -> Facts:
-    """Return the facts that history gives about the side ending in `tip`.
+    """Return facts about one side of a merge, taken from its history up to `tip`.
 
     A memory belongs to a person if a person wrote it since the base. A removal belongs to a person
     if a person removed the memory. `humans` are e-mail addresses: commits by these authors without
@@ -547,12 +547,12 @@ def side_facts(
 
 
 def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
-    """Return the paths that differ from any base. Others are also equal in a virtual base."""
+    """Return the paths that differ from any of the bases."""
     return {path for base in bases or ("",) for path in store.work.changed(base, tip)}
 
 
 def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
-    """Return the newest commit of a side that changed one of the paths, or the side's tip."""
+    """Return a side's newest commit that changed one of the paths, or the side's newest commit."""
     names = [path for path in dict.fromkeys(paths) if path]
     span = (tip, *(f"^{base}" for base in bases))
     found = repo.git.rev_list("-1", "--topo-order", "--no-merges", *span, "--", *names)
@@ -560,5 +560,5 @@ def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
 
 
 def count(repo: Repo, tip: str, *without: str) -> int:
-    """Return the number of commits that `tip` reaches and the others do not."""
+    """Count the commits reachable from `tip` but not from the other commits."""
     return int(repo.git.rev_list("--count", tip, *(f"^{one}" for one in without if one)))

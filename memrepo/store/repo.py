@@ -1,4 +1,4 @@
-"""Write to the repository: stream a chain of commits through fast-import, then fast-forward.
+"""Write to the repository: stream a chain of commits to fast-import, then fast-forward.
 
 All writes go through this module. docs/git-model.md, "How a run writes", has the rules and their
 reasons. A write records its progress in a journal. After a crash, the next command finishes or
@@ -82,7 +82,7 @@ _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
 
 class Repository:
-    """A memory repository: its git repository, its layout, and the only way to write to it.
+    """A memory repository: its git repository, its layout, and the only means of writing to it.
 
     `notices` are problems found by the writer itself, such as a write interrupted by a crash. If
     `expected` is set, a chain lands only on the commit with that id or id prefix.
@@ -94,7 +94,7 @@ class Repository:
         layout: Layout,
         resume: Callable[[Repository], object] | None = None,
     ) -> None:
-        """Wrap a git repository. `resume` finishes an interrupted purge (`store.purges`)."""
+        """Wrap a git repository. With `resume`, finish an interrupted purge (`store.purges`)."""
         self.repo = repo
         self._resume = resume
         self.layout = layout
@@ -107,53 +107,53 @@ class Repository:
 
     @cached_property
     def work(self) -> WorkTree:
-        """Return the index and work tree."""
+        """Return the object that manages the index and work tree."""
         return WorkTree(self.repo)
 
     @property
     def root(self) -> Path:
-        """Return the folder of the work tree."""
+        """Return the top folder of the work tree."""
         return self.work.root
 
     @cached_property
     def folder(self) -> Path:
-        """Return memrepo's folder in the common git directory, with locks and the index."""
+        """Return memrepo's folder in the common git directory, with locks and search index."""
         return Path(self.repo.common_dir) / "memrepo"
 
     @cached_property
     def journals(self) -> Path:
-        """Return the folder that contains this work tree's journal."""
+        """Return the folder that contains the journal of this work tree."""
         return Path(self.repo.git_dir) / "memrepo"
 
     @property
     def branch(self) -> str:
-        """Return the full name of the branch at HEAD. Raise CannotWork if HEAD is detached."""
+        """Return the full name of the current branch. Raises CannotWork if HEAD is detached."""
         return branch_of(self.branch_or_none)
 
     @property
     def branch_or_none(self) -> str:
-        """Return the full name of the branch at HEAD, or an empty string if HEAD is detached."""
+        """Return the full name of the current branch, or "" if HEAD is detached."""
         return self.repo.refs.branch
 
     def head(self) -> str:
-        """Return the id of the commit at HEAD, or an empty string if HEAD is unborn."""
+        """Return the id of the commit at HEAD, or an empty string if there is no commit yet."""
         return self.repo.refs.head
 
     def resolve(self, revision: str) -> str:
-        """Return the id of the commit that a user's revision names, or an empty string."""
+        """Return the id of the commit that a revision refers to, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
         known = self.repo.light.objects.commit(revision)
         return known or replacement_of(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
-        """Return whether a commit is `head` or one of its ancestors."""
+        """Return whether a commit is `head` itself or one of its ancestors."""
         if commit == head:
             return True
         return self.repo.light.ask("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
-        """Return the best common ancestors of all commits.
+        """Return the best common ancestors of the given commits.
 
         For two commits these are the merge bases.
         """
@@ -161,15 +161,15 @@ class Repository:
         return self.repo.light.ask("merge-base", "--all", *form, *commits, no=1).split()
 
     def parents(self, commit: str) -> list[str]:
-        """Return the parents of a commit."""
+        """Return the ids of a commit's parents."""
         return self.repo.light.ask("rev-list", "-1", "--parents", commit, "--").split()[1:]
 
     def snapshot(self, commit: str) -> Snapshot:
-        """Return a snapshot of a commit's tree."""
+        """Return a snapshot of the files in a commit's tree."""
         return self.trees.at(commit, self.layout)
 
     def paths(self, commit: str) -> frozenset[str]:
-        """Return every path in a commit's tree, including files that memrepo does not manage."""
+        """Return all paths in a commit's tree, including files that memrepo does not manage."""
         return frozenset(path for path, _ in self.repo.light.objects.files(commit))
 
     def commit_time(self, commit: str) -> datetime:
@@ -178,14 +178,14 @@ class Repository:
         return datetime.fromtimestamp(seconds(said[1].decode() if said else ""), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
-        """Return the date for a commit on `base`: `now`, or the date of `base` if that is later."""
+        """Return the later of two dates for a new commit: `now`, or the date of `base`."""
         return max(now, self.commit_time(base)) if base else now
 
     # -- locks and recovery ------------------------------------------------------------------
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Run the block with the run lock. Raise Locked at once if another run has the lock."""
+        """Run the block while holding the run lock. Raises Locked if another run holds the lock."""
         with lock(self.folder, "run"):
             self._bound = self.branch_or_none
             try:
@@ -194,19 +194,19 @@ class Repository:
                 self._bound = ""
 
     def refuse_switched(self) -> None:
-        """Raise BranchSwitched if HEAD is on another branch than when the run began."""
+        """Raise BranchSwitched if another branch was checked out since the run began."""
         if self._bound and self.branch_or_none != self._bound:
             raise BranchSwitched(self._bound, self.branch_or_none)
 
     @contextmanager
     def syncing(self) -> Iterator[None]:
-        """Run the block with the sync lock, after any other sync of this clone has ended."""
+        """Run the block while holding the sync lock. Wait until any other sync has ended."""
         with lock(self.folder, "sync", wait_s=WRITE_WAIT_S):
             yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Run the block with the write lock, after recovering from a crash. Calls may be nested."""
+        """Run the block while holding the write lock, after crash recovery. Calls may be nested."""
         if self._held:
             yield
             return
@@ -219,7 +219,7 @@ class Repository:
                 self._held = ()
 
     def recover(self) -> None:
-        """Finish or revert a write or purge that a crash interrupted, if any."""
+        """Finish or revert an interrupted write, and finish an interrupted purge, if any."""
         if load_journal(self.journals) is not None or self._is_purged_half():
             with self.writing():
                 pass
@@ -244,7 +244,7 @@ class Repository:
         clear_journal(self.journals)
 
     def _finish(self, left: Journal) -> None:
-        """Finish an interrupted write, or revert it if it cannot be finished."""
+        """Finish an interrupted write, or revert it if finishing is impossible."""
         if self.head() == left.base and self.branch_or_none == left.branch:
             changed = self.work.changed(left.base, left.tip)
             mend_halves(self.work, left, changed)
@@ -261,11 +261,11 @@ class Repository:
     # -- writing -----------------------------------------------------------------------------
 
     def refuse_unfit(self) -> None:
-        """Raise CannotWork during a merge, rebase or similar, and in a shallow clone."""
+        """Raise CannotWork during a merge, rebase or similar, or in a shallow clone."""
         refuse_unfit(self.repo, self.branch_or_none, unmerged=self.work.is_unmerged(self.head()))
 
     def build(self, chain: Chain, name: str) -> str:
-        """Stream a chain into a transaction ref and return its tip. The branch does not change."""
+        """Write a chain of commits to a transaction ref and return its tip."""
         import tempfile
 
         from memrepo.store.stream import committer, write_stream
@@ -286,7 +286,7 @@ class Repository:
         return self.repo.refs.id(ref)
 
     def land(self, chain: Chain, name: str) -> str:
-        """Write a chain and fast-forward the branch to it. Return the new commit.
+        """Write a chain of commits, fast-forward the branch to it, and return the newest commit.
 
         Work tree files that already have the new content are accepted unchanged. Raises
         BranchMoved, FilesInTheWay, CannotSign or CannotWork, in which case nothing has changed.
@@ -296,7 +296,7 @@ class Repository:
             return self._advance(chain.base, name, lambda: self._signed(chain, name))
 
     def draft(self, chain: Chain, name: str) -> str:
-        """Write a chain without a ref and return its tip, so that `advance` can land it later.
+        """Write a chain of commits without a ref and return its tip, for a later `advance`.
 
         Raises the same errors as `land`, so that a draft shown to users could land now.
         """
@@ -307,7 +307,7 @@ class Repository:
         return tip
 
     def loose(self, chain: Chain, name: str) -> str:
-        """Write a chain on its base, without a ref, and return its tip."""
+        """Write a chain of commits on its own base, without a ref, and return its tip."""
         with self.writing():
             try:
                 return self.build(chain, name)
@@ -315,7 +315,7 @@ class Repository:
                 self.repo.light.ask("update-ref", "-d", TX + name)
 
     def advance(self, base: str, tip: str, name: str) -> None:
-        """Fast-forward the branch from `base` to an existing commit.
+        """Fast-forward the branch from `base` to a commit that is already in the repository.
 
         Raises BranchMoved, FilesInTheWay or CannotWork, in which case nothing has changed.
         """
@@ -338,7 +338,7 @@ class Repository:
         self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
 
     def _refuse_other(self, base: str) -> None:
-        """Raise NotAsExpected or BranchMoved if a change was not computed on HEAD."""
+        """Raise NotAsExpected or BranchMoved if HEAD is not the base of the change."""
         if not base.startswith(self.expected):
             raise NotAsExpected(self.expected, base)
         self.refuse_switched()
@@ -365,7 +365,7 @@ class Repository:
         return tip
 
     def withdraw(self, base: str) -> None:
-        """Undo the writes landed since `base` by this object, while they end the branch.
+        """Undo this object's writes since `base`, as long as they are the branch's newest commits.
 
         Files that were in the work tree before the write remain, as with any reverted write.
         """
@@ -377,14 +377,14 @@ class Repository:
                 self._drop(note)
 
     def _drop(self, note: Journal) -> None:
-        """End a write: revert it if it did not land, and delete its ref and journal."""
+        """End a write: revert it if it did not land, then delete its ref and journal."""
         if note.tip and not is_landed(self.repo, note, self.head()):
             take_back(self.work, note, self.head())
         self.repo.light.ask("update-ref", "-d", note.ref)
         clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
-        """Write a chain to a separate branch for review and return its tip."""
+        """Write a chain of commits to a separate branch for review, and return its tip."""
         name = branch.replace("/", "-")
         with self.writing():
             self.refuse_unfit()
@@ -404,7 +404,7 @@ class Repository:
         return tip
 
     def maintain(self) -> None:
-        """Pack the loose objects of many small writes, then run git's due maintenance.
+        """Pack loose objects left by many small writes, then run git maintenance if due.
 
         Git itself waits for 6,700 loose objects, which use many times the disk space of packed
         ones.
@@ -430,7 +430,7 @@ class Repository:
             self.repo.light.ask(*options, *due, held=self._held, forgive=True)
 
     def _forward(self, note: Journal, changed: Mapping[str, Sides]) -> None:
-        """Fast-forward the files, then the index, then the branch, while other git processes wait.
+        """Fast-forward the files, the index and then the branch, while other git processes wait.
 
         If the process dies before the branch moves, then `git commit -a` in that state loses
         nothing.
@@ -455,7 +455,7 @@ class Repository:
 
     @contextmanager
     def _still(self, note: Journal) -> Iterator[Path]:
-        """Lock the index while HEAD is at the base of the write, and yield the path of a copy.
+        """Lock the index while HEAD is at a write's base, and yield the path of an index copy.
 
         A switch of branches writes files and index first, releases the index, and moves HEAD last.
         In between, the switch looks like staged changes. So wait briefly if changes are staged.
@@ -499,7 +499,7 @@ class Repository:
 def open_repository(
     where: Path, resume: Callable[[Repository], object] | None = None
 ) -> Iterator[Repository]:
-    """Open the memory repository that contains a folder. Raise NotARepository if none does."""
+    """Open the memory repository that contains a folder. Raises NotARepository if there is none."""
     with opened(where) as repo:
         made = Repository(repo, Layout(), resume)
         head = made.head()
@@ -515,7 +515,7 @@ NAME = "journal.json"
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
-    """A write in progress. `tip` is empty until all of its objects are in the repository.
+    """A write in progress. `tip` is empty until all of the write's objects are in the repository.
 
     `adopted` are work tree files that had the new content before the write. `kept` are those of
     them that were also staged. Both belong to the user, so reverting the write leaves them.
@@ -530,7 +530,7 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def save_journal(folder: Path, journal: Journal) -> None:
-    """Write the journal atomically: after a crash the file is complete or absent."""
+    """Write the journal atomically, so that after a crash it is either complete or absent."""
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f"{NAME}.new"
     with draft.open("w", encoding="utf-8") as handle:
@@ -541,7 +541,7 @@ def save_journal(folder: Path, journal: Journal) -> None:
 
 
 def load_journal(folder: Path) -> Journal | None:
-    """Return the journal of an interrupted write, or None if it is absent or unreadable."""
+    """Return the journal of an interrupted write, or None if there is no readable journal."""
     try:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         return Journal(
@@ -557,18 +557,18 @@ def load_journal(folder: Path) -> Journal | None:
 
 
 def clear_journal(folder: Path) -> None:
-    """Delete the journal, because the write is finished or reverted."""
+    """Delete the journal of a write that is finished or reverted."""
     for name in (NAME, f"{NAME}.new"):
         (folder / name).unlink(missing_ok=True)
 
 
 def journal_written_at(folder: Path) -> float:
-    """Return the modification time of the journal, in seconds since the epoch."""
+    """Return the time at which the journal was written, in seconds since the epoch."""
     return (folder / NAME).stat().st_mtime
 
 
 def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:
-    """Yield the journals of the other work trees of the same repository."""
+    """Yield the journals of the repository's other work trees."""
     for folder in (common / "memrepo", *sorted(common.glob("worktrees/*/memrepo"))):
         if folder.resolve() != own.resolve() and (left := load_journal(folder)) is not None:
             yield left
@@ -578,7 +578,7 @@ TX = "refs/memrepo/tx/"
 
 
 def drop_locks(repo: Repo, left: Journal, since: float) -> None:
-    """Remove lock files left by our interrupted git processes. Raise GitAtWork for others.
+    """Remove lock files left by our interrupted git processes. Raises GitAtWork for any others.
 
     None of our git processes is alive: each inherits memrepo's write lock, which the caller holds.
     """
@@ -599,7 +599,7 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
 
 
 def _changed(path: Path, seen: os.stat_result) -> bool:
-    """Return whether another git process replaced the lock file during the process scan."""
+    """Return whether another git process replaced a lock file while processes were listed."""
     try:
         now = path.stat()
     except FileNotFoundError:
@@ -608,7 +608,7 @@ def _changed(path: Path, seen: os.stat_result) -> bool:
 
 
 def sweep(repo: Repo, folder: Path) -> None:
-    """Delete the transaction refs, except those in journals of other work trees."""
+    """Delete all transaction refs, except those in journals of other work trees."""
     refs = repo.refs.below(TX)
     left = journals_elsewhere(Path(repo.common_dir), folder) if refs else ()
     needed = {one.ref for one in left}
@@ -618,14 +618,14 @@ def sweep(repo: Repo, folder: Path) -> None:
 
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
-    """Return whether the branch contains the write. Also return True if its tip is missing."""
+    """Return whether the branch contains a write, or the write's newest commit no longer exists."""
     if head == left.tip or not repo.light.objects.commit(left.tip):
         return True
     return bool(head) and left.tip in repo.light.ask("merge-base", left.tip, head, no=1).split()
 
 
 def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:
-    """Repair files that an interrupted checkout wrote only partially."""
+    """Restore files that an interrupted checkout wrote only partially."""
     mine = {p: s for p, s in changed.items() if s.new and p not in (*left.adopted, *left.kept)}
     halves = [
         path
@@ -642,7 +642,7 @@ def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> 
 
 
 def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
-    """Undo a reverted write in the index and the work tree. Return the paths left unchanged.
+    """Undo an interrupted write in the index and work tree. Return the paths left unchanged.
 
     Paths that the user has committed, staged or edited since are left unchanged.
     """
@@ -674,7 +674,7 @@ def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
 
 
 def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
-    """Return a problem that reports an interrupted and reverted write."""
+    """Return a problem which reports that an interrupted write was reverted."""
     name = left.ref.removeprefix(TX)
     kept = f"; left as they are: {', '.join(theirs[:5])}" if theirs else ""
     return Problem(
@@ -688,7 +688,7 @@ def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
 
 @contextmanager
 def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
-    """Open the repository whose top is exactly this folder, creating it if needed.
+    """Open the repository whose top folder is the given one, or create it if needed.
 
     Yield the repository and whether it was created.
     """

@@ -33,29 +33,29 @@ _NOT_SET = 5
 
 
 def workspace(repo: Repo) -> Path | None:
-    """Return the agent workspace that `sources/` mirrors, or None if none is set."""
+    """Return the path of the agent workspace that `sources/` mirrors, or None if none is set."""
     found = get(repo, WORKSPACE)
     return Path(str(repo.working_tree_dir)) / found if found else None
 
 
 def set_workspace(repo: Repo, path: Path) -> None:
-    """Record the workspace of this clone."""
+    """Record the path of the workspace for this clone."""
     put(repo, WORKSPACE, str(path))
 
 
 def get(repo: Repo, key: str) -> str:
-    """Return a setting of this clone, or an empty string."""
+    """Return a setting of this clone, or an empty string if it is not set."""
     return repo.config.of_clone().get(spelled(key), "")
 
 
 def local(repo: Repo) -> dict[str, str]:
-    """Return memrepo's settings in this clone, as {name: value}. The last repeated value counts."""
+    """Return {name: value} of memrepo's settings in this clone. The last repeated value counts."""
     found = repo.config.of_clone()
     return {name: value for name, value in found.items() if name.startswith("memrepo.")}
 
 
 def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
-    """Return those of the named settings that are set. Call git only if one may be set."""
+    """Return {name: value} of the given settings that are set. Call git only if one may be set."""
     wanted = frozenset(names)
     if not _may_have(repo, wanted):
         return {}
@@ -63,7 +63,7 @@ def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
 
 
 def _may_have(repo: Repo, names: Iterable[str]) -> bool:
-    """Return whether a setting may be present: the config file contains all parts of its name."""
+    """Return whether any setting may be set: the config file contains all parts of its name."""
     try:
         text = (Path(repo.common_dir) / "config").read_text("utf-8").lower()
     except (OSError, UnicodeDecodeError):
@@ -74,24 +74,24 @@ def _may_have(repo: Repo, names: Iterable[str]) -> bool:
 
 
 def put(repo: Repo, key: str, value: str) -> None:
-    """Set a setting of this clone."""
+    """Store a setting in this clone."""
     repo.light.ask("config", "--local", key, value)
     repo.config.forget()
 
 
 def drop(repo: Repo, key: str) -> None:
-    """Remove a setting of this clone. A missing setting is ignored."""
+    """Remove a setting from this clone. Ignore a setting that does not exist."""
     repo.light.ask("config", "--local", "--unset-all", key, no=_NOT_SET)
     repo.config.forget()
 
 
 def person(repo: Repo) -> tuple[str, str]:
-    """Return the configured `user.name` and `user.email`. Each may be an empty string."""
+    """Return the user name and e-mail configured in git. Either may be an empty string."""
     return repo.config.get("user.name"), repo.config.get("user.email")
 
 
 def author(repo: Repo) -> str:
-    """Return `Name <email>` for commits made for a person, or "" if no e-mail is configured."""
+    """Return `Name <email>` for commits on behalf of a person, or "" if git has no e-mail set."""
     name, email = (part.translate(_UNSAFE).strip() for part in person(repo))
     return f"{name or email} <{email}>" if email else ""
 
@@ -106,7 +106,7 @@ _CLONE_WAIT_S = 10.0
 
 
 def clone_id(repo: Repo) -> str:
-    """Return this clone's id, 16 hex digits. The id is created on first use."""
+    """Return this clone's id of 16 hex digits. The first use creates the id."""
     common = Path(repo.common_dir)
     folder = common / "memrepo"
     here = {"host": os.uname().nodename, "inode": common.stat().st_ino}
@@ -126,7 +126,7 @@ def clone_id(repo: Repo) -> str:
 
 
 def clone_name(repo: Repo) -> str:
-    """Return the name set by `git config memrepo.clone`, or else this clone's id."""
+    """Return the clone's name from `git config memrepo.clone`, or else the clone's id."""
     return get(repo, CLONE) or clone_id(repo)
 
 
@@ -136,7 +136,7 @@ def is_called(repo: Repo, name: str) -> bool:
 
 
 def _read_id(path: Path, here: dict[str, object]) -> str:
-    """Return the stored id if it was created here, or "" if absent or unreadable."""
+    """Return the stored clone id if it was created in this folder, or else an empty string."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         same = all(found.get(key) == value for key, value in here.items())
@@ -150,7 +150,7 @@ HOOKS_CONFIG = ".pre-commit-config.yaml"
 
 
 def untrusted(repo: Repo) -> str:
-    """Return why the hook configuration must be reviewed, or an empty string."""
+    """Return why a person must review the hook configuration, or "" if it is trusted."""
     found = _digest(repo)
     known = get(repo, TRUSTED)
     if not found or found == known:
@@ -160,13 +160,13 @@ def untrusted(repo: Repo) -> str:
 
 
 def trust(repo: Repo) -> None:
-    """Record the current hook configuration as trusted."""
+    """Record that the current hook configuration is trusted."""
     if digest := _digest(repo):
         put(repo, TRUSTED, digest)
 
 
 def hooks_config(repo: Repo) -> str:
-    """Return the hook configuration in the work tree, or an empty string."""
+    """Return the hook configuration stored in the work tree, or an empty string."""
     path = Path(str(repo.working_tree_dir)) / HOOKS_CONFIG
     return path.read_text("utf-8", "replace") if path.is_file() and not path.is_symlink() else ""
 
@@ -177,7 +177,7 @@ def _digest(repo: Repo) -> str:
 
 
 def append_local(repo: Repo, name: str, lines: list[str]) -> None:
-    """Append lines to a file in `.git/info/`, except lines it already contains."""
+    """Append lines to a file in `.git/info/`, skipping lines that the file already contains."""
     path = Path(repo.common_dir) / "info" / name
     path.parent.mkdir(exist_ok=True)
     old = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -205,7 +205,7 @@ _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls
 
 
 def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
-    """Return, for each hook, the reason why it does not run, or "" if it runs.
+    """Return {hook: reason why it does not run}. The reason is empty if the hook runs.
 
     A hook in the folder of `core.hooksPath` counts if it calls `memrepo hooks run NAME`.
     """
@@ -219,7 +219,7 @@ def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
 
 
 def wrong_hooks(repo: Repo, shim: Path) -> str:
-    """Return one line naming the hooks that do not run and the reason, or ""."""
+    """Return one line that names the hooks which do not run, with the reason, or ""."""
     found = {name: said for name, said in hook_states(repo, shim).items() if said}
     if not found:
         return ""
@@ -229,7 +229,7 @@ def wrong_hooks(repo: Repo, shim: Path) -> str:
 
 
 def _asks(path: Path, name: str) -> bool:
-    """Return whether another program's hook calls ours."""
+    """Return whether a hook of another program calls memrepo's hook."""
     runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
     return runs and f"hooks run {name}".encode() in path.read_bytes()
 
@@ -254,7 +254,7 @@ def other_hooks_path(repo: Repo) -> str:
 
 
 def hooks_in_tree(repo: Repo) -> str:
-    """Return the value of `core.hooksPath` if it is inside the work tree, else "".
+    """Return the value of `core.hooksPath` if it points into the work tree, else "".
 
     Other people may be able to write to such a folder.
     """
@@ -264,7 +264,7 @@ def hooks_in_tree(repo: Repo) -> str:
 
 
 def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]:
-    """Install the shim for each hook. Return the hooks whose earlier versions are called first."""
+    """Install memrepo's hooks. Return the existing hooks that will be called first."""
     folder, kept = _hooks_folder(repo), []
     for name in HOOKS:
         path = folder / name
@@ -287,7 +287,7 @@ def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]
 
 
 def take_over_hooks(repo: Repo) -> str:
-    """Make git run this clone's hooks.
+    """Configure git to run this clone's hooks instead of those in another folder.
 
     Return the other hooks folder that they call first, or "".
     """
@@ -324,7 +324,7 @@ _TOLD: Mapping[str, str] = {
 
 
 def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
-    """Return the lines for `.git/info/attributes`. If adopted, match only memrepo's folders."""
+    """Return lines for `.git/info/attributes`. If adopted, they match only memrepo's folders."""
     if not adopted:
         return ["*.md merge=memrepo diff=memrepo"]
     folders = [f"/{layout.prefix}{area}/**/*.md" for area in AREAS]
@@ -332,7 +332,7 @@ def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
 
 
 def is_adopted(repo: Repo, layout: Layout) -> bool:
-    """Return whether the repository also contains files of others, without our attributes."""
+    """Return whether memrepo shares the repository with files that do not use its attributes."""
     path = Path(str(repo.working_tree_dir)) / ".gitattributes"
     try:
         return bool(layout.prefix) or "*.md -merge" not in path.read_text(encoding="utf-8")
@@ -341,7 +341,7 @@ def is_adopted(repo: Repo, layout: Layout) -> bool:
 
 
 def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
-    """Install the merge driver in this clone and return `driver_state`. Idempotent.
+    """Install the merge driver in this clone and return `driver_state`. Repeated calls are safe.
 
     Settings that a person made are left unchanged.
     """
@@ -356,7 +356,7 @@ def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 
 def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
-    """Return why git would not merge memories by field here, or an empty string."""
+    """Return why git would not merge memories field by field in this clone, or ""."""
     path = Path(repo.common_dir) / "info" / "attributes"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     if missing := [w for w in wanted_attributes(layout, adopted=adopted) if w not in lines]:
@@ -378,7 +378,7 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 
 def _program(repo: Repo) -> str:
-    """Return the shell command that starts memrepo, with its path if known."""
+    """Return the shell command that starts memrepo, by its path if known."""
     beside = Path(sys.executable).with_name("memrepo")
     known = get(repo, PROGRAM)
     places = (str(beside) if beside.exists() else "", known if Path(known).is_file() else "")

@@ -1,4 +1,4 @@
-"""Staged files, files changed by commits, and related files needed by checks."""
+"""Staged files, files changed by commits, and related files that checks need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from memrepo.store.git import FILES, Git, seconds
 
 
 def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (path, mode, old blob, new blob) of the differences between index and HEAD.
+    """Yield (path, mode, old blob, new blob) of each file that differs between HEAD and the index.
 
     The mode is the one in the index. The blob of an absent file is empty.
     """
@@ -27,7 +27,7 @@ def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (path, new mode, old blob, new blob) from git's raw diff format.
+    """Parse git's raw diff format. Yield (path, new mode, old blob, new blob) tuples.
 
     The blob of an absent file is empty.
     """
@@ -38,7 +38,7 @@ def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, mode, blob) of the files in the index that match git's path patterns."""
+    """Yield (path, mode, blob) of the index files that match the given git path patterns."""
     words = ("ls-files", "-s", "-z", "--full-name", "--", *patterns)
     raw = git.ask(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
     for entry in filter(None, raw.split("\0")):
@@ -48,7 +48,7 @@ def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
 
 
 def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, mode, blob) for the given files at HEAD, or for all files.
+    """Yield (path, mode, blob) of the given files at HEAD, or of all files at HEAD.
 
     Yield nothing if HEAD is unborn.
     """
@@ -62,7 +62,7 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
 
 
 def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (commit, path, blob) of each file that commits add or change, including merges.
+    """Yield (commit, path, blob) of each file that commits, including merges, add or change.
 
     `revisions` are arguments of rev-list. Each (path, blob) pair is yielded once.
     """
@@ -75,7 +75,7 @@ def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
 
 
 def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (commit, path, old blob, new blob) of the files changed by commits, without merges.
+    """Yield (commit, path, old blob, new blob) of files changed in commits, without merges.
 
     The blob of an absent file is empty.
     """
@@ -85,7 +85,7 @@ def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, s
 
 
 def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield (commit, path, new mode, old blob, new blob) of the changes in each commit."""
+    """Yield (commit, path, new mode, old blob, new blob) of each file changed in the commits."""
     if not commits.strip():
         return
     words = "diff-tree --stdin -r --root --raw -z --no-renames --no-abbrev".split()
@@ -100,7 +100,7 @@ def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, st
 
 
 def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
-    """Yield (commit, message) of each commit. `revisions` are arguments of rev-list."""
+    """Yield (commit, message) pairs. `revisions` are arguments of rev-list."""
     raw = git.ask("log", "-z", "--format=%H%n%B", *revisions)
     for entry in filter(None, raw.split("\0")):
         commit, _, text = entry.partition("\n")
@@ -108,7 +108,7 @@ def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
 
 
 def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
-    """Add a file to the index that git commits, replacing the file at its old path."""
+    """Add a file to the index of the current commit, and remove its old path."""
     blob = git.ask("hash-object", "-w", "--stdin", fed=data).strip()
     lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
     lines.append(f"100644 {blob}\t{new}")
@@ -116,7 +116,7 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
 
 
 class HandCommit(msgspec.Struct, frozen=True):
-    """A commit not made by memrepo: id, author's e-mail, and time in seconds since the epoch."""
+    """A commit not made by memrepo: its id, its author's e-mail, and its time since the epoch."""
 
     id: str
     email: str
@@ -124,7 +124,7 @@ class HandCommit(msgspec.Struct, frozen=True):
 
 
 def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
-    """Yield the commits of a range not made by memrepo, oldest first, without merges."""
+    """Yield the non-merge commits in a range that memrepo did not make, oldest first."""
     form = "%H%x00%ae%x00%at%x00%(trailers:key=Memrepo-Op,valueonly)"
     raw = git.ask("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
     for commit, email, when, op in zip(*[iter(raw.split("\0")[:-1])] * 4, strict=True):
@@ -138,7 +138,7 @@ _MANY = 50
 
 
 class Index(Around):
-    """The index as the context of checked files. Their earlier versions are at HEAD.
+    """The index as the context of checked files, whose earlier versions are read from HEAD.
 
     `earlier` contains already known blobs at HEAD. Other paths are looked up at HEAD.
     """
@@ -150,20 +150,20 @@ class Index(Around):
         self._earlier = dict(earlier or {})
 
     def know(self, paths: Iterable[str]) -> None:
-        """Look up several paths at HEAD in one call."""
+        """Look up several paths at HEAD in one git call."""
         asked = [path for path in paths if path not in self._earlier]
         self._earlier.update(dict.fromkeys(asked, ""))
         found = at_head(self.git, asked) if asked else ()
         self._earlier.update({path: blob for path, mode, blob in found if mode in FILES})
 
     def before(self, path: str) -> bytes | None:
-        """Return the bytes of a file at HEAD, or None."""
+        """Return the bytes of a file at HEAD, or None if it does not exist there."""
         self.know([path])
         blob = self._earlier[path]
         return self.git.read(blob) if blob else None
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        """Yield the memories with some ids.
+        """Yield the memories in the index that have one of the given ids.
 
         A memory's file name ends in the first digits of its id.
         """
@@ -176,7 +176,7 @@ class Index(Around):
                 yield memory
 
     def called(self, names: Collection[str]) -> Iterator[Memory]:
-        """Yield the memories with a given file name, without its id digits, or with a given id."""
+        """Yield the memories in the index with a given id, or a given name without id digits."""
         area = self.layout.area("memories")
         spelled = (lambda name: _GLOB.sub(r"\\\g<0>", name), slugify, stem_of)
         stems = sorted({spell(name) for name in names for spell in spelled} - {""})
@@ -190,15 +190,15 @@ class Index(Around):
         yield from self.holders([name for name in names if ID_PATTERN.fullmatch(name)])
 
     def there(self, path: str) -> bool:
-        """Return whether the index contains a file."""
+        """Return whether a file exists in the index."""
         return any(True for _ in listed(self.git, f":(top,literal){path}"))
 
     def file(self, path: str) -> bytes | None:
-        """Return the bytes of a file in the index, or None."""
+        """Return the bytes of a file in the index, or None if it does not exist there."""
         return dict(self._files([f":(top,literal){path}"])).get(path)
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return paths in the index that differ only in case or Unicode normalization.
+        """Return index paths that differ from a given path only in case or Unicode normalization.
 
         Paths that exist at HEAD are skipped, because they were checked when added.
         """
@@ -218,7 +218,7 @@ class Index(Around):
         return dict(self._files([f":(top,literal){folder}"]))
 
     def naming(self, text: str) -> Collection[str]:
-        """Return the paths of memories in the index whose file contains a text."""
+        """Return the paths of the index's memory files that contain a given text."""
         area = self.layout.area("memories")
         found = self.git.ask("grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, no=1)
         return [path for path in found.split("\0") if path]
@@ -230,7 +230,7 @@ class Index(Around):
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The configuration and tombstones in the index as {path: blob}, read once.
+    """The configuration and the tombstones in the index, as {path: blob}, read once.
 
     `layout` is None if memrepo was never set up here.
     """
@@ -239,7 +239,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
     blobs: Mapping[str, str]
 
     def wants(self, git: Git) -> Wants:
-        """Return the requirements of the staged configuration for files.
+        """Return what the staged configuration requires of files.
 
         An invalid configuration requires nothing here. Commands that load it report the error.
         """
@@ -259,7 +259,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def grounds(git: Git) -> Grounds:
-    """Read the configuration and tombstone blobs from the index, and detect the layout."""
+    """Read the blobs of configuration and tombstones from the index, and detect the layout."""
     prefixes = ("", ADOPTED_PREFIX)
     names = (CONFIG_NAME, "tombstones/")
     found = listed(git, *(f":(top,literal){p}{name}" for p in prefixes for name in names))
@@ -269,7 +269,7 @@ def grounds(git: Git) -> Grounds:
 
 
 def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
-    """Return the tables `tags`, `hot` and `decay.ttl`, or empty ones if unparsable."""
+    """Parse a configuration into its tables `tags`, `hot` and `decay.ttl`, empty if unparsable."""
     said = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
     if not any(word in line for line in said for word in (b"tags", b"budget", b"ttl")):
         return {}, {}, {}  # avoids importing the TOML parser

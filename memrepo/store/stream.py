@@ -1,4 +1,4 @@
-"""Write a chain of commits as one `git fast-import` stream, and sign its merge.
+"""Write a chain of commits as one `git fast-import` stream, and sign the chain's merge.
 
 The stream ends in `done` (git-fast-import(1)). Without it, a truncated stream would be committed
 silently.
@@ -32,14 +32,14 @@ SYNC = "memrepo sync <sync@memrepo.invalid>"
 
 
 class Pick(msgspec.Struct, frozen=True, kw_only=True):
-    """A tree entry that is already in the repository: its mode and object id."""
+    """The mode and object id of a tree entry that is already in the repository."""
 
     mode: str
     blob: str
 
 
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit to write: its message and its changes to files.
+    """A commit to write, with its message and its changes to files.
 
     `picks` are entries to use unchanged, including their modes. None removes the path.
     """
@@ -50,7 +50,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chain(msgspec.Struct, frozen=True, kw_only=True):
-    """Commits on top of `base` (empty: a root), and the message of their merge (empty: none).
+    """Commits on top of `base` (empty: a root), with the message of their merge (empty: no merge).
 
     If `first` is set, the first commit is a merge. `first` is its first parent, whose files it
     edits, and `base` is its second parent.
@@ -65,7 +65,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def quoted(path: str) -> bytes:
-    """Return a path quoted in C style for fast-import. Non-ASCII bytes are unchanged."""
+    """Quote a path in C style for fast-import. Non-ASCII bytes are left unquoted."""
     text = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return b'"' + text.encode("utf-8", "surrogateescape") + b'"'
 
@@ -77,7 +77,7 @@ def _data(out: BinaryIO, data: bytes) -> None:
 
 
 def write_stream(out: BinaryIO, chain: Chain, ref: str, committer: str = COMMITTER) -> None:
-    """Write the complete stream that creates the chain, and its merge, at `ref`."""
+    """Write the complete fast-import stream that creates the chain and its merge at `ref`."""
     stamp = f"{int(chain.when.timestamp())} +0000"
     who = f"author {chain.author} {stamp}\ncommitter {committer} {stamp}\n"
     out.write(b"feature done\n")
@@ -140,7 +140,7 @@ UNCHECKED = "E"
 
 
 class CannotSign(MemrepoError):
-    """Raised when commit.gpgSign is set and signing failed. Nothing was written."""
+    """Raised when commit.gpgSign is set but signing failed, so nothing was written."""
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -151,17 +151,17 @@ class CannotSign(MemrepoError):
 
 
 def committer(repo: Repo) -> str:
-    """Return the committer: the identity configured in git, or memrepo's."""
+    """Return the committer identity configured in git, or memrepo's own if there is none."""
     return settings.author(repo) or COMMITTER
 
 
 def wants_signature(repo: Repo) -> bool:
-    """Return whether commits must be signed here."""
+    """Return whether git is configured to sign commits in this repository."""
     return repo.config.is_on("commit.gpgSign")
 
 
 def refuse_unsigned(repo: Repo) -> None:
-    """Raise CannotSign if a required signature cannot be made. Call this before writing.
+    """Raise CannotSign if signing is required but impossible. Call this before writing.
 
     The commit signed as a test has no ref and belongs to nobody.
     """
@@ -177,7 +177,7 @@ def refuse_unsigned(repo: Repo) -> None:
 
 
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
-    """Write the merge at `ref` again with a signature. Return the new tip. Raises CannotSign."""
+    """Rewrite the merge at `ref` with a signature, and return its new id. Raises CannotSign."""
     tree, *parents = repo.light.ask("rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
     stamp = f"{int(chain.when.timestamp())} +0000"
     words = [word for parent in parents for word in ("-p", parent)]
@@ -212,7 +212,7 @@ def _who(role: str, name: str, stamp: str) -> dict[str, str]:
 
 
 def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
-    """Return git's verdict (`%G?`) for each signed commit."""
+    """Return {commit: git's signature verdict (`%G?`)} for each signed commit."""
     if not commits:
         return {}
     lines = "".join(f"{commit}\n" for commit in commits)

@@ -1,4 +1,4 @@
-"""The tables of the search index, and how they follow a commit and uncommitted edits.
+"""The tables of the search index, and how they follow commits and uncommitted edits.
 
 The index stores its commit and the uncommitted edits it contains. It is updated with the
 differences between two commits. If these cannot be computed, the whole tree is compared.
@@ -79,7 +79,7 @@ CREATE VIRTUAL TABLE passage USING fts5 (
 
 
 class Indexed(msgspec.Struct, frozen=True, kw_only=True):
-    """The content that an index must reflect: a commit and uncommitted edits.
+    """The content that a search index must reflect: a commit and uncommitted edits.
 
     `edits` contains contents by path, None for a deleted file, and `blob_id` computes their blob
     ids. A long text has one row per chunk, split by `chunking`. `importance` scores a memory, and
@@ -98,21 +98,21 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def edited(self) -> dict[str, str]:
-        """Return {path: blob} of the edited files. The blob of a deleted file is empty."""
+        """Return {path: blob} of the edited files. For a deleted file, the blob is empty."""
         return {p: "" if data is None else self.blob_id(data) for p, data in self.edits.items()}
 
     @property
     def rules(self) -> str:
-        """Return the settings that rows depend on, in addition to their files."""
+        """Return the settings that index rows depend on, in addition to the content of files."""
         return f"{self.chunking!r} {self.words}"
 
     def read(self, path: str, blob: str) -> bytes:
-        """Return the bytes of an indexed file."""
+        """Return the bytes of an indexed file, including its uncommitted edits."""
         data = self.edits.get(path)
         return self.tree.files.of(path, blob) if data is None else data
 
     def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
-        """Yield (blob, memory) of files to index, omitting unreadable files and chunk files.
+        """Yield (blob, memory) pairs of files to index. Omit unreadable files and chunk files.
 
         Files that this process has already decoded are not read again.
         """
@@ -132,7 +132,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def opened(where: Path | str) -> sqlite3.Connection:
-    """Open an index. Recreate its tables if they are missing or of another version."""
+    """Open an index file. Recreate its tables if they are missing or of another version."""
     base = sqlite3.connect(where, timeout=WAIT_S, isolation_level=None)
     try:
         base.execute("PRAGMA synchronous = OFF")
@@ -149,7 +149,7 @@ def opened(where: Path | str) -> sqlite3.Connection:
 
 
 def is_built(path: Path) -> bool:
-    """Return whether a file contains an index. The file may only have rows stored by runs."""
+    """Return whether a file contains an index, even if it only has rows stored by runs."""
     try:
         place = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
@@ -159,7 +159,7 @@ def is_built(path: Path) -> bool:
 
 
 def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
-    """Begin a transaction and update the index to the wanted content."""
+    """Begin a transaction, and update the index to the wanted content in it."""
     edited = wanted.edited
     told = json.dumps(edited, sort_keys=True)
     base.execute("BEGIN")
@@ -202,7 +202,7 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
 def _stones(
     base: sqlite3.Connection, tree: Snapshot, changed: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Return {path: blob} of the tombstones in the tree to index."""
+    """Return {path: blob} of the tombstones in the indexed tree."""
     area = tree.layout.area("tombstones")
     if changed is None:
         return dict(tree.files.below(area))
@@ -225,7 +225,7 @@ def _nobody(_: Memory) -> bool:
 
 
 def meta(base: sqlite3.Connection, key: str) -> str:
-    """Return the value of a key in the index's meta table, or an empty string."""
+    """Return the value stored for a key in the index's meta table, or an empty string."""
     row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return str(row[0]) if row else ""
 
@@ -254,7 +254,7 @@ def _changes(
     edited: Mapping[str, str],
     changed: Mapping[str, str] | None,
 ) -> dict[str, str]:
-    """Return {path: blob} of memory files to index again. An empty blob means removal.
+    """Return {path: blob} of the memory files to index again. An empty blob means removal.
 
     `changed` contains the differences from the indexed commit, or None if they are unknown.
     """
@@ -271,13 +271,13 @@ def _changes(
 def _memory_files(
     tree: Snapshot, found: Mapping[str, str], had: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the memory files in `found` whose blob differs from the one in `had`."""
+    """Return the memory files whose blobs in `found` differ from those in `had`."""
     is_memory = tree.layout.is_memory
     return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
 
 
 def _recorded(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
-    """Return the catalogue's memories of the indexed files, by blob."""
+    """Return {blob: memory} of the indexed files that the catalogue has stored."""
     rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
     return tree.trees.catalogue.read(dict(rows)) if tree.trees else {}
 
@@ -299,7 +299,7 @@ def _apply(
 
 
 def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, int]) -> None:
-    """Delete the rows of some paths and subtract them from the totals."""
+    """Delete the rows of the given paths, and subtract them from the totals."""
     gone: list[str] = []
     for path in paths:
         asked = f"SELECT number, length, {_RESTS}, terms FROM memory WHERE path = ?"  # noqa: S608 - a constant
@@ -323,7 +323,7 @@ def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, i
 
 
 def _count_terms(base: sqlite3.Connection, texts: Iterable[str], sign: int) -> None:
-    """Add `sign` per row to the row count of each term. FTS5 would scan all rows for this."""
+    """Add `sign` to a term's row count for each row that contains it. FTS5 would scan all rows."""
     held = Counter(term for terms in texts for term in set(terms.split()))
     base.executemany(
         "INSERT INTO vocabulary VALUES (?, ?)"
@@ -339,7 +339,7 @@ def _put_in(
     sizes: dict[str, int],
     bars: Bars,
 ) -> None:
-    """Add the rows of some files in batches that fit in memory."""
+    """Insert the rows of the given files, in batches that fit in memory."""
     found = _told(_rows_of(wanted, bars, files), wanted.tick)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
@@ -360,7 +360,7 @@ def _put_in(
 
 
 def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
-    """Yield the rows and report each new memory to `tick`."""
+    """Yield the rows unchanged, and report each new memory to `tick`."""
     for row in rows:
         if not row[_PART]:
             tick("memories indexed")
@@ -374,7 +374,7 @@ def _rows_of(wanted: Indexed, bars: Bars, files: Sequence[tuple[str, str]]) -> I
 
 
 def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:
-    """Yield the table rows of a memory: one row, or one per chunk of a long text.
+    """Yield the table rows of a memory: a single row, or one for each chunk of a long text.
 
     The last column contains the hashes of the memory's evidence.
     """
@@ -412,7 +412,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
 
 
 def seen(memory: Memory) -> int:
-    """Return when a memory was last confirmed, in seconds since 1970, or 0 if unknown.
+    """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown.
 
     This is the time of the newest evidence or confirmation. Without either, it is the time of
     creation.
@@ -426,7 +426,7 @@ def seen(memory: Memory) -> int:
 
 
 def _around(memory: Memory) -> tuple[str, str]:
-    """Return the searchable text before and after the body: title, subject, tags and date.
+    """Return the searchable text before and after a memory's body: title, subject, tags and date.
 
     The date is spelled out, because people search for days.
     """
@@ -442,5 +442,5 @@ def _folded(subject: str) -> str:
 
 
 def texts(memory: Memory, chunking: ChunkRules) -> list[str]:
-    """Return the text of each row of a memory: its chunks, or the whole body if not split."""
+    """Return the text of each row of a memory: its chunks, or its whole body if it is not split."""
     return [chunk.text for chunk in chunks(memory.body, chunking)] or [memory.body]

@@ -1,4 +1,4 @@
-"""Log events of runs in one file per day, and pass results of runs to other programs."""
+"""Log events of runs to one file per day, and pass the results of runs to other programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PAUSE_S = 0.02
 
 
 def append(folder: Path, day: date, record: Mapping[str, object], *, within: Path | None) -> Path:
-    """Append one event to a day's log, `memory-log-YYYY-MM-DD.jsonl`, and return its path.
+    """Append an event to its day's log, `memory-log-YYYY-MM-DD.jsonl`, and return the log's path.
 
     `within` is the work tree if the folder is inside it. In that case no symlink is followed.
     """
@@ -58,7 +58,7 @@ def _lock(descriptor: int, path: Path) -> None:
 
 
 def put(path: Path, text: str, *, within: Path | None) -> None:
-    """Write a file atomically, so readers see either the old or the new text."""
+    """Write a file atomically, so that readers see either the old or the new text."""
     _refuse_links(path, within)
     path.parent.mkdir(parents=True, exist_ok=True)
     new = scratch(path.parent, f".{path.name}.", text.encode("utf-8", "replace"))
@@ -71,7 +71,7 @@ def put(path: Path, text: str, *, within: Path | None) -> None:
 
 
 def load(path: Path, *, within: Path | None) -> dict[str, object]:
-    """Return the JSON object in a file, or {} if the file is missing, damaged or a link."""
+    """Return the JSON object in a file, or {} if the file is missing, damaged or a symlink."""
     try:
         _refuse_links(path, within)
         found = json.loads(path.read_bytes())
@@ -81,7 +81,7 @@ def load(path: Path, *, within: Path | None) -> dict[str, object]:
 
 
 def _refuse_links(path: Path, within: Path | None) -> None:
-    """Raise OSError for a symlink in a work tree, because a clone's link may lead outside."""
+    """Raise OSError for a symlink in a work tree, because it may lead outside the work tree."""
     if within is None:
         return
     for part in (path, *path.parents):
@@ -93,7 +93,7 @@ def _refuse_links(path: Path, within: Path | None) -> None:
 
 
 def dumped(record: Mapping[str, object]) -> str:
-    """Return a record as the text of a JSON file, with sorted keys."""
+    """Format a record as the text of a JSON file, with sorted keys."""
     return json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=str) + "\n"
 
 
@@ -104,7 +104,7 @@ _SAID = 500
 def hand_off(
     command: str, last: Path | str, folder: Path, *, told: bytes = b"", limit_s: float = LIMIT_S
 ) -> str:
-    """Run a command with one more argument. Return why it failed, or "".
+    """Run a command with an additional last argument. Return why it failed, or "" on success.
 
     `told` is its standard input. No shell is used. After `limit_s` seconds the command and its
     child processes are killed.

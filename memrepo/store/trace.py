@@ -1,4 +1,4 @@
-"""The history of single memories, and data to verify the history and the repository."""
+"""The history of individual memories, and data for verifying history and repository."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NoSuchMoment(MemrepoError):
 
 
 class BeforeHistory(MemrepoError):
-    """Raised when the branch has no commit as old as the given date."""
+    """Raised when all commits on the branch are newer than the given date."""
 
     exit_code = Exit.USAGE
 
@@ -58,7 +58,7 @@ class BeforeHistory(MemrepoError):
 
 
 def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
-    """Return the commit named by a `REV|DATE` argument.
+    """Return the commit that a `REV|DATE` argument names.
 
     A date selects the newest commit along the first parents of `head` that is not younger. A date
     without a time means the end of that day in the time zone. A word that can be read as a date is
@@ -86,7 +86,7 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
 
 
 class Lost(msgspec.Struct, frozen=True, kw_only=True):
-    """A removed file: the commit that removed it, its path, and its last content."""
+    """A removed file: its path, its last content, and the commit that removed it."""
 
     commit: str
     path: str
@@ -97,14 +97,14 @@ _NAMES = ("-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
 
 
 def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
-    """Return the memory files that one commit removed, with their content before."""
+    """Return the memory files removed by a commit, with their content before the removal."""
     raw = repo.git.diff_tree(*_NAMES, "--diff-filter=D", commit, "--", layout.area("memories"))
     found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
     return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
 
 
 def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
-    """Yield removed files below `memories/` whose names end in a glob such as `-0a*`.
+    """Yield removed files below `memories/` whose names end in a glob pattern such as `-0a*`.
 
     One walk over history compares the trees of that folder only, so every removal is found.
     """
@@ -125,7 +125,7 @@ DIGITS = 6
 
 
 class Version(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory at one commit that changed it. `memory` is None if absent from the tree.
+    """A memory as of a commit that changed it. `memory` is None if absent from this commit's tree.
 
     `parents` are the nearest earlier commits that changed it. `unreadable` is the path of an
     unreadable file, in which case `memory` is the earlier version. `cut` means that a shallow clone
@@ -140,7 +140,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def trace(repo: Repo, head: str, layout: Layout, id_: str, path: str = "") -> tuple[Version, ...]:
-    """Return the versions of a memory in a head's history, children before parents.
+    """Return a memory's versions in a head's history. Children come before parents.
 
     `path` is a known path of the memory, such as its path at `head`. Commits that only changed
     another memory with a similar id are omitted.
@@ -195,13 +195,13 @@ def _versions(
 
 
 def _boundary(repo: Repo) -> frozenset[str]:
-    """Return the commits at which a shallow clone ends."""
+    """Return the oldest commits of a shallow clone, or an empty set for a complete clone."""
     shallow = Path(repo.common_dir) / "shallow"
     return frozenset(shallow.read_text().split()) if shallow.is_file() else frozenset()
 
 
 def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str) -> Iterator[str]:
-    """Yield other paths that the memory was renamed from or to."""
+    """Yield the paths that the memory was renamed from or to, other than those in `versions`."""
     by_commit = {v.entry.commit: v for v in versions}
     for version in versions:
         before = [by_commit[p].memory for p in version.parents]
@@ -212,7 +212,7 @@ def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str
 
 
 def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
-    """Yield the files with this memory that one commit deleted (side "D") or added (side "A")."""
+    """Yield the files with a memory that one commit deleted (side "D") or added (side "A")."""
     where = (entry.commit, "--", layout.area("memories"))
     raw = repo.git.diff_tree(*_NAMES, "-m", f"--diff-filter={side}", *where)
     paths = [p for p in dict.fromkeys(raw.split("\0")) if p and layout.is_memory(p)]
@@ -229,7 +229,7 @@ def _data(repo: Repo, at: str, paths: Sequence[str]) -> list[bytes | None]:
 
 
 def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mapping[str, str]:
-    """Return {id: path} of all memories in history whose id starts with six or more digits."""
+    """Return {id: path} of all memories in history whose id starts with the given digits."""
     touched = touching(repo, head, [_pattern(layout, digits[:DIGITS])])
     paths = sorted({path for _, names in touched for path in names if layout.is_memory(path)})
     names = {f"{entry.commit}:{path}": path for entry, _ in touched for path in paths}
@@ -255,7 +255,7 @@ _FORMAT = "%x00".join(
 
 
 class Audited(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit to verify: ids, subject, trailers by key, and added and changed manifests."""
+    """A commit to verify: its ids, subject and trailers, and the manifests it added or changed."""
 
     commit: str
     tree: str
@@ -267,7 +267,7 @@ class Audited(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
-    """Yield every commit of a head's history, parents first."""
+    """Yield every commit in a head's history, parents first."""
     manifests = _manifests(repo, head, layout)
     words = ("-z", "--reverse", "--topo-order", f"--format={_FORMAT}", head, "--")
     for commit, (tree, parents, subject, *rest) in records(repo.git.log(*words)):
@@ -288,7 +288,7 @@ def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
 def _manifests(
     repo: Repo, head: str, layout: Layout
 ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return {commit: (runs with added manifests, runs with changed manifests)}.
+    """Return {commit: (runs whose manifests it added, runs whose manifests it changed)}.
 
     Merges are omitted, because the manifests of each side have their own commits.
     """
@@ -304,7 +304,7 @@ def _manifests(
 
 
 def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
-    """Return the first-parent commits after `base` up to a tip, oldest first.
+    """Return the commits after `base` up to a tip along first parents, oldest first.
 
     If `base` is empty, start at the root.
     """
@@ -314,13 +314,13 @@ def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
 
 
 def git_version(repo: Repo) -> tuple[int, int]:
-    """Return the major and minor version of the git program in use."""
+    """Return the (major, minor) version of the git program in use."""
     major, minor, *_ = (*repo.git.version_info, 0, 0)
     return major, minor
 
 
 def object_problems(repo: Repo) -> list[str]:
-    """Return the problems that `git fsck` reports for reachable objects."""
+    """Check all reachable objects with `git fsck`, and return the problems it reports."""
     options = ("--strict", "--no-dangling", "--no-progress")
     try:
         code, out, err = repo.git.fsck(*options, with_exceptions=False, with_extended_output=True)
@@ -332,7 +332,7 @@ def object_problems(repo: Repo) -> list[str]:
 
 
 def interrupted(store: Repository) -> str:
-    """Return a description of an interrupted write, or an empty string."""
+    """Describe an interrupted write. Return an empty string if there is none."""
     if load_journal(store.journals) is not None:
         return "a write was interrupted"
     if store.repo.refs.below(TX):
@@ -341,7 +341,7 @@ def interrupted(store: Repository) -> str:
 
 
 def obstacle(store: Repository) -> str:
-    """Return what prevents all writes, such as a stale lock or a missing permission, or ""."""
+    """Return what blocks all writes, such as a stale lock or a missing permission, or ""."""
     own, common = Path(store.repo.git_dir), Path(store.repo.common_dir)
     locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
     if locks and not git_alive(store.repo):

@@ -1,4 +1,4 @@
-"""Read the tree of any commit as a snapshot, and contents by blob id.
+"""Read the tree of any commit as a snapshot, and read file contents by blob id.
 
 Nothing is read from the work tree. Symlinks and submodules are never followed. Each is a Problem.
 """
@@ -41,7 +41,7 @@ _SPARE = 1000
 
 
 class NoContent(MemrepoError, ValueError):
-    """Raised when the repository lacks an object that one of its commits names."""
+    """Raised when the repository lacks an object that one of its commits refers to."""
 
     def __init__(self, blob: str, path: str = "") -> None:
         super().__init__(
@@ -53,7 +53,7 @@ class NoContent(MemrepoError, ValueError):
 
 
 def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
-    """Return the bytes of a blob by id. Raise NoContent if the repository lacks the blob."""
+    """Return the bytes of the blob with an id. Raises NoContent if the repository lacks it."""
     try:
         return repo.light.read(blob)
     except Missing as error:
@@ -61,7 +61,7 @@ def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
 
 
 def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
-    """Return the bytes of blobs by id or `<commit>:<path>`, and None for each one not found.
+    """Return {name: bytes} for blob ids or `<commit>:<path>` names. Missing blobs map to None.
 
     A clone may lack objects if it is shallow, partial or purged. This is not an error here.
     """
@@ -74,13 +74,13 @@ def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
 
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
-    """Return a file's bytes at a commit, or None if there is no such file."""
+    """Return the bytes of a file at a commit, or None if the file does not exist there."""
     entry = repo.light.objects.at(commit, path)
     return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
 
 
 class BlobFiles(Mapping[str, bytes]):
-    """The files of one commit by path. Files are listed and read on first access."""
+    """The files of a commit by path, listed and read on first access."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class BlobFiles(Mapping[str, bytes]):
         layout: Layout,
         like: BlobFiles | None = None,
     ) -> None:
-        """Wrap a commit. `like` contains the files of another commit that shares most of them."""
+        """Wrap a commit. `like` is another commit's files, if most of them are the same."""
         self._repo, self.commit, self._layout, self._like = repo, commit, layout, like
         self._below: dict[str, Mapping[str, str]] = {}
 
@@ -103,7 +103,7 @@ class BlobFiles(Mapping[str, bytes]):
         return _listing(self._repo, self.commit, self._layout)
 
     def _by_difference(self, like: BlobFiles) -> Mapping[str, str] | None:
-        """Return {path: blob} computed from another commit.
+        """Return {path: blob} of this commit, computed from another commit's files.
 
         Return None if a file must be refused.
         """
@@ -130,21 +130,21 @@ class BlobFiles(Mapping[str, bytes]):
 
     @property
     def blobs(self) -> Mapping[str, str]:
-        """Return {path: blob id}, ordered by path."""
+        """Return {path: blob id} of the commit's files, sorted by path."""
         return self._listed[0]
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return the problems of refused files."""
+        """Return a problem for each refused file."""
         return self._listed[1]
 
     @property
     def is_listed(self) -> bool:
-        """Return whether the files have been listed."""
+        """Return whether all files of the commit have already been listed."""
         return "_listed" in self.__dict__
 
     def below(self, folder: str) -> Mapping[str, str]:
-        """Return {path: blob id} of the files below a folder (`x/`), without listing others.
+        """Return {path: blob id} of the files below a folder (`x/`). List only this folder.
 
         Entries that are not regular files or have invalid names are omitted. `problems` reports
         them.
@@ -163,25 +163,25 @@ class BlobFiles(Mapping[str, bytes]):
         return found
 
     def id_of(self, path: str) -> str:
-        """Return the id of the object at a path (file, folder or other), without a listing."""
+        """Return the id of the object at a path (file, folder or other) without listing files."""
         entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None else ""
 
     def regular(self, path: str) -> str:
-        """Return the blob of the regular file at a path, or an empty string if there is none."""
+        """Return the blob id of the regular file at a path, or "" if there is none."""
         entry = self._repo.light.objects.at(self.commit, path)
         return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
 
     def holds(self, path: str, mode: str) -> bool:
-        """Return whether a path with this mode would be listed."""
+        """Return whether a file with this path and mode would be listed."""
         return mode in _FILE_MODES and is_text(path) and self._layout.owns(path)
 
     def of(self, path: str, blob: str) -> bytes:
-        """Return the bytes of a file with a known blob, without a listing."""
+        """Return the bytes of a file whose blob id is known, without listing files."""
         return read_blob(self._repo, blob, path)
 
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
-        """Yield the bytes of files with known blobs, in order, reading ahead in batches."""
+        """Yield the bytes of files whose blob ids are known, in order. Read ahead in batches."""
         names = [blob for _, blob in wanted]
         each = self._repo.light.objects.each(names)
         for (path, name), found in zip(wanted, each, strict=True):
@@ -190,11 +190,11 @@ class BlobFiles(Mapping[str, bytes]):
             yield found.data
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
-        """Return the bytes of many blobs, and None for each one the repository lacks."""
+        """Return {blob id: bytes}. A blob that the repository lacks maps to None."""
         return contents(self._repo, blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
-        """Return {path: blob} of all differences from another commit. Deleted files have "".
+        """Return {path: blob} of the files changed since another commit, "" if deleted.
 
         Return None if the repository no longer has the other commit.
         """
@@ -202,7 +202,10 @@ class BlobFiles(Mapping[str, bytes]):
         return None if changed is None else {path: now for path, (_, now) in changed.items()}
 
     def differences(self, commit: str) -> Mapping[str, tuple[str, str]] | None:
-        """Return {path: (old blob, new blob)} of all differences, or None like `changed_since`."""
+        """Return {path: (old blob, new blob)} for the files changed since another commit.
+
+        Return None if the repository no longer has the other commit.
+        """
         try:
             changed = list(self._repo.light.objects.differences(commit, self.commit))
         except Missing:
@@ -227,7 +230,7 @@ class BlobFiles(Mapping[str, bytes]):
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """The files memrepo owns in one commit as {path: blob id}, and the refused files."""
+    """The files of one commit that memrepo owns, as {path: blob id}, and the refused files."""
 
     commit: str
     layout: Layout
@@ -236,12 +239,12 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def blobs(self) -> Mapping[str, str]:
-        """Return {path: blob id}."""
+        """Return {path: blob id} of the snapshot's files."""
         return self.files.blobs
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return the problems of refused files."""
+        """Return a problem for each refused file."""
         return self.files.problems
 
     def _decoded(self, path: str) -> Decoded:
@@ -252,18 +255,18 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def at_hand(self, path: str, blob: str) -> Memory | None:
-        """Return the memory in a file if this process has already decoded it, else None."""
+        """Return the memory in a file if this process has already decoded it, otherwise None."""
         return _DECODED.get((path, blob), (None, ()))[0]
 
     def _forget(self) -> None:
-        """Drop decoded files of other commits if there are many, because a server runs for days."""
+        """Discard decoded files of other commits if there are many, as in long-running servers."""
         if len(_DECODED) > _SPARE + 3 * len(self.blobs):
             # Another thread may need a dropped file. It decodes the file again.
             for key in {*_DECODED} - {*self.blobs.items()}:
                 _DECODED.pop(key, None)
 
     def _decode_many(self) -> None:
-        """Decode all new memory files. One git process reads many files."""
+        """Decode all memory files not yet decoded. Read many files with one git process."""
         self._forget()
         fresh = [item for item in self.memory_files.items() if item not in _DECODED]
         if len(fresh) < _MANY:
@@ -283,14 +286,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                     _DECODED[path, blob] = codec.decode(path, data)
 
     def decoded(self) -> Iterator[tuple[str, str, Decoded]]:
-        """Yield path, blob and decoded content of each memory file, regardless of the others."""
+        """Yield (path, blob, decoded content) of each memory file."""
         self._decode_many()
         for path, blob in self.memory_files.items():
             yield path, blob, self._decoded(path)
 
     @cached_property
     def memory_files(self) -> Mapping[str, str]:
-        """Return {path: blob id} of the memory files, ordered by path."""
+        """Return {path: blob id} of the memory files, sorted by path."""
         found = self.files.below(self.layout.area("memories"))
         paths = self.layout.memory_files(found)
         return found if len(paths) == len(found) else {path: found[path] for path in paths}
@@ -308,7 +311,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         self.trees.catalogue.store(known, {*files.values()})
 
     def state(self) -> State:
-        """Return the decoded memories, with problems of the tree first.
+        """Return the state of all decoded memories. Problems of the tree come first.
 
         A memory that a tombstone of the same tree rejects is excluded from recall.
         """
@@ -316,25 +319,25 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def stones(self) -> Tombstones:
-        """Return the tombstones of rejected memories. Read no other files."""
+        """Return the tombstones of rejected memories, without reading other files."""
         from memrepo.merge.tombstones import read_tombstones
 
         return read_tombstones(self.read_below(self.layout.area("tombstones")), self.layout)
 
     @cached_property
     def manifests(self) -> tuple[tuple[Recorded, ...], tuple[Problem, ...]]:
-        """Return the records of all runs, oldest first, and problems of unreadable ones."""
+        """Return the records of all runs, oldest first, and the problems of unreadable records."""
         from memrepo.core.manifest import read_manifests
 
         return read_manifests(self.read_below(self.layout.area("runs")), self.layout)
 
     def read_below(self, folder: str) -> Mapping[str, bytes]:
-        """Return {path: bytes} of all files below a folder (`x/`)."""
+        """Return {path: bytes} of all files below a folder such as `x/`."""
         blobs = self.files.below(folder)
         return dict(zip(blobs, self.files.each([*blobs.items()]), strict=True))
 
     def within(self, scope: str) -> Snapshot:
-        """Return the same commit, limited to memories of one scope and of the whole repository."""
+        """Return this snapshot limited to memories of one scope and of the whole repository."""
         known: dict[str, Snapshot] = self.__dict__.setdefault("_within", {})
         if scope not in known:
             known[scope] = Scoped(
@@ -368,7 +371,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return held_against(state)
 
     def _following(self, near: Snapshot) -> State | None:
-        """Return the state computed from another commit's. Return None if all files must be read.
+        """Compute the state from another commit's state. Return None if that is impossible.
 
         All files must be read if one has problems or if the tombstones differ.
         """
@@ -408,7 +411,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
-    """A commit as seen by a caller bound to a scope. Other memories are absent."""
+    """A snapshot as seen by a caller limited to one scope. Memories of other scopes are absent."""
 
     of: Snapshot
     scope: str
@@ -426,7 +429,7 @@ _DECODED: dict[tuple[str, str], Decoded] = {}
 
 
 class Snapshots:
-    """Cache of the last few snapshots. One command often reads the same ones again.
+    """Cache of the most recent snapshots, because a command often reads the same ones again.
 
     Files shared with a cached snapshot are neither listed nor decoded again.
     """
@@ -437,13 +440,13 @@ class Snapshots:
 
     @cached_property
     def catalogue(self) -> Catalogue:
-        """Return the stored memories and pages, which save runs from reading all files."""
+        """Return the catalogue of stored memories and pages, which saves reading all files."""
         from memrepo.store.catalogue import NAME, catalogue_at
 
         return catalogue_at(Path(self._repo.common_dir) / "memrepo" / NAME)
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
-        """Return the snapshot of a commit."""
+        """Return the snapshot of a commit, from the cache if possible."""
         key = (commit, layout)
         if key not in self._found:
             near = next((s for s in reversed(self._found.values()) if s.layout == layout), None)
@@ -455,13 +458,13 @@ class Snapshots:
         return self._found[key]
 
     def near(self, other: Snapshot) -> Snapshot | None:
-        """Return the newest cached snapshot of the same layout with decoded memories, or None."""
+        """Return the newest cached snapshot with the same layout and decoded memories, or None."""
         found = (s for s in reversed([*self._found.values()]) if "_state" in s.__dict__)
         return next((s for s in found if s.layout == other.layout and s is not other), None)
 
 
 def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:
-    """Return a snapshot of the files memrepo owns in a commit's tree."""
+    """Return a snapshot of the files in a commit's tree that memrepo owns."""
     return Snapshot(commit=commit, layout=layout, files=BlobFiles(repo, commit, layout))
 
 
@@ -487,7 +490,7 @@ def _listing(
 
 
 def is_text(path: str) -> bool:
-    """Return whether a name is UTF-8. Invalid bytes of git's names are surrogates."""
+    """Return whether a file name is valid UTF-8. Git's invalid bytes appear as surrogates."""
     return path.isascii() or not any("\ud800" <= ch <= "\udfff" for ch in path)
 
 
@@ -501,7 +504,7 @@ def _bad_name(path: str) -> Problem:
 
 
 def not_a_file(path: str, mode: str) -> Problem:
-    """Return the problem of a symlink or submodule where a file or folder was expected."""
+    """Return the problem of a symlink or submodule at the path of an expected file or folder."""
     what = "a symlink" if mode == "120000" else "a submodule"
     return Problem(
         path=path,

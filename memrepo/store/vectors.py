@@ -37,7 +37,7 @@ _TABLE = (
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """The stored vectors of one model. `name` identifies the model and the chunking rules."""
+    """The stored vectors of one model. `name` identifies the model and the rules for chunking."""
 
     folder: Path
     name: str
@@ -45,23 +45,23 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def array(self) -> Path:
-        """Return the path of the vectors: one float32 row per vector."""
+        """Return the path of the vector file, which contains one float32 row per vector."""
         return self.folder / f"vectors-{self.name}.f32"
 
     @property
     def signs(self) -> Path:
-        """Return the path of the vectors' signs: one bit per number."""
+        """Return the path of the sign file, which contains one bit per vector component."""
         return self.folder / f"vectors-{self.name}.bits"
 
     @property
     def keys(self) -> Path:
-        """Return the path of the database that maps keys to rows."""
+        """Return the path of the database that maps the keys of texts to rows of vectors."""
         return self.folder / f"vectors-{self.name}.sqlite3"
 
     def rows(
         self, wanted: Sequence[Key], embed: Callable[[Sequence[Key]], object]
     ) -> Mapping[Key, int]:
-        """Return the row of each key. Embed and append missing keys in batches.
+        """Return the row of each key. Embed and append missing texts in batches.
 
         Damaged files are deleted and rebuilt. Raises OSError or sqlite3.OperationalError if the
         folder is not writable.
@@ -98,7 +98,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             return self._known(base) if missing else known
 
     def known(self) -> Mapping[Key, int]:
-        """Return the row of each stored key, or an empty dict if the record is damaged."""
+        """Return {key: row} of the stored keys, or an empty dict if the database is damaged."""
         try:
             with closing(sqlite3.connect(self.keys, timeout=10.0)) as base:
                 return self._known(base)
@@ -106,7 +106,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
             return {}
 
     def _known(self, base: sqlite3.Connection) -> dict[Key, int]:
-        """Return the recorded rows that both files contain."""
+        """Return {key: row} of the recorded rows that exist in both vector files."""
         whole = min(self._whole(self.array, self.dims * 4), self._whole(self.signs, self._bytes))
         found = base.execute("SELECT blob, part, at FROM row WHERE at < ?", (whole,))
         return {(blob, part): at for blob, part, at in found}
@@ -119,7 +119,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         return path.stat().st_size // width if path.exists() else 0
 
     def _append(self, vectors: Any) -> int:
-        """Append vectors after the last complete row of both files. Return the first new row."""
+        """Append vectors after the last row complete in both files. Return the first new row."""
         import numpy as np
 
         first = min(self._whole(self.array, self.dims * 4), self._whole(self.signs, self._bytes))
@@ -131,7 +131,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
         return first
 
     def nearest(self, query: Any, rows: Sequence[int], count: int) -> list[tuple[int, float]]:
-        """Return the positions in `rows` of the most similar vectors, with their cosines."""
+        """Return (position in `rows`, cosine) pairs of the vectors most similar to the query."""
         import numpy as np
 
         if not rows:
@@ -158,7 +158,7 @@ Row = tuple[int, str, str, int]
 
 
 class Meanings(msgspec.Struct, frozen=True, kw_only=True):
-    """The indexed content, the model, and the stored vectors."""
+    """An embedding model and the stored vectors of the indexed content."""
 
     wanted: Indexed
     embedder: Embedder
@@ -166,18 +166,18 @@ class Meanings(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, folder: Path, wanted: Indexed, embedder: Embedder) -> Meanings:
-        """Return the vectors stored in a folder for a model and the current chunking rules."""
+        """Return the vectors stored in a folder for a model and the current rules for chunking."""
         name = f"{embedder.name}-{text_hash(repr(wanted.chunking))[-8:]}"
         kept = Kept(folder=folder, name=name, dims=embedder.dims)
         return cls(wanted=wanted, embedder=embedder, kept=kept)
 
     def lacks(self, documents: Sequence[Row]) -> bool:
-        """Return whether a document has no vector."""
+        """Return whether any indexed document lacks a vector."""
         known = self.kept.known()
         return any((blob, part) not in known for _, _, blob, part in documents)
 
     def embed(self, documents: Sequence[Row]) -> None:
-        """Compute the missing vectors. Call `tick` of the indexed content for each one.
+        """Compute any missing vectors. Call the indexed content's `tick` for each one.
 
         Raises OSError or sqlite3.OperationalError if the folder is not writable.
         """
@@ -185,7 +185,7 @@ class Meanings(msgspec.Struct, frozen=True, kw_only=True):
         self.kept.rows(list(paths), _embed(self.wanted, self.embedder, paths))
 
     def like(self, documents: Sequence[Row], question: str) -> Likeness:
-        """Return the function that ranking calls for the similarity of documents to a question."""
+        """Return a function that scores how similar documents are to a question, for ranking."""
         query = self.embedder.vectors([question])[0]
         rows = self.kept.known()
         places = {n: rows[b, p] for n, _, b, p in documents if (b, p) in rows}
@@ -217,5 +217,5 @@ def _embed(
 
 
 def _said(memory: Memory, part: str) -> str:
-    """Return the text to embed: a chunk with its title and subject as context."""
+    """Return the text to embed for a chunk, with the memory's title and subject as context."""
     return "\n".join(filter(None, (memory.text("title"), memory.text("subject"), part)))

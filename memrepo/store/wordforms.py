@@ -1,4 +1,4 @@
-"""Indexed words that are spelled similarly to a word that no memory contains.
+"""Find indexed words that are spelled similarly to a word which no memory contains.
 
 Trigrams of the words in Latin letters find typos, inflected or transliterated names, and parts of
 compounds. Trigrams are collected on first use. Later, only the words of new rows are added.
@@ -36,7 +36,7 @@ _KEY = "wordforms"
 
 
 def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str, float]:
-    """Return {word: similarity} of words spelled similarly to a term, which may be unindexed.
+    """Return {word: similarity} of indexed words that are spelled similarly to a term.
 
     If `inflects` is set, the language inflects or compounds words more than English, and trigrams
     decide. Otherwise only typos count as similar, except for words in another script.
@@ -70,7 +70,7 @@ def alike(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str
 
 
 def _is_near(one: str, other: str, *, inflects: bool) -> bool:
-    """Return whether two words in Latin letters may be the same word: a typo or another ending.
+    """Return whether two Latin-script words may be the same word with a typo or another ending.
 
     A part of a compound must be long enough, because a short word ends many others.
     """
@@ -99,13 +99,13 @@ def _share_a_head_alone(one: str, other: str) -> bool:
 
 
 def _ends(tail: str) -> frozenset[str]:
-    """Return the trigrams of a word's remainder, including its end."""
+    """Return the trigrams of the end of a word, including a mark for the word's end."""
     written = f"{tail}$"
     return frozenset(written[i : i + 3] for i in range(max(1, len(written) - 2)))
 
 
 def _is_slip(one: str, other: str) -> bool:
-    """Return whether two words differ by one typo: a letter missing, added, replaced or swapped.
+    """Return whether two words differ only by a typo: a missing, added, wrong or swapped letter.
 
     Long words may have two typos. The first letter is rarely wrong. In a short word, a replaced
     letter makes another word.
@@ -128,7 +128,7 @@ def _is_slip(one: str, other: str) -> bool:
 
 
 def latin(term: str) -> str:
-    """Return a word transliterated to lower-case Latin letters."""
+    """Convert a word to lower-case Latin letters."""
     if term.isascii():
         return term
     from anyascii import anyascii
@@ -150,7 +150,7 @@ def _grams(word: str) -> frozenset[str]:
 
 
 def _gather(base: sqlite3.Connection) -> None:
-    """Add the words of rows added since the last call."""
+    """Add the words from index rows that were added since the last call."""
     row = base.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
     (last,) = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
     upto = int(row[0]) if row else 0

@@ -1,4 +1,4 @@
-"""Read an agent's workspace from disk. Symlinks are not followed unless configured.
+"""Read an agent's workspace from disk. Symlinks are followed only if configured.
 
 Every file that is not read is reported.
 """
@@ -52,7 +52,7 @@ _UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
 
 
 class Workspace(msgspec.Struct, frozen=True, kw_only=True):
-    """The contents of a workspace's readable files by name, and the refused files.
+    """The readable files of a workspace, as contents by name, and the refused files.
 
     `refused` names existing files that were not read. A folder ends in a slash, and an empty name
     means everything. The last snapshot of a refused file is retained. `clean` contains the hex
@@ -65,14 +65,14 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
     clean: frozenset[str] = frozenset()
 
     def keeps(self, name: str) -> bool:
-        """Return whether a file's last snapshot is retained because the file could not be read."""
+        """Return whether a file's last snapshot is retained because the file is unreadable."""
         return name in self.refused or any(
             name.startswith(folder) for folder in self.refused if not folder or folder[-1] == "/"
         )
 
 
 def not_followed(folder: str, only: str = "") -> Workspace:
-    """Refuse a whole folder that is reached through a symlink. All last snapshots are retained."""
+    """Refuse a whole folder reached through a symlink, and retain all its last snapshots."""
     problem = _refusal(
         folder,
         "source-not-a-file",
@@ -97,20 +97,20 @@ def _readable(
 
 
 def _is_source(name: str, rules: SourceRules) -> bool:
-    """Return whether runs may read a file. For a folder, test a file directly in it."""
+    """Return whether runs may read a file, or, for a folder, files directly in it."""
     is_folder = not name or name.endswith("/")
     return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
 
 
 def holds_sources(root: Path, rules: SourceRules) -> bool:
-    """Return whether a folder contains a file that runs may read."""
+    """Return whether a folder contains any file that runs may read."""
     return any(not isinstance(entry, OSError) for _, entry in _readable(root, rules))
 
 
 def read_workspace(
     root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
 ) -> Workspace:
-    """Read every allowed file below a folder, or only below its subfolder `only`.
+    """Read every allowed file below a folder, or only those below the subfolder `only`.
 
     A symlink to a folder is followed if its target is in one of the folders `follow`.
     """
@@ -153,7 +153,7 @@ def read_workspace(
 
 
 class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
-    """A text file that runs do not read, or a folder of such files: its size and the reason."""
+    """A text file (or folder of text files) that runs do not read, with its size and the reason."""
 
     name: str
     """A folder ends in a slash."""
@@ -165,7 +165,7 @@ class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Unread(msgspec.Struct, frozen=True, kw_only=True):
-    """The text files of a workspace that runs do not read, by name, and the size of those read."""
+    """The text files in a workspace that runs do not read, and the total size of those read."""
 
     files: tuple[LeftAlone, ...] = ()
     size_read: int = 0
@@ -175,11 +175,11 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def unmatched(self) -> tuple[str, ...]:
-        """Return the names of files that no pattern in the configuration matches."""
+        """Return the names of unread files that match no pattern in the configuration."""
         return tuple(one.name for one in self.files if not one.denied)
 
     def percent(self, *, denied: bool = True) -> float:
-        """Return the percentage of unread text by size.
+        """Return the size of unread text as a percentage of all text.
 
         Without `denied`, count only unmatched files.
         """
@@ -191,7 +191,7 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
 def find_unread(
     root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
 ) -> Unread:
-    """Return the text files that runs do not read, in name order, without reading their contents.
+    """Return the text files that runs do not read, sorted by name. Contents are not read.
 
     A denied folder, a hidden folder and a nested repository are one entry each. Links are never
     followed. Installed packages, git folders and memrepo repositories are omitted.
@@ -240,7 +240,7 @@ def find_unread(
 
 
 def _own_folders(root: Path) -> tuple[str, ...]:
-    """Return the names of memrepo's folders in a folder, or () if it is no memory repository."""
+    """Return the names of memrepo's subfolders in a memory repository, or () for other folders."""
     if (root / CONFIG_NAME).is_file():
         return tuple(name.rstrip("/") for name in OWN)
     adopted = (root / ADOPTED_PREFIX / CONFIG_NAME).is_file()
@@ -252,7 +252,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]:
-    """Return (name, reason, denied) of a folder in which nothing is read, or empty values."""
+    """Return (name, reason, denied) of a folder in which runs read nothing, or empty values."""
     if is_denied(folder, rules):
         return f"{folder}/", why_denied(f"{folder}/any.md", rules), True
     if is_hidden(folder) and not may_hold(folder, rules):
@@ -263,14 +263,14 @@ def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]
 
 
 def _enters(root: Path, folder: str, rules: SourceRules) -> bool:
-    """Return whether runs enter a folder. Enter a nested repository only if a pattern names it."""
+    """Return whether runs enter a folder. Nested repositories must be named by a pattern."""
     installed = folder.rpartition("/")[2] in _INSTALLED
     apart = installed or os.path.lexists(root / folder / ".git")
     return may_hold(folder, rules, by_name=apart)
 
 
 def _size(entry: os.DirEntry[str]) -> int:
-    """Return the size of a file or link in bytes, or 0 if it no longer exists."""
+    """Return the size of a file or symlink in bytes, or 0 if it no longer exists."""
     try:
         return entry.stat(follow_symlinks=False).st_size
     except OSError:
@@ -278,7 +278,7 @@ def _size(entry: os.DirEntry[str]) -> int:
 
 
 def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, bytes], list[Problem]]:
-    """Read the text files below a folder whose names `wants` accepts. Follow no link.
+    """Read the text files below a folder whose names `wants` accepts, without following links.
 
     `root` may also be a single file, which is read whatever its name. A hidden or installed folder
     is entered only if a file directly in it is wanted.
@@ -319,7 +319,7 @@ def _walk(
     enters: Callable[[str], bool],
     follow: Sequence[Path] = (),
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
-    """Yield (name, entry) of files in name order, and (name, error) of unreadable folders."""
+    """Yield (name, entry) of each file in name order, and (name, error) of unreadable folders."""
     try:
         with os.scandir(root) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -345,7 +345,7 @@ def _walk(
 
 
 def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
-    """Return whether a hidden or installed folder directly contains no wanted file."""
+    """Return whether a hidden or installed folder contains no wanted file directly."""
     if not folder.name.startswith(".") and folder.name not in _INSTALLED:
         return False
     try:
@@ -355,7 +355,7 @@ def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
 
 
 def _followed(entry: os.DirEntry[str], follow: Sequence[Path]) -> Path | None:
-    """Return the target of a folder link if it is in one of the folders `follow`, else None."""
+    """Return a folder link's target if it is in one of the folders `follow`, otherwise None."""
     if not follow or not _leads_to_folder(entry):
         return None
     target = Path(entry.path).resolve()
@@ -453,7 +453,7 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
 def _without_secrets(
     name: str, data: bytes, values: dict[str, str]
 ) -> tuple[bytes | None, Sequence[Problem]]:
-    """Replace secrets in a snapshot. Refuse an inbox file with a secret instead of editing it.
+    """Redact secrets in a snapshot. Refuse inbox files that contain secrets instead.
 
     Add the distinctive secret values with their kinds to `values`.
     """
@@ -484,7 +484,7 @@ def _without_secrets(
 def _with_values(
     files: Mapping[str, bytes], values: Mapping[str, str]
 ) -> Sequence[tuple[str, bytes]]:
-    """Return the files that contain a value found as a secret elsewhere in the workspace."""
+    """Return the files that contain a value identified as a secret elsewhere in the workspace."""
     sought = [value.encode("utf-8") for value in values]
     return [
         (name, data)
@@ -496,7 +496,7 @@ def _with_values(
 def _without_values(
     name: str, data: bytes, values: Mapping[str, str]
 ) -> tuple[bytes, Sequence[Problem]]:
-    """Replace known secret values, even where the surrounding text does not identify them."""
+    """Redact known secret values, even where the surrounding text does not identify them."""
     text = data.decode("utf-8")
     longest = sorted(values, key=lambda value: (-len(value), value))
     known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")

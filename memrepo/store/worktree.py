@@ -49,7 +49,7 @@ _STATUS = (
 
 
 class Look:
-    """One scan of a folder of the work tree. Git runs in the background."""
+    """A scan of a folder in the work tree. Git runs the scan in the background."""
 
     def __init__(self, repo: Repo, folder: str) -> None:
         self._git, self._folder = repo.light, folder
@@ -60,7 +60,7 @@ class Look:
         self._process = self._git.start(*_STATUS, *where, index=self._copy)
 
     def paths(self) -> Iterator[str]:
-        """Yield the paths that differ from HEAD, staged or not.
+        """Yield the paths that differ from HEAD, whether staged or not.
 
         Call this once. Raises GitFailed.
         """
@@ -77,7 +77,7 @@ class Look:
 
 
 def _copy(repo: Repo, folder: str) -> Path | None:
-    """Return the path of a current copy of git's index, or None if no copy can be made."""
+    """Return the path of an up-to-date copy of git's index, or None if no copy can be made."""
     home = Path(repo.git_dir)
     try:
         with (home / "index").open("rb") as index:
@@ -92,7 +92,7 @@ def _copy(repo: Repo, folder: str) -> Path | None:
 
 
 def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path:
-    """Write a new copy of the index, delete all older copies, and return its path."""
+    """Create a new copy of git's index, delete all older copies, and return the new copy's path."""
     # Bytes 8 to 12 are the number of entries. Names may be shortened by a shared prefix.
     mostly_ours = data.count(folder.encode()) * 2 > int.from_bytes(data[8:12], "big")
     home.mkdir(exist_ok=True)
@@ -107,7 +107,7 @@ def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path
 
 
 class FilesInTheWay(MemrepoError):
-    """Raised when paths to be written have uncommitted changes. The changes are left alone."""
+    """Raised when paths to be written have uncommitted changes, which are left unchanged."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
@@ -119,7 +119,7 @@ class FilesInTheWay(MemrepoError):
 
 
 class Sides(msgspec.Struct, frozen=True):
-    """A path before and after: blob ids, empty if the file is absent, and the mode before."""
+    """A path before and after a change: blob ids, empty for an absent file, and the old mode."""
 
     old: str
     new: str
@@ -127,7 +127,7 @@ class Sides(msgspec.Struct, frozen=True):
 
 
 class Staged(msgspec.Struct, frozen=True):
-    """An index entry. `hidden` means that git does not compare the work tree file."""
+    """An entry of the index. `hidden` means that git ignores changes to the work tree file."""
 
     mode: str
     blob: str
@@ -135,14 +135,14 @@ class Staged(msgspec.Struct, frozen=True):
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
-    """Paths whose files already have the new content: to be staged, or staged before the write."""
+    """Paths of files that already have the new content: those to stage and those already staged."""
 
     adopted: tuple[str, ...]
     kept: tuple[str, ...]
 
 
 class Edits(Mapping[str, bytes | None]):
-    """Uncommitted contents by path, None for a deleted file. Files are read on first access.
+    """Uncommitted file contents by path, None for a deleted file. They are read on first access.
 
     Staged or not, the contents are those of the work tree.
     """
@@ -175,7 +175,7 @@ class WorkTree:
 
     @contextmanager
     def locked(self) -> Iterator[Path]:
-        """Run the block with git's index lock and a copy of the index. Yield it for `put_in_place`.
+        """Run the block while holding git's index lock, and yield a copy of the index.
 
         Git reads an index before it locks the index, so an index written meanwhile would be lost.
         """
@@ -197,11 +197,11 @@ class WorkTree:
                 copy.unlink(missing_ok=True)
 
     def put_in_place(self, copy: Path) -> None:
-        """Replace the index with a copy, inside the block of `locked`."""
+        """Replace git's index with a copy. Call this inside the block of `locked`."""
         copy.replace(Path(self.repo.git_dir) / "index")
 
     def move(self, base: str, tip: str, held: tuple[int, ...]) -> None:
-        """Update the files and the index from one commit to another. Raise GitFailed on failure.
+        """Update the files and the index from one commit to another. Raises GitFailed on failure.
 
         Git refuses if a file differs from both commits, and then leaves all files unchanged.
         """
@@ -217,16 +217,16 @@ class WorkTree:
             git.ask(*words, held=held, env=self._env)
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
-        """Return the differences between two commits by path. An empty commit means no files."""
+        """Return {path: sides} of the files that differ between two commits. "" means no files."""
         found = self.repo.light.objects.differences(base, tip)
         return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
 
     def is_unmerged(self, commit: str) -> bool:
-        """Return whether the index has unmerged paths from a merge conflict."""
+        """Return whether the index contains unmerged paths after a merge conflict."""
         return "U" in self.staged_since(commit).values()
 
     def staged_since(self, commit: str) -> Mapping[str, str]:
-        """Return the differences between the index and a commit, as {path: status letter}.
+        """Return {path: status letter} of the differences between the index and a commit.
 
         The result is cached until the index file changes.
         """
@@ -246,7 +246,7 @@ class WorkTree:
         return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
     def dirty(self, paths: Iterable[str] = ()) -> Mapping[str, str]:
-        """Return uncommitted changes as {path: two-letter status} (`??` untracked, `!!` ignored).
+        """Return {path: two-letter status} of uncommitted files (`??` untracked, `!!` ignored).
 
         With `paths`, only their top-level folders are scanned, and ignored files are included. A
         nested untracked repository is a path that ends in a slash.
@@ -258,11 +258,11 @@ class WorkTree:
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> Edits:
-        """Return the uncommitted contents below a folder (`x/`). The scan starts at once."""
+        """Return the uncommitted contents below a folder (`x/`). The scan starts immediately."""
         return Edits(self, Look(self.repo, folder))
 
     def gone(self, paths: Iterable[str]) -> list[str]:
-        """Return the sorted files that are in the index but missing from the work tree.
+        """Return the sorted paths of files that are in the index but not in the work tree.
 
         Git checks every file of the index for this, so it is called only if a file is missing.
         """
@@ -273,7 +273,7 @@ class WorkTree:
         return sorted(filter(None, found.split("\0")))
 
     def staged(self) -> dict[str, Staged]:
-        """Return the index entries by path."""
+        """Return {path: entry} of the files in the index."""
         found = {}
         for entry in self.repo.light.ask("ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
             head, path = entry.split("\t", 1)
@@ -282,7 +282,7 @@ class WorkTree:
         return found
 
     def clear_way(self, base: str, changed: Mapping[str, Sides]) -> Way:
-        """Return the files already at the new content. Raise FilesInTheWay for other changes.
+        """Return files that already have the new content. Raise FilesInTheWay for other changes.
 
         `changed` lists the differences from `base`, the commit at HEAD. A fast-forward refuses even
         identical untracked files, but keeps them if the index already has the new content. A path
@@ -316,7 +316,7 @@ class WorkTree:
         return Way(adopted=tuple(adopted), kept=tuple(kept))
 
     def _is_clear(self, base: str, changed: Mapping[str, Sides]) -> bool:
-        """Return whether every path equals the commit's version, in the index and on disk."""
+        """Return whether all changed paths still equal `base`, in the index and on disk."""
         folders = {folder for path in changed for folder in _folders(path)}
         return (
             not self.staged_since(base).keys() & changed.keys()
@@ -325,14 +325,14 @@ class WorkTree:
         )
 
     def _is_strange(self, folder: str) -> bool:
-        """Return whether a needed folder is a file or link, or contains a repository."""
+        """Return whether a needed folder is a file, a link or a nested repository."""
         found = self._stat(folder)
         if found is None:
             return False
         return not stat.S_ISDIR(found.st_mode) or self._stat(f"{folder}/.git") is not None
 
     def _is_before(self, path: str, sides: Sides) -> bool:
-        """Return whether a file has the old content and mode."""
+        """Return whether a work tree file has its old content and mode."""
         found = self._stat(path)
         if found is None or not sides.old:
             return found is None and not sides.old
@@ -342,7 +342,7 @@ class WorkTree:
         return (data := self.read(path)) is not None and self.blob_id(data) == sides.old
 
     def _holds_more(self, path: str, changed: Mapping[str, Sides]) -> bool:
-        """Return whether the path is a folder with files, even ignored, not in `changed`."""
+        """Return whether a folder contains any files, even ignored ones, not in `changed`."""
         inside = (
             (Path(place) / name).relative_to(self.root).as_posix()
             for place, _, names in os.walk(self.root / path)
@@ -351,7 +351,7 @@ class WorkTree:
         return any(name not in changed for name in inside)
 
     def _obstacles(self, changed: Mapping[str, Sides], dirty: Mapping[str, str]) -> Iterator[str]:
-        """Yield links and files at needed folders' paths, and changes inside replaced folders."""
+        """Yield files and links in place of needed folders, and changes inside replaced folders."""
         for folder in {folder for path in changed for folder in _folders(path)}:
             found = self._stat(folder)
             if found and not stat.S_ISDIR(found.st_mode) and folder not in changed:
@@ -362,11 +362,11 @@ class WorkTree:
                 yield path
 
     def adopt(self, paths: Iterable[str], changed: Mapping[str, Sides]) -> None:
-        """Stage the new content of files that the work tree already contains."""
+        """Stage the new content of files that already have this content in the work tree."""
         self.stage({path: changed[path].new for path in paths if changed[path].new})
 
     def stage(self, blobs: Mapping[str, str], modes: Mapping[str, str] | None = None) -> None:
-        """Set index entries to blobs. An empty blob removes the path from the index."""
+        """Set the blobs of index entries. An empty blob removes the path from the index."""
         modes = modes or {}
         none = "0" * len(self.blob_id(b""))
         lines = [
@@ -377,7 +377,7 @@ class WorkTree:
             self.repo.light.ask("update-index", "-z", "--index-info", lines=lines, env=self._env)
 
     def restore(self, paths: Iterable[str]) -> None:
-        """Write files to the work tree with their content in the index."""
+        """Write files to the work tree with the content that they have in the index."""
         lines = [f"{path}\0" for path in paths]
         if lines:
             self.repo.light.ask(
@@ -385,7 +385,7 @@ class WorkTree:
             )
 
     def remove(self, path: str) -> None:
-        """Delete a file, and the folders that become empty."""
+        """Delete a file, and any parent folders that become empty."""
         (self.root / path).unlink(missing_ok=True)
         for folder in _folders(path):
             try:
@@ -394,7 +394,7 @@ class WorkTree:
                 return
 
     def filtered(self, paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield (path, filter name) of the paths that have a git filter."""
+        """Yield (path, filter name) for each path to which a git filter applies."""
         asked = [*paths]
         # In batches, because git's output for all paths of a first run is large.
         for at in range(0, len(asked), _ASKED):
@@ -414,11 +414,11 @@ class WorkTree:
             return None
 
     def linked(self, path: str) -> bool:
-        """Return whether a path is a symlink or is below one."""
+        """Return whether a path is a symlink or is inside a symlinked folder."""
         return any((self.root / part).is_symlink() for part in (path, *_folders(path)))
 
     def read(self, path: str) -> bytes | None:
-        """Return a file's bytes, or None if there is no regular file. Follow no link."""
+        """Return a file's bytes, or None if it is not a regular file. Links are not followed."""
         if self.linked(path):
             return None
         try:
@@ -431,7 +431,7 @@ class WorkTree:
             return None
 
     def is_at(self, path: str, blob: str) -> bool:
-        """Return whether the work tree file has this content. An empty blob means no file."""
+        """Return whether a work tree file has a blob's content. An empty blob means no file."""
         if not blob:
             return self._stat(path) is None
         data = self.read(path)
@@ -440,7 +440,7 @@ class WorkTree:
         return self.blob_id(data) == blob or self._clean_id(path) == blob
 
     def _clean_id(self, path: str) -> str:
-        """Return the blob id that `git add` would give.
+        """Return the blob id that `git add` would assign to a work tree file.
 
         Line endings may be converted (core.autocrlf).
         """
@@ -452,7 +452,7 @@ class WorkTree:
         return said.strip()
 
     def cut_short(self, path: str, blob: str) -> bool:
-        """Return whether the file is missing or truncated, as after a killed checkout.
+        """Return whether a file is missing or truncated, as after an interrupted checkout.
 
         A truncated file contains a prefix of the blob, so replacing it loses nothing.
         """
@@ -465,7 +465,7 @@ class WorkTree:
         return whole.startswith((data, data.replace(b"\r", b"")))
 
     def blob_id(self, data: bytes) -> str:
-        """Return git's id for a blob of these bytes in this repository."""
+        """Compute the id that git assigns to a blob with these bytes in this repository."""
         return str(_hash(self._object_format)(b"blob %d\0" % len(data) + data).hexdigest())
 
     @cached_property
@@ -486,5 +486,5 @@ def _hash(name: str) -> Any:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Yield the folders that contain a path, innermost first."""
+    """Yield the parent folders of a path, innermost first."""
     yield from (str(part) for part in list(PurePosixPath(path).parents)[:-1])

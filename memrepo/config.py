@@ -389,13 +389,13 @@ class ConfigError(MemrepoError):
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """The effective configuration. `given` contains the keys that the file sets."""
+    """The effective configuration. `given` contains the keys that are set in the file."""
 
     values: Mapping[str, Any]
     given: frozenset[str] = frozenset()
 
     def get(self, name: str) -> Any:
-        """Return the effective value of a key. Raise KeyError if no key has this name."""
+        """Return the effective value of a key. Raise KeyError for an unknown key."""
         key = BY_NAME[name]
         if name not in self.values and key.kind == "crons":
             return key.default[self.profile]
@@ -435,13 +435,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ledger_ref(self) -> str:
-        """Return the full name of the hub's ref for the access ledger."""
+        """Return the full name of the hub's ref that stores the access ledger."""
         ref = str(self.get("ledger.ref"))
         return ref if ref.startswith("refs/") else f"refs/heads/{ref}"
 
     @property
     def read_only(self) -> bool:
-        """Return whether a newer program wrote this repository. Writes are then refused."""
+        """Return whether a newer program wrote this repository, so that writes are refused."""
         return bool(self.get("format") > FORMAT)
 
     @property
@@ -494,7 +494,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def compression(self) -> CompressionRules:
-        """Return the rules for compressing memories, including exceptions."""
+        """Return the rules for compressing memories, with their exceptions."""
         from memrepo.policies.archive import CompressionRules
 
         return CompressionRules(
@@ -521,7 +521,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _check_kinds(rows: Sequence[str]) -> None:
-    """Raise ConfigError if a row of `sources.kinds` has no pattern or an unknown kind."""
+    """Raise ConfigError if a row of `sources.kinds` lacks a pattern or has an unknown kind."""
     from difflib import get_close_matches
 
     from memrepo.read.kinds import kinds
@@ -584,7 +584,7 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def line_of(text: str, name: str) -> int:
-    """Return the one-based line that sets a dotted key, or 0 if no line does."""
+    """Return the number of the line, from 1, that sets a dotted key, or 0 if no line does."""
     section, _, key = name.rpartition(".")
     current = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -654,12 +654,12 @@ def parse_outside(text: str, path: str) -> dict[str, object]:
 
 
 def git_name(name: str) -> str:
-    """Return the name of an outside key in git's configuration, which allows no underscore."""
+    """Return a user key's name in git's configuration, where underscores are not allowed."""
     return name.replace("_", "-")
 
 
 def _check_fixed(text: str, name: str, found: object) -> None:
-    """Raise ConfigError if a key with only one allowed value has another value."""
+    """Raise ConfigError if a key that allows only one value is set to another."""
     value, why = FIXED[name]
     if found != value:
         raise ConfigError(

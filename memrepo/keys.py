@@ -1,4 +1,4 @@
-"""Define `Key`, the configuration keys that tune runs and recall, and the rules built from them."""
+"""Configuration keys for runs and recall, and the rules that are built from their values."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ EXCLUDED = ("superseded", "archived")
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
-    """A configuration key: its dotted name, kind, default and one line of explanation.
+    """A configuration key: its dotted name, kind, default and one-line explanation.
 
     `plan` is the name of the key in the engram plan. A configuration file may use that name
     instead.
@@ -530,7 +530,7 @@ def chunks_of(get: Callable[[str], Any]) -> ChunkRules:
 
 
 def contradictions_of(get: Callable[[str], Any]) -> ContradictionRules:
-    """Return the rules for comparing memories and for resolving contradictions without a person."""
+    """Return the rules for comparing memories and for resolving contradictions automatically."""
     return ContradictionRules(
         enabled=get("contradictions.enabled"),
         similarity=float(get("contradictions.similarity")),
@@ -561,7 +561,10 @@ def weights_of(get: Callable[[str], Any]) -> Weights:
 
 
 def rules_of(get: Callable[[str], Any]) -> Rules:
-    """Return the rules for memories by age and use. `get` returns the effective value of a key."""
+    """Return the rules for ageing, decay, the hot cache and the archive.
+
+    `get` returns the effective value of a key.
+    """
 
     def span(name: str) -> timedelta:
         return parse_duration(get(name))

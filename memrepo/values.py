@@ -1,4 +1,4 @@
-"""Validate the value of a configuration key by the kind of the key."""
+"""Validate configuration values by the kind of their key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REF = regex(r"(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\
 
 
 def read_value(key: Key, found: object) -> tuple[object, str]:
-    """Return (parsed value, "") for a valid value of a key, else (value, expected form)."""
+    """Validate a value. Return the parsed value and "", or the value and the expected form."""
     match key.kind:
         case "choice":
             return found, "" if found in key.words else f"one of {', '.join(key.words)}"
@@ -51,7 +51,10 @@ def _kept(key: Key, found: Any) -> Any:
 
 
 def is_zone(value: object) -> bool:
-    """Return whether a value names a zone of the tz database. Listing all zones would be slow."""
+    """Return whether a value names a time zone of the tz database.
+
+    Listing all zones would be slow.
+    """
     if not isinstance(value, str) or value.startswith(_NO_ZONES):
         return False
     try:
@@ -71,7 +74,7 @@ def is_zone(value: object) -> bool:
 
 
 def _not_crons(found: object) -> str:
-    """Return an error text if a value is not a list of cron expressions, else an empty string."""
+    """Return the expected form if a value is not a list of cron expressions, or ""."""
     if not isinstance(found, list) or not all(isinstance(part, str) for part in found):
         return 'a list of cron expressions such as ["15 5 * * 1-5"]'
     from memrepo.policies.cadence import cron_problem
@@ -97,7 +100,7 @@ def _are_prices(value: object) -> bool:
 
 
 def _are_texts(value: object) -> bool:
-    """Return whether a value is a list of texts with at least one letter or digit each."""
+    """Return whether a value is a list of texts, each with at least one letter or digit."""
     from memrepo.text.tokens import tokens
 
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)

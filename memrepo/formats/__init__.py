@@ -1,1 +1,1 @@
-"""Readers of other programs' memory formats. They return records with provenance, and problems."""
+"""Readers for the memory formats of other programs, returning records and problems."""

@@ -1,4 +1,4 @@
-"""Claude Code's auto memory: `~/.claude/projects/<project>/memory/`.
+"""Read Claude Code's auto memory in `~/.claude/projects/<project>/memory/`.
 
 `MEMORY.md` is an index with one line per memory. Every other file is one memory, with name,
 description and type (user, feedback, project, reference) in its header. Older folders contain topic
@@ -27,7 +27,7 @@ _POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
 
 def read(files: Files) -> Read:
-    """Read one record per memory file, and the items of the index and of files without a header.
+    """Read memory files, one record each, and the items of the index and of topic files.
 
     Index lines that link to a memory file are not records. Their text is added to the description
     of the linked memory.
@@ -53,7 +53,7 @@ def read(files: Files) -> Read:
 
 
 def _hooks(pages: Sequence[Page]) -> dict[str, str]:
-    """Return the text after the link in the index, by file path."""
+    """Return the text that follows each link in the index, by the path of the linked file."""
     found: dict[str, str] = {}
     for page in (page for page in pages if page.stem == "MEMORY"):
         for line in page.body.split("\n"):

@@ -1,4 +1,4 @@
-"""claude-mem: its database, `~/.claude-mem/claude-mem.db`.
+"""Read claude-mem's database, `~/.claude-mem/claude-mem.db`.
 
 Decisions and discoveries become memories. Other observations and session summaries become notes.
 Docs: docs.claude-mem.ai, "Database Architecture".
@@ -22,7 +22,7 @@ _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "note
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is a database."""
+    """Return whether a file is a claude-mem database."""
     return path.endswith((".db", ".sqlite")) and "/" not in path
 
 
@@ -54,7 +54,10 @@ def read(files: Files) -> Read:
 
 
 def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of the known tables, by table name. Raises sqlite3.Error."""
+    """Return a database's rows by table. Raises sqlite3.Error if the database is invalid.
+
+    Only known tables are read.
+    """
     # An in-memory database has no write-ahead log: clear WAL mode in bytes 18 and 19 of the header.
     plain = data[:18] + b"\1\1" + data[20:]
     with closing(sqlite3.connect(":memory:")) as database:
@@ -85,7 +88,7 @@ def _observation(given: Given, row: Mapping[str, Any]) -> list[Record]:
 
 
 def _listed(value: object) -> list[str]:
-    """Return the texts in a column that contains a JSON list, or an empty list."""
+    """Return the texts of a JSON list in a database column, or an empty list."""
     try:
         found = json.loads(value) if isinstance(value, str) and value else []
     except ValueError:

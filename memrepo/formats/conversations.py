@@ -1,4 +1,4 @@
-"""Exports of ChatGPT and of Claude: `conversations.json`, one note per conversation.
+"""Read `conversations.json`, exported by ChatGPT or Claude, as one note per conversation.
 
 A note contains the messages of the user, one bullet each, without the answers. Each entry of
 ChatGPT's own memory (messages to its tool `bio`) becomes a memory. If a conversation has branches,
@@ -28,7 +28,7 @@ class Message(NamedTuple):
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is a list of conversations.
+    """Return whether a file contains a list of exported conversations.
 
     Large exports have several numbered files.
     """
@@ -37,12 +37,12 @@ def wants(path: str) -> bool:
 
 
 def read_chatgpt(files: Files) -> Read:
-    """Read an export of ChatGPT."""
+    """Read the conversations and memory entries of a ChatGPT export."""
     return _read(files, "mapping", _chatgpt_messages)
 
 
 def read_claude(files: Files) -> Read:
-    """Read an export of Claude."""
+    """Read the conversations of a Claude export."""
     return _read(files, "chat_messages", _claude_messages)
 
 
@@ -77,7 +77,7 @@ def _read(files: Files, holds: str, messages: Any) -> Read:
 def _records(
     given: Given, key: str, talk: Mapping[str, Any], said: list[Message]
 ) -> Iterator[Record]:
-    """Yield the entries of ChatGPT's own memory, and then the note of a conversation."""
+    """Yield a conversation's entries for ChatGPT's memory, then the note of its messages."""
     id_ = next((str(talk[k]) for k in ("uuid", "conversation_id", "id") if talk.get(k)), "")
     began = _moment(given, talk.get("create_time", talk.get("created_at")), f"{key}.created")
     ended = _moment(given, talk.get("update_time", talk.get("updated_at")), f"{key}.updated")
@@ -117,7 +117,7 @@ def _records(
 
 
 def _moment(given: Given, value: object, key: str) -> datetime | None:
-    """Return a time given as text or as seconds since 1970, or None."""
+    """Parse a time given as text or as seconds since 1970. Return None without a valid time."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             return datetime.fromtimestamp(int(value), UTC)
@@ -128,7 +128,7 @@ def _moment(given: Given, value: object, key: str) -> datetime | None:
 
 
 def _chatgpt_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
-    """Yield the messages from the first one to the current one."""
+    """Yield the messages of a conversation, from the first one to the current one."""
     nodes: Any = talk["mapping"]
     path: list[Any] = []
     name = talk.get("current_node")

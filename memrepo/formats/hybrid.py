@@ -1,4 +1,4 @@
-"""Exports of `openclaw hybrid-mem export`: `memory/CATEGORY/[TAG/]SLUG-ID.md`, one file per fact.
+"""Read `openclaw hybrid-mem export` files: one per fact, `memory/CATEGORY/[TAG/]SLUG-ID.md`.
 
 The files have no header. Category, first tag and the first eight digits of the id are in their
 paths. `memory/procedures/` contains procedures, and `MEMORY.md` is only an index.
@@ -32,7 +32,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read every fact and procedure."""
+    """Read every exported fact and procedure."""
     pages, problems = read_pages(files)
     records = []
     for page in pages:

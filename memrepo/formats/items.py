@@ -1,4 +1,4 @@
-"""Markdown without a schema, item by item: the units that runs would judge, unjudged."""
+"""Read free-form markdown as records, one for each item that a run would judge."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _unread(problems: Sequence[Problem]) -> bool:
 
 
 def _there(page: Page, problem: Problem) -> Problem:
-    """Return a problem of a body with the line number in the file, as a warning."""
+    """Convert a problem in a body to a warning with the line number in the file."""
     line = problem.line + page.lines[0] - 1 if problem.line else 0
     if problem.severity == "warning":
         return replace(problem, line=line)
@@ -47,7 +47,7 @@ def _there(page: Page, problem: Problem) -> Problem:
 
 
 def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
-    """Return the record of one unit. The subject is the unit's lead or its nearest heading."""
+    """Return the record for one unit. Its subject is the unit's lead or nearest heading."""
     given = Given(page.path, unit.lines[0])
     about = unit.lead or (unit.headings[-1] if unit.headings else "")
     given.put("subject", " ".join(about.split())[:2000])
@@ -65,7 +65,10 @@ def item(page: Page, unit: Unit, type_: str, *, layer: str = "") -> Record:
 
 
 def log_notes(page: Page, noted: list[Problem]) -> Iterator[Record]:
-    """Yield a note for each dated or timed section of a daily log, or one for the file."""
+    """Yield a note for each dated or timed section of a daily log.
+
+    If the log cannot be read in sections, yield one note for the file.
+    """
     ahead = page.lines[0] - 1
     notes, problems = scan_notes(page.path, page.body.encode())
     noted += (_there(page, problem) for problem in problems)

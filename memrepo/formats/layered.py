@@ -1,4 +1,4 @@
-"""Two layers with an access tracker: `MEMORY.md` as hot cache of `memory/LAYER.md`.
+"""Read a two-layer memory: `MEMORY.md` is the hot cache of the files `memory/LAYER.md`.
 
 This is the format of the layered memory manager. A bullet of the hot cache ends with
 `↑DATE(REASON)←memory/LAYER.md[pin]`. The full text is in that file, and becomes the record.
@@ -42,12 +42,12 @@ _SHARED = 0.6
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is the hot cache, a layer, a log, or archived."""
+    """Return whether a file is a hot cache, a layer, a log or an archived file."""
     return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
 
 
 def read(files: Files) -> Read:
-    """Read the layers, logs and archived files, then mark the records that are in the hot cache."""
+    """Read all layers, logs and archived files, and mark the records in the hot cache."""
     pages, problems = read_pages(files)
     records: list[Record] = []
     for page in pages:
@@ -73,7 +73,7 @@ def _records(page: Page, noted: list[Problem]) -> list[Record]:
 
 
 def _heat(page: Page, records: list[Record]) -> list[Problem]:
-    """Mark the records condensed by hot bullets. A bullet without a full text becomes a record."""
+    """Mark records that hot bullets condense. A bullet without a full text becomes a record."""
     problems: list[Problem] = []
     for number, line in prose(page):
         match = _BULLET.fullmatch(line)
@@ -104,9 +104,9 @@ def _heat(page: Page, records: list[Record]) -> list[Problem]:
 
 
 def _meant(text: str, file: str, records: list[Record]) -> int | None:
-    """Return the index of the record that a bullet condenses.
+    """Return the index of the record that a bullet condenses, or None if there is none.
 
-    This is the record of the file that has the most words of the bullet. Return None if too few
+    The record of the bullet's file that has the most words of the bullet is returned, if enough
     words match.
     """
     words = content_words(text)

@@ -1,4 +1,4 @@
-"""Names, enums and formulas of memory-purifier's files, and the mapping of its status to memrepo's.
+"""Names and formulas used in memory-purifier's files, and the mapping of its statuses.
 
 memrepo splits the status into `status` and `standing`. The lineage is memory-purifier 1.7, artifact
 schema 1. Docs: docs/migrating.md.
@@ -49,7 +49,7 @@ _AXES: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def status_of(memory: Memory) -> str:
-    """Return the memory-purifier status for a memory's `status` and `standing`.
+    """Return the memory-purifier status that matches a memory's `status` and `standing`.
 
     Return "superseded" for a superseded memory. Return "stale" for an archived memory, unless it
     waits for retirement. Return the standing otherwise.
@@ -62,17 +62,17 @@ def status_of(memory: Memory) -> str:
 
 
 def axes_of(status: str) -> tuple[str, str]:
-    """Return (status, standing) for a memory-purifier status. Raises KeyError if it is unknown."""
+    """Return (status, standing) for a memory-purifier status. Raises KeyError if unknown."""
     return _AXES[status]
 
 
 def lineage_id(*, subject: str, predicate: str, text: str, home: str) -> str:
-    """Return `cl-<16 hex>`: the SHA-256 of the four strings joined by "|"."""
+    """Return the claim id `cl-<16 hex>`: the SHA-256 of the four strings joined by "|"."""
     return f"cl-{_sha(f'{subject}|{predicate}|{text}|{home}')[:16]}"
 
 
 def contradiction_id(claim_ids: Iterable[str]) -> str:
-    """Return `contra-<12 hex>` for contradicting claims, independent of their order.
+    """Return the id `contra-<12 hex>` for contradicting claims, independent of their order.
 
     This differs from memory-purifier, whose random ids create duplicate records.
     """
@@ -80,7 +80,7 @@ def contradiction_id(claim_ids: Iterable[str]) -> str:
 
 
 def candidate_id(*, source: str, line: int, text: str) -> str:
-    """Return `cand-<16 hex>` for source, first line and text.
+    """Return the candidate id `cand-<16 hex>`, computed from source, first line and text.
 
     The text is lower-cased, and its whitespace is folded.
     """
@@ -89,7 +89,10 @@ def candidate_id(*, source: str, line: int, text: str) -> str:
 
 
 def cursor_of(inventory: Mapping[str, str]) -> str:
-    """Return `cursor-v1:<16 hex>` for content hashes (`sha256:...`) by path."""
+    """Return the cursor `cursor-v1:<16 hex>`, computed from content hashes by path.
+
+    A content hash has the form `sha256:...`.
+    """
     lines = sorted(f"{path}:{hash_}" for path, hash_ in inventory.items())
     return f"cursor-v1:{_sha(chr(10).join(lines))[:16]}"
 
@@ -100,7 +103,7 @@ def content_hash(data: bytes) -> str:
 
 
 def state_version() -> str:
-    """Return the 12 hex digits that identify the three versions of these files."""
+    """Return the 12 hex digits that identify the three versions of memory-purifier's files."""
     triple = f"{LOGIC_VERSION}|{MANIFEST_SCHEMA}|{ARTIFACT_SCHEMA}"
     return hashlib.sha1(triple.encode(), usedforsecurity=False).hexdigest()[:12]
 

@@ -1,4 +1,4 @@
-"""The reference MCP memory server: `memory.json`, one line per entity or relation.
+"""Read `memory.json` of the reference MCP memory server: one line per entity or relation.
 
 Each observation becomes a memory in the context of its entity. Each relation becomes a memory with
 both names. Docs: modelcontextprotocol/servers, "Knowledge Graph Memory Server".
@@ -15,12 +15,12 @@ from memrepo.formats.records import Files, Given, Read, Record, refused
 
 
 def wants(path: str) -> bool:
-    """Return whether a file may belong to the server."""
+    """Return whether a file may be a memory file of the server."""
     return path.endswith((".json", ".jsonl")) and "/" not in path
 
 
 def read(files: Files) -> Read:
-    """Read every line. An unreadable line is a problem and does not stop the rest."""
+    """Read every line. An unreadable line is reported as a problem, and reading continues."""
     records: list[Record] = []
     problems: list[Problem] = []
     for path, data in sorted(files.items()):

@@ -1,6 +1,6 @@
-"""mem0: the result of `get_all` or of an export job, saved as JSON.
+"""Read mem0's memories from the JSON result of `get_all` or of an export job.
 
-It is a list of memories, or an object with the list under `results` or `memories`. Docs:
+The result is a list of memories, or an object with the list under `results` or `memories`. Docs:
 docs.mem0.ai, API reference, "Get memories".
 """
 
@@ -26,7 +26,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read the memories of every file. Relations between entities are only counted."""
+    """Read the memories in every file. Relations between entities are only counted."""
     records: list[Record] = []
     problems: list[Problem] = []
     relations = 0
@@ -50,7 +50,7 @@ def read(files: Files) -> Read:
 
 
 def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
-    """Return the key of the list, the memories, and the number of relations."""
+    """Return the key of a page's list, the memories, and the number of relations, or a problem."""
     if isinstance(value, list):
         return "", value, 0
     if isinstance(value, dict):
@@ -62,7 +62,7 @@ def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
 
 
 def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str, int, object]]:
-    """Yield (key, line, memory) for each memory.
+    """Yield each memory with its key and line, as (key, line, memory) tuples.
 
     The line number is that of the memory's id, or 0 if there is no id.
     """
@@ -110,7 +110,7 @@ def _record(path: str, key: str, line: int, value: object) -> tuple[Record | Non
 
 
 def _metadata(value: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """Return a memory's metadata: words as tags, longer values as lines to append to the text."""
+    """Split a memory's metadata into tags for words and additional lines for longer values."""
     tags: list[str] = []
     lines: list[str] = []
     for name, said in _extra(value).items():

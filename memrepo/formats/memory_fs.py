@@ -1,4 +1,4 @@
-"""memory_fs of context-clear: notes in `hot/`, `warm/`, `gist/` and `forgotten/`, and a counter.
+"""Read context-clear's notes in `hot/`, `warm/`, `gist/` and `forgotten/`, and its counter.
 
 `gist/NAME.md` is a summary (`# title`, a line of tags, text) of `warm/NAME.md`, which still exists.
 The counter `refcount.json` is next to the folder, so `PATH` should be the parent folder.
@@ -26,7 +26,7 @@ _TAGS = regex(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is a note of a tier, or the counter."""
+    """Return whether a file is a note in a tier's folder, or the counter."""
     parts = path.split("/")
     if parts[-1] == _COUNTER:
         return len(parts) <= 2
@@ -34,7 +34,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read every note once, even if it is in several folders."""
+    """Read every note once, even if several folders contain it."""
     pages, problems = read_pages({p: d for p, d in files.items() if p.endswith(".md")})
     counted = _counter(files, problems)
     notes: dict[str, dict[str, Page]] = {}
@@ -51,7 +51,7 @@ def read(files: Files) -> Read:
 
 
 def _counter(files: Files, problems: list[Problem]) -> dict[str, Mapping[str, Any]]:
-    """Return the counter's entries by the name of their note."""
+    """Return the counter's entries, by note name."""
     path = next((p for p in sorted(files) if p.endswith(_COUNTER)), "")
     page = read_object(files[path]) if path else {}
     if isinstance(page, str):

@@ -1,4 +1,4 @@
-"""An Obsidian vault: one memory per note, with tags, and links to other notes of the vault.
+"""Read an Obsidian vault: one memory per note, with tags, and links to other notes.
 
 Files written by memrepo become the same memories again.
 """

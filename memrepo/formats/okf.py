@@ -1,4 +1,4 @@
-"""An Open Knowledge Format bundle: memrepo's own files as they are, other concepts as facts.
+"""Read an Open Knowledge Format bundle: memrepo's files unchanged, other concepts as facts.
 
 Spec: GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, 0.2. `index.md` and `log.md` are reserved.
 """
@@ -14,12 +14,12 @@ from memrepo.formats.records import Files, Given, Read, Record, Whole, day_of, r
 
 
 def wants(path: str) -> bool:
-    """Return whether a file is a concept of a bundle."""
+    """Return whether a file is a concept of an OKF bundle."""
     return is_markdown(path) and path.rpartition("/")[2] not in RESERVED_NAMES
 
 
 def read(files: Files) -> Read:
-    """Read a bundle. A concept without a type is refused."""
+    """Read a bundle. Concepts without a type are refused."""
     found: list[Record | Whole] = []
     problems: list[Problem] = []
     for path, data in sorted(files.items()):

@@ -1,4 +1,4 @@
-"""An OpenClaw workspace: `MEMORY.md`, `USER.md`, `memory/`, the diary, and dreaming's recall.
+"""Read an OpenClaw workspace: `MEMORY.md`, `USER.md`, `memory/`, diary and recalled lines.
 
 A bullet promoted by dreaming refers to the source lines in a daily log.
 `.dreams/short-term-recall.json` has concept tags for lines of logs. Docs: docs.openclaw.ai,
@@ -49,7 +49,7 @@ def wants(path: str) -> bool:
 
 
 def read(files: Files) -> Read:
-    """Read long-term memory, topic files, daily logs and the diary."""
+    """Read a workspace's long-term memory, topic files, daily logs and diary."""
     logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
     pages, problems = read_pages(logs)
     records = [record for page in pages for record in _records(page, problems)]
@@ -82,7 +82,7 @@ def _records(page: Page, noted: list[Problem]) -> Iterator[Record]:
 
 
 def _promoted(page: Page) -> Iterator[Record]:
-    """Yield the bullets that dreaming promoted, with the lines of the daily log as evidence."""
+    """Yield the bullets that dreaming promoted, citing lines of the daily log as evidence."""
     for number, line in prose(page):
         match = _PROMOTED.fullmatch(line)
         if match is None:
@@ -105,7 +105,7 @@ def _promoted(page: Page) -> Iterator[Record]:
 
 
 def _dreams(page: Page) -> Iterator[Record]:
-    """Yield the entries of the diary, split at horizontal rules.
+    """Yield the entries of the dream diary, which horizontal rules separate.
 
     A first line in italics is the date of its entry.
     """
@@ -137,7 +137,7 @@ def _dreams(page: Page) -> Iterator[Record]:
 
 
 def _recalled(files: Files, problems: list[Problem]) -> list[Any]:
-    """Return the recently recalled entries: path, lines, snippet, concept tags and counts."""
+    """Return recently recalled entries: their path, lines, snippet, concept tags and counts."""
     if _RECALL not in files:
         return []
     page = read_object(files[_RECALL])
@@ -154,7 +154,7 @@ def _count(entry: Any) -> int:
 
 
 def _tagged(record: Record, recalled: Iterable[Any]) -> Record:
-    """Return a record with the tags of recalled entries whose snippet it contains.
+    """Add to a record the tags of recalled entries whose snippet the record contains.
 
     Line numbers are not compared, because they are unreliable.
     """

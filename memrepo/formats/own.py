@@ -1,4 +1,4 @@
-"""Memories in memrepo's own formats: JSON lines and memory files, imported without loss."""
+"""Read memories in memrepo's own formats, JSON lines and memory files, without loss."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wants_lines(path: str) -> bool:
 
 
 def read_jsonl(files: Files) -> Read:
-    """Read the output of `memrepo export jsonl`: one memory per line, including forgotten ones."""
+    """Read the output of `memrepo export jsonl`, which includes forgotten memories."""
     found: list[Whole] = []
     problems: list[Problem] = []
     for path, data in files.items():
@@ -56,7 +56,7 @@ def _memory(path: str, line: Line) -> tuple[Memory | None, list[Problem]]:
 
 
 def memory_file(path: str, data: bytes) -> Whole | None:
-    """Read a file written by memrepo. Return None for other files, which have no memory id."""
+    """Read a memory file written by memrepo. Return None for files without a memory id."""
     memory, _ = codec.decode(path, data)
     if memory is None or not memory.id:
         return None
@@ -64,7 +64,7 @@ def memory_file(path: str, data: bytes) -> Whole | None:
 
 
 def path_here(layout: Layout, memory: Memory) -> str:
-    """Return the path of a whole memory in this repository.
+    """Return the path that an imported memory gets in this repository.
 
     Use the memory's own path below this repository's prefix if that path is valid. Otherwise use
     the path of a new memory.

@@ -1,4 +1,4 @@
-"""A markdown file of another program: its header as nodes, its body, and its links."""
+"""Read a markdown file of another program: its header as nodes, its body, and its links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TAG = regex(r"(?<![\w/#&])#([^\W\d_][\w/-]{0,100})")
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A file: header values with their lines, the body, and the body's first and last line.
+    """A markdown file: header values with their lines, the body, and the body's line range.
 
     Line numbers are one-based.
     """
@@ -44,12 +44,12 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
         return date_of_path(self.path)
 
     def text(self, key: str) -> str:
-        """Return a header value that is a text, or else an empty string."""
+        """Return a header value if it is a text, or else an empty string."""
         value = self.values.get(key)
         return str(value).strip() if isinstance(value, str) else ""
 
     def texts(self, key: str) -> list[str]:
-        """Return a header value as a list of texts, from a list or a comma-separated text."""
+        """Return a header value as a list of texts. A comma-separated text is split."""
         value = self.values.get(key)
         found = value if isinstance(value, list) else [value] if isinstance(value, str) else []
         parts = (part for item in found if isinstance(item, str) for part in item.split(","))
@@ -57,7 +57,10 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_page(path: str, data: bytes) -> tuple[Page | None, list[Problem]]:
-    """Read a file. A file without a header is all body. Return None if it is not UTF-8."""
+    """Read a file into header and body. Return None if the file is not UTF-8.
+
+    A file without a header is all body.
+    """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -97,7 +100,7 @@ def read_pages(files: Mapping[str, bytes]) -> tuple[list[Page], list[Problem]]:
 
 
 def prose(page: Page) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a body with their numbers, except those in fenced code."""
+    """Yield (number, line) pairs for the lines of a body, except those in fenced code."""
     source = read_lines(page.path, page.body.encode())
     for number, line in enumerate(source.text, start=1):
         if number not in source.fenced:
@@ -105,7 +108,7 @@ def prose(page: Page) -> Iterator[tuple[int, str]]:
 
 
 def linked(text: str) -> tuple[str, ...]:
-    """Return the unique link targets of a text: `[[names]]`, and files in markdown links."""
+    """Return the unique link targets in a text: `[[names]]`, and files in markdown links."""
     found = [name.strip() for name in _WIKI.findall(text)]
     return tuple(dict.fromkeys([*found, *map(unquoted, _LINK.findall(text))]))
 
@@ -118,12 +121,12 @@ def unquoted(target: str) -> str:
 
 
 def hashtags(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the unique `#tags` of lines, without the sign."""
+    """Return the unique hashtags in some lines, without the `#`."""
     return tuple(dict.fromkeys(tag for line in lines for tag in _TAG.findall(line)))
 
 
 def names_of(page: Page) -> tuple[str, ...]:
-    """Return the names by which other files link to a file: its stem, path, title and others."""
+    """Return the names by which links may refer to a file, such as its stem, path and title."""
     path = page.path.removesuffix(".md")
     names = [page.stem, path, page.text("title"), page.text("permalink"), page.text("name")]
     return tuple(dict.fromkeys(filter(None, names)))
@@ -135,6 +138,6 @@ def is_markdown(path: str) -> bool:
 
 
 def properties(page: Page, known: Collection[str]) -> str:
-    """Return the header values that memrepo has no field for, one line per key."""
+    """Return the header values for which memrepo has no field, one line per key."""
     found = ((key, page.texts(key)) for key in page.values if key not in known)
     return "\n".join(f"{key}: {', '.join(values)}" for key, values in found if values)

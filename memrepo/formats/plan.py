@@ -1,4 +1,4 @@
-"""Plan the changes of an import from the records of a reader. Importing again changes nothing.
+"""Plan an import from a reader's records. Repeating the import changes nothing.
 
 A record that is already a memory is not created again. It is recognised by its id in the other
 program, its memory id or its text. If the other program reworded it and nobody edited the memory
@@ -61,7 +61,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes for one commit, judgements by memory id, counts, and all problems."""
+    """The result of an import: the changes to commit, judgements by memory, counts and problems."""
 
     changes: tuple[Change, ...] = ()
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -70,7 +70,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take(state: State, read: Read, terms: Terms) -> Imported:
-    """Return the changes that import the records, and the judgements of the new memories."""
+    """Return the changes that import some records, and the judgements of the new memories."""
     work = _Work(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:
@@ -104,7 +104,7 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
 
 
 class _Work(msgspec.Struct):
-    """The memories of an import under construction."""
+    """An import under construction, with its new and updated memories."""
 
     state: State
     terms: Terms
@@ -173,7 +173,7 @@ class _Work(msgspec.Struct):
             self.files[memory.id] = whole.data
 
     def _new(self, memory: Memory, place: _Place, key: str) -> bool:
-        """Add a memory to the import. Return whether it is accepted."""
+        """Add a memory to the import. Return False if the memory must be left out."""
         if memory.id in self.terms.left:
             self.left += 1
             return False
@@ -192,7 +192,7 @@ class _Work(msgspec.Struct):
         return True
 
     def _held(self, memory: Memory, record: Record) -> str:
-        """Return the id of a record's existing memory, or "".
+        """Find the existing memory for a record. Return its id, or an empty string.
 
         Compare the id in the other program, then the memory id, then the text.
         """
@@ -211,7 +211,7 @@ class _Work(msgspec.Struct):
         return ""
 
     def _meet(self, id_: str, memory: Memory, record: Record) -> None:
-        """Count a known record. Update the memory or report a problem if the text differs."""
+        """Count a known record. If its text differs, update the memory or report a problem."""
         self.known += 1
         self.met.add(id_)
         held = self.state.memories.get(id_)
@@ -242,7 +242,7 @@ class _Work(msgspec.Struct):
             )
 
     def _is_as_it_came(self, held: Memory) -> bool:
-        """Return whether an imported memory was never edited, confirmed or retired here."""
+        """Return whether an imported memory was never edited, confirmed or retired since."""
         written = held.fields.get("generated")
         return (
             held.text("origin") == "import"
@@ -253,7 +253,7 @@ class _Work(msgspec.Struct):
         )
 
     def _follow(self, held: Memory, memory: Memory) -> None:
-        """Update a memory to the current text of the other program. The old text becomes an alias.
+        """Update a memory to the other program's current text, keeping the old text as an alias.
 
         Rejected statements are already removed from the new text, so the rest may equal the old
         text.
@@ -269,7 +269,7 @@ class _Work(msgspec.Struct):
         self.updated[held.id] = Update(id=held.id, fields=fields, body=memory.body)
 
     def _meet_whole(self, memory: Memory) -> None:
-        """Update a memory in memrepo's own format that was reworded elsewhere, but not here."""
+        """Update a memory that was reworded elsewhere but not in this repository."""
         held = self.state.memories.get(memory.id)
         if held is None or held.body == memory.body or held.status != memory.status:
             return
@@ -284,7 +284,7 @@ class _Work(msgspec.Struct):
             self._follow(held, memory)
 
     def pair(self) -> None:
-        """Pair new records with the memories that they reword.
+        """Pair new records with the existing memories that they reword.
 
         A new record without an id is a rewording if a similar memory is missing from the same file.
         """
@@ -310,7 +310,7 @@ class _Work(msgspec.Struct):
             self._follow(best, memory)
 
     def _screened(self, memory: Memory, place: _Place, key: str) -> Memory | None:
-        """Return a memory without rejected statements, or None if nothing is left of it.
+        """Remove rejected statements from a memory. Return None if nothing remains.
 
         A memory similar to a rejection is left out too, because there is nobody to ask.
         """
@@ -342,7 +342,7 @@ class _Work(msgspec.Struct):
         return rest
 
     def _clean(self, memory: Memory, place: _Place) -> Memory:
-        """Return a memory with its secrets replaced by placeholders, as in a snapshot."""
+        """Replace the secrets in a memory by placeholders, as in a snapshot."""
         kinds: set[str] = set()
 
         def clean(text: str) -> str:
@@ -417,7 +417,7 @@ class _Work(msgspec.Struct):
         return Memory(path=path, fields=fields, body=text)
 
     def _places(self, places: Sequence[Source], text: str, *, in_force: bool) -> Iterator[Source]:
-        """Yield the places in the workspace as places in this repository.
+        """Yield sources in the workspace as the corresponding sources in this repository.
 
         A URL or a memory's own file is not changed.
         """
@@ -444,7 +444,7 @@ class _Work(msgspec.Struct):
         )
 
     def link(self) -> None:
-        """Link new memories to those that their records name, if these were imported too."""
+        """Link new memories to those imported memories that their records name."""
         for id_, record in self.records.items():
             links = list(self.fresh[id_].fields.get("links", ()))
             for type_, name in record.links:
@@ -462,7 +462,7 @@ class _Work(msgspec.Struct):
                 self._supersede(self.names.get(name, ""), id_)
 
     def _supersede(self, id_: str, old: str) -> None:
-        """Mark a new memory as superseded by another new one.
+        """Mark one new memory as superseded by another.
 
         Only a person may end existing memories.
         """
@@ -479,7 +479,7 @@ class _Work(msgspec.Struct):
         )
 
     def changes(self) -> tuple[Change, ...]:
-        """Return the creations and updates, including updates that fix references."""
+        """Return the import's creations and updates, including updates that fix references."""
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
         updates, mended = close(apply(self.state, [*creates, *self.updated.values()]), before)

@@ -1,4 +1,4 @@
-"""The claims published by memory-purifier: `purified-claims.jsonl`, in a workspace's `runtime/`.
+"""Read memory-purifier's claims from `purified-claims.jsonl`, in a workspace's `runtime/`.
 
 A claim refers to lines of a source in the workspace. The next run recognises a claim whose text is
 a unit of the source. The same is true if the lines contain a single unit with enough of the claim's
@@ -44,12 +44,12 @@ _JUDGEMENT = {
 
 
 def wants(path: str) -> bool:
-    """Return whether an import reads a file. The other files of a purifier are derived."""
+    """Return whether an import reads a file. Files that memory-purifier derives are skipped."""
     return path.removeprefix(RUNTIME) in (lineage.CLAIMS, lineage.CONTRADICTIONS, lineage.MANIFEST)
 
 
 def read(files: Files) -> Read:
-    """Read the claims, and add links from the file of contradictions."""
+    """Read the claims, and add the links recorded in the file of contradictions."""
     problems: list[Problem] = []
     records: list[Record] = []
     against: dict[str, list[str]] = {}
@@ -149,7 +149,7 @@ def _sources(claim: Mapping[str, Any], given: Given) -> Iterator[Source]:
 
 
 def _day(value: object) -> str:
-    """Return the date of a capture. Drop the time of day, which is only that of a file."""
+    """Return the date of a capture without the time of day, which is only that of a file."""
     try:
         parse_time(str(value))
     except ValueError:
@@ -158,7 +158,10 @@ def _day(value: object) -> str:
 
 
 def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
-    """Yield one entry per removed source. The purifier lists all removed sources in one entry."""
+    """Yield one entry for each removed source of a claim.
+
+    The purifier lists all removed sources in one entry.
+    """
     for entry in mappings(claim.get("retirementReasons")):
         run, word = (str(entry.get(key) or "unknown")[:200] for key in ("runId", "reason"))
         word = "source_removed" if word == "all_sources_removed" else word
@@ -168,7 +171,7 @@ def _retired(claim: Mapping[str, Any]) -> Iterator[Retired]:
 
 
 def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
-    """Return the judgement fields that a memory's header cannot contain."""
+    """Return those judgement fields of a claim that a memory's header cannot contain."""
     found: dict[str, object] = {
         ours: text if isinstance(text := claim.get(theirs), str) else ""
         for ours, theirs in _JUDGEMENT.items()
@@ -183,7 +186,7 @@ def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
 
 
 class Workspace(msgspec.Struct):
-    """The current sources and blob ids by name, and the hashes recorded by the purifier."""
+    """The current sources of a workspace with their blob ids, and the purifier's hashes of them."""
 
     sources: Mapping[str, bytes]
     blobs: Mapping[str, str]
@@ -191,7 +194,7 @@ class Workspace(msgspec.Struct):
     _units: dict[str, tuple[Unit, ...]] = msgspec.field(default_factory=dict)
 
     def located(self, place: Source, text: str, *, in_force: bool) -> Source:
-        """Return a place with blob and text hash of the claim's unit, if the unit is certain."""
+        """Return a place, with the claim's unit recorded by blob and text hash if it is certain."""
         name, lines, hash_ = place.resource, place.lines, text_hash(text)
         units = self._read(name)
         within = [u for u in units if u.lines[0] <= lines[1] and lines[0] <= u.lines[1]]
@@ -217,7 +220,7 @@ class Workspace(msgspec.Struct):
 
 
 def read_hashes(files: Files) -> dict[str, str]:
-    """Return the content hashes of sources when the purifier last read them, by name."""
+    """Return the content hashes that the purifier last recorded for its sources, by name."""
     page = read_object(_named(files, lineage.MANIFEST) or b"{}")
     entries = mappings(page.get("sourceInventory")) if isinstance(page, dict) else []
     return {str(entry.get("path")): str(entry.get("content_hash")) for entry in entries}

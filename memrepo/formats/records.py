@@ -25,7 +25,7 @@ _HALVES = regex(r"\\u[dD][89a-fA-F]")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """One memory of another program.
+    """A memory read from another program's files.
 
     `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
     other names that links use. `captured` is an ISO date, and `written` is when the program last
@@ -55,7 +55,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Whole(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory in memrepo's own format, imported unchanged. `data` is its file, if there is one."""
+    """A memory in memrepo's own format, imported unchanged.
+
+    `data` is its file, if there is one.
+    """
 
     memory: Memory
     path: str
@@ -64,7 +67,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a reader: records and whole memories in order, problems, and skipped counts."""
+    """The result of a reader: records, whole memories, problems, and counts of skipped items."""
 
     records: tuple[Record | Whole, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -76,7 +79,7 @@ Reader = Callable[[Files], Read]
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):
-    """A format: its name, a short description, a predicate for its files, and its reader."""
+    """A format that can be imported: its name, description, file predicate and reader."""
 
     name: str
     what: str
@@ -87,7 +90,7 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Given:
-    """The fields of one foreign record. Invalid values become problems."""
+    """The fields read from one foreign record. Invalid values are reported as problems."""
 
     def __init__(self, path: str, line: int = 0) -> None:
         self.path, self.line = path, line
@@ -106,7 +109,7 @@ class Given:
             self.fields["tags"] = tuple(filter(None, words))
 
     def set(self, name: str, value: object, key: str = "", line: int = 0) -> None:
-        """Set a field from a value, even an empty one."""
+        """Set a field from a value, even if the value is empty."""
         node = node_of(value)
         try:
             read = BY_NAME[name].kind.read("" if node is None else node)
@@ -117,7 +120,7 @@ class Given:
             self.fields[name] = read
 
     def time(self, value: object, key: str, line: int = 0) -> datetime | None:
-        """Return a value as a time. Return None and add a problem if the value is not a time."""
+        """Parse a value as a time. Return None and add a problem if parsing fails."""
         node = node_of(value)
         if node in (None, ""):
             return None
@@ -128,7 +131,7 @@ class Given:
             return None
 
     def note(self, key: str, said: str, line: int = 0) -> None:
-        """Add a problem for a field that is left out. The record is still imported."""
+        """Add a problem for an omitted field of a record that is still imported."""
         self.problems.append(
             Problem(
                 path=self.path,
@@ -144,7 +147,7 @@ class Given:
 
 
 def node_of(value: object) -> Node | None:
-    """Return a JSON value as the header reader would return it. null becomes None."""
+    """Convert a JSON value to a node, as the header reader would return it. null becomes None."""
     match value:
         case None | str():
             return value
@@ -162,7 +165,7 @@ def node_of(value: object) -> Node | None:
 
 
 def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
-    """Return the value of a JSON file. Return None and add a problem if it cannot be read.
+    """Parse a JSON file. Return None and add a problem if the file cannot be read.
 
     An unpaired surrogate, which JSON allows but text cannot contain, becomes U+FFFD.
     """
@@ -204,7 +207,7 @@ def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
 
 
 def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
-    """Return the problem that a record is not imported."""
+    """Return the problem that reports why a record is not imported."""
     return Problem(
         path=path,
         line=line,
@@ -217,7 +220,7 @@ def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
 
 
 def day_of(moment: datetime | None) -> str:
-    """Return a time as text for evidence. Midnight is returned as a date without a time zone."""
+    """Format a time for evidence. Midnight becomes a date without a time zone."""
     if moment is None:
         return ""
     return format_time(moment) if moment.time() != time() else moment.date().isoformat()

@@ -1,4 +1,4 @@
-"""Remnic, formerly engram: a folder of markdown files, one per memory, with their own header.
+"""Read a folder of Remnic (formerly engram): one markdown file with a header per memory.
 
 Memories are in `facts/DAY/ID.md` and similar paths. `entities/TYPE-NAME.md` and `profile.md` are
 read item by item. `namespaces/NAME/` becomes a scope. Chunks are skipped, because their parent
@@ -34,7 +34,7 @@ _HELD = {"entities": "fact", "questions": "open_question"}
 
 
 def read(files: Files) -> Read:
-    """Read every memory, except chunks and those that Remnic itself does not trust."""
+    """Read every memory, except chunks and memories that Remnic itself does not trust."""
     pages, problems = read_pages(files)
     records: list[Record] = []
     successors: dict[str, str] = {}
@@ -62,7 +62,7 @@ def read(files: Files) -> Read:
 
 
 def _without_id(page: Page, noted: list[Problem], passed: dict[str, int]) -> list[Record]:
-    """Read the items of a profile or an entity page.
+    """Read the items of a page without a memory id: a profile or an entity.
 
     Items of an entity page refer to the entity.
     """
@@ -143,7 +143,7 @@ def _links(page: Page) -> tuple[tuple[str, str], ...]:
 
 
 def _replaced(records: list[Record], successors: Mapping[str, str]) -> list[Record]:
-    """Return the records with `replaces` set in successors.
+    """Set `replaces` in the records that are successors of others, and return all records.
 
     A superseded record without a successor is archived.
     """

@@ -1,4 +1,4 @@
-"""Query the judge in batches, and ask once more about items whose answer was refused.
+"""Ask the judge about items in batches, and repeat the question once for refused answers.
 
 If the judge fails or a budget is reached, all finished batches remain valid. Items without an
 answer are left for the next run. (memory-purifier lost every finished batch, its defect P2.)
@@ -65,21 +65,21 @@ _T = TypeVar("_T")
 
 
 class Kept(Protocol):
-    """A store for answers between runs."""
+    """A store that keeps a judge's paid answers from one run to the next."""
 
     @property
     def unbilled(self) -> Usage:
-        """Return the cost of stored answers that no manifest records yet."""
+        """Return the cost of stored answers that no run's manifest has recorded yet."""
 
     def find(self, key: str) -> Mapping[str, object] | None:
-        """Return the record for a key, or None."""
+        """Return the stored record for an answer's key, or None."""
 
     def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
-        """Store the records of one question by key, and the question's cost."""
+        """Store the answers to one question by key, together with the question's cost."""
 
 
 class Asking(Protocol):
-    """The context of a request besides its items: judge, time and settings."""
+    """The settings for asking the judge: the judge itself, the time, the profile and the store."""
 
     @property
     def now(self) -> datetime:
@@ -87,11 +87,11 @@ class Asking(Protocol):
 
     @property
     def local_now(self) -> datetime:
-        """Return the time of the run in the repository's time zone. Its date is today's."""
+        """Return the run's time in the repository's time zone, which determines today's date."""
 
     @property
     def judge(self) -> Judge:
-        """Return the judge."""
+        """Return the judge that answers the questions."""
 
     @property
     def profile(self) -> Profile:
@@ -99,15 +99,15 @@ class Asking(Protocol):
 
     @property
     def by_object(self) -> bool:
-        """Return whether claims with equal subject and predicate differ if their objects differ."""
+        """Return whether the object distinguishes claims with the same subject and predicate."""
 
     @property
     def kept(self) -> Kept | None:
-        """Return the store for answers, or None for a judge without cost."""
+        """Return the store for paid answers, or None if the judge costs nothing."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """A question without a usable answer: pass, batch (from 1), reason, and the judge's reply.
+    """A failed question: its pass, its batch number (from 1), the reason, and the judge's reply.
 
     `tried` has the reason for each attempt to parse the reply that failed.
     """
@@ -120,7 +120,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, Generic[_T], kw_only=True):
-    """The result of one pass. Items in `refused` and `left` have no answer and remain open."""
+    """The result of one pass. The items in `refused` and `left` have no answer and remain open."""
 
     name: str
     answers: list[_T] = msgspec.field(default_factory=list)
@@ -136,16 +136,16 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
 
     @property
     def open(self) -> frozenset[str]:
-        """Return the ids of all items without an answer."""
+        """Return the ids of all items without an accepted answer."""
         return frozenset(self.refused) | self.left
 
     @property
     def partial(self) -> str:
-        """Return why the pass is incomplete, or an empty string. Single refusals do not count."""
+        """Return why the pass is incomplete, or an empty string. Refused answers do not count."""
         return self.stopped or (self.failures[-1].reason if self.batches_left else "")
 
     def join(self, other: Asked[Any]) -> None:
-        """Add the failures and batches of another result to this one."""
+        """Add the failures and batch counts of another pass to this result."""
         self.failures += other.failures
         self.stopped = self.stopped or other.stopped
         self.batches_done += other.batches_done
@@ -160,7 +160,7 @@ class _Checked(msgspec.Struct, Generic[_T], frozen=True, kw_only=True):
 
 
 class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=True):
-    """How to send one kind of question, check its answers, ask again and store the answers.
+    """One kind of question, with the functions that send it, check its answers and store them.
 
     `items` names the request field that contains the items. `id` names the field that identifies an
     item and its answers. `shown` maps the id of each item to the data shown to the judge.
@@ -177,11 +177,11 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
     shown: Mapping[str, object]
 
     def ids(self, request: _Request) -> list[str]:
-        """Return the ids of a request's items."""
+        """Return the ids of the items in a request."""
         return [getattr(item, self.id) for item in getattr(request, self.items)]
 
     def some(self, request: _Request, faults: Mapping[str, str], *, again: bool) -> _Request:
-        """Return a request with only the items in `faults`.
+        """Return a copy of a request that contains only the items in `faults`.
 
         If `again` is true, the request includes the fault of each item.
         """
@@ -190,7 +190,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
         return replace(request, **more)  # type: ignore[type-var]
 
     def known(self) -> dict[str, list[_Answer]]:
-        """Return the stored answers by item id.
+        """Return the stored answers, grouped by item id.
 
         A damaged record is ignored, so its item is judged again.
         """
@@ -210,7 +210,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
         return found
 
     def store(self, answers: Sequence[_Answer], usage: Usage) -> None:
-        """Store the answers of one question by item, and the question's cost."""
+        """Store the answers to one question by item id, together with the question's cost."""
         if self.kept is not None:
             rows: dict[str, dict[str, list[object]]] = {}
             for one in answers:
@@ -225,7 +225,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
 def ask_promotions(
     candidates: Sequence[Candidate], setting: Asking, beside: Mapping[str, str]
 ) -> Asked[Verdict]:
-    """Run Pass 1 for all candidates. Return the verdicts, sorted by candidate id.
+    """Ask for verdicts on all candidates (Pass 1). Return the verdicts, sorted by candidate id.
 
     A model gets the candidates in line order, rules get them in id order. `beside` maps a candidate
     to the one in whose batch it must be judged.
@@ -264,7 +264,7 @@ def _links(verdict: Verdict) -> set[str]:
 
 
 def _shown(c: Candidate) -> list[object]:
-    """Return the fields of a candidate that a judge sees."""
+    """Return those fields of a candidate that the judge sees."""
     context = list(c.context)
     return [
         *(c.candidate_id, c.text, context, c.type_hint, c.key, c.value, c.task),
@@ -277,7 +277,7 @@ Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
 
 
 def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> Asked[CanonicalClaim]:
-    """Run Pass 2 for all clusters, and verify wordings written by a model.
+    """Ask for the claims of all clusters (Pass 2), and verify the wordings written by a model.
 
     Return the claims in the order of the clusters.
     """
@@ -308,7 +308,7 @@ def ask_claims(groups: Sequence[Cluster], choose: Choose, setting: Asking) -> As
 
 
 class _Wording:
-    """Asks for claims and checks them, in the first and in the second attempt."""
+    """The requests for claims and their checks, used for the first and the second attempt."""
 
     def __init__(
         self,
@@ -342,7 +342,7 @@ class _Wording:
         )
 
     def grounds(self, cluster_id: str) -> Grounds:
-        """Return the texts that the claims of a cluster may be based on."""
+        """Return the texts on which the claims of a cluster may be based."""
         if cluster_id not in self._grounds:
             self._grounds[cluster_id] = grounds_of(
                 self.clusters[cluster_id], self.priors[cluster_id], self._near[cluster_id]
@@ -350,7 +350,7 @@ class _Wording:
         return self._grounds[cluster_id]
 
     def again(self, faults: Mapping[str, str]) -> list[CanonicalRequest]:
-        """Return the requests that ask again about some clusters, with the fault of each."""
+        """Return requests that repeat the question for the clusters in `faults`, with the fault."""
         return [
             CanonicalRequest(
                 profile=self.setting.profile,
@@ -365,7 +365,7 @@ class _Wording:
     def in_own_words(
         self, given: Sequence[CanonicalClaim], cluster_id: str, why: str
     ) -> CanonicalClaim | None:
-        """Return the claim that quotes a cluster's evidence, or None if it is not valid."""
+        """Return a claim that quotes a cluster's evidence, or None if such a claim is invalid."""
         claim = _quoted(given, self.clusters[cluster_id])
         if claim is None:
             return None
@@ -393,7 +393,7 @@ class _Wording:
 
 
 def _quoted(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim | None:
-    """Return a claim that quotes the evidence, with the type and home of the refused claims.
+    """Return a claim that quotes the cluster's evidence, with the type of the first refused claim.
 
     Return None without evidence or refused claims.
     """
@@ -421,7 +421,7 @@ def _quoted(given: Sequence[CanonicalClaim], cluster: Cluster) -> CanonicalClaim
 
 
 def _evidence_of(cluster: Cluster) -> str:
-    """Return the evidence as a quotation: all distinct statements of its lines, in order."""
+    """Return a cluster's statements as one quotation, in source order and without repetitions."""
     first, *others = sorted(cluster.candidates, key=_place)
     texts, known = [first.text.strip()], content_words(first.text)
     for one in others:
@@ -438,7 +438,7 @@ def _united(several: Iterator[Sequence[PriorClaim]]) -> tuple[PriorClaim, ...]:
 
 
 def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
-    """Map each cluster to the candidates near its lines and the headings of its files.
+    """Map each cluster id to the texts of nearby candidates and the headings of its files.
 
     A first heading often names the subject of the whole file, which later lines only call "it".
     """
@@ -462,7 +462,7 @@ def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
 
 
 def _verify(asked: Asked[CanonicalClaim], how: _Wording) -> None:
-    """Ask whether the evidence states each wording, and ask again for claims that fail.
+    """Ask whether the evidence supports each claim's wording. Ask again for claims that fail.
 
     A claim that fails twice is replaced by a quotation of the evidence. A claim without an answer
     from the judge remains open.
@@ -493,7 +493,7 @@ def _without_answers(asked: Asked[CanonicalClaim], ids: Collection[str]) -> None
 
 
 def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
-    """Return, by cluster, why the evidence does not state the wording.
+    """Return the reasons why evidence does not support a wording, by cluster id.
 
     Claims that could not be verified are removed from the answers and remain open.
     """
@@ -527,7 +527,7 @@ def _unstated(asked: Asked[CanonicalClaim], how: _Wording) -> dict[str, str]:
 def check_of(
     claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]
 ) -> WordingCheck | None:
-    """Return the verification question about a claim, or None if its words are all copied."""
+    """Return the question that verifies a claim, or None if the claim needs no verification."""
     if claim.drop or (not claim.restates and _is_copied(claim, grounds)):
         return None
     if prior := named(priors, claim.restates):
@@ -554,7 +554,7 @@ def check_of(
 
 
 def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
-    """Return whether a claim's text is evidence, with all other fields in words that were shown."""
+    """Return whether a claim quotes its evidence and its other fields use only shown words."""
     shown = content_words(" ".join((*grounds.evidence, *grounds.context)))
     others = [text for name, text in fields_of(claim) if name != "text"]
     return claim.wording.text in grounds.evidence and content_words(" ".join(others)) <= shown
@@ -563,7 +563,7 @@ def _is_copied(claim: CanonicalClaim, grounds: Grounds) -> bool:
 def ask_checks(
     checks: Sequence[WordingCheck], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Assessment]:
-    """Ask whether the evidence states each wording, and return one assessment per wording.
+    """Ask whether the evidence supports each wording. Return one assessment per wording.
 
     Stored answers are not requested again.
     """
@@ -593,7 +593,7 @@ def ask_checks(
 def _checked_assessments(
     request: VerificationRequest, given: Sequence[Assessment]
 ) -> _Checked[Assessment]:
-    """Accept one answer per wording. If answers differ, the wording counts as not stated."""
+    """Accept one assessment per wording. If several differ, the wording counts as unsupported."""
     answers: dict[str, list[Assessment]] = {c.check_id: [] for c in request.checks}
     for one in given:
         if one.check_id in answers:
@@ -614,7 +614,7 @@ def _checked_assessments(
 def ask_pairs(
     pairs: Sequence[Suspicion], now: datetime, judge: Judge, kept: Kept | None
 ) -> Asked[Finding]:
-    """Ask which pairs contradict each other, and return one finding per pair.
+    """Ask which pairs of statements contradict each other. Return one finding per pair.
 
     Stored answers are not requested again.
     """
@@ -639,7 +639,7 @@ def ask_pairs(
 
 
 def _shown_pair(one: Suspicion) -> list[object]:
-    """Return the fields of a pair that a judge sees: the reason, and both dated statements."""
+    """Return what the judge sees of a pair: the reason for suspicion, and both dated statements."""
     return [
         one.why,
         *(
@@ -653,7 +653,7 @@ def _shown_pair(one: Suspicion) -> list[object]:
 
 
 def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _Checked[Finding]:
-    """Accept findings that answer a pair exactly once, without a fault and without secrets."""
+    """Accept a finding if it is the only one for its pair and contains no fault or secret."""
     answers: dict[str, list[Finding]] = {p.pair: [] for p in request.pairs}
     for one in given:
         if one.pair in answers:
@@ -673,7 +673,7 @@ def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> _
 def _side_by_side(
     candidates: Sequence[Candidate], beside: Mapping[str, str], size: int
 ) -> list[list[Candidate]]:
-    """Return batches that do not split a group, unless the group exceeds the batch size."""
+    """Return candidates in batches. Only groups that are larger than a batch are split."""
     groups: dict[str, list[Candidate]] = {}
     for one in candidates:
         groups.setdefault(beside.get(one.candidate_id, one.candidate_id), []).append(one)
@@ -693,7 +693,7 @@ def _place(candidate: Candidate) -> tuple[str, int]:
 
 
 def _batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    """Yield the fewest batches of about equal size: 41 items make 21 and 20."""
+    """Yield as few batches as possible, of about equal size: 41 items may give 21 and 20."""
     count = -(-len(items) // size)
     for n in range(count):
         yield items[n * len(items) // count : (n + 1) * len(items) // count]
@@ -772,7 +772,7 @@ def _joined(
     refused: Mapping[str, str],
     how: _Pass[_Request, _Answer],
 ) -> _Checked[_Answer]:
-    """Check first and second answers together, since a second may link to an accepted first one."""
+    """Check the answers of both attempts together, since a later one may link to an earlier one."""
     known = dict.fromkeys(how.ids(request), "")
     sound = [answer for answer in first if getattr(answer, how.id) not in refused]
     second = how.check(request, (*sound, *again))
@@ -786,7 +786,7 @@ def _without(refused: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, st
 def _answers(
     asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
 ) -> Sequence[_Answer] | BadReply | None:
-    """Send a request and return its answers, or None if the judge answers no more in this run."""
+    """Return the judge's answers to a request, or None if the judge stops answering in this run."""
     try:
         return tuple(how.ask(request))
     except BadReply as failed:

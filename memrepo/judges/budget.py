@@ -1,4 +1,4 @@
-"""Check the budgets of a run and a month before every call.
+"""Check before every call that the budgets of the run and the month permit the call.
 
 The prompt is estimated at a third of its bytes in tokens. The answer is estimated from earlier
 answers, or from OUTPUT. The limit for the answer is the remaining budget, so no call can exceed it.
@@ -43,7 +43,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
     cache_read: float
 
     def cost(self, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0) -> float:
-        """Return the cost in US dollars.
+        """Return the cost of a call in US dollars.
 
         `fresh` counts input tokens not read from or written to a cache.
         """
@@ -55,12 +55,15 @@ class Price(msgspec.Struct, frozen=True, kw_only=True):
         ) / MILLION
 
     def bound(self, prompt: int, completion: int) -> float:
-        """Return the maximum cost of a call with these token counts, with or without a cache."""
+        """Return the maximum cost of a call with these token counts, whatever a cache saves."""
         return (prompt * max(self.input, self.cache_write) + completion * self.output) / MILLION
 
 
 class Limit(msgspec.Struct, frozen=True, kw_only=True):
-    """The spending limit of a run or a month. None means no limit. `spent` is the usage so far."""
+    """A limit on dollars and tokens for a run or a month. None means no limit.
+
+    `spent` is the usage so far.
+    """
 
     what: str
     usd: float | None = None
@@ -68,7 +71,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     spent: Usage = msgspec.field(default_factory=Usage)
 
     def room(self, used: Usage, prompt: int, price: Price | None) -> int:
-        """Return the maximum tokens of the answer to a prompt of so many tokens."""
+        """Return the maximum length of an answer in tokens, given the tokens of the prompt."""
         gone = self.spent + used
         rooms = [10**9]
         if self.tokens is not None:
@@ -79,7 +82,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
         return max(min(rooms), 0)
 
     def over(self, usd: float, tokens: int) -> str:
-        """Return why a run of this cost would exceed the limit, or an empty string."""
+        """Return why a run with the given cost and tokens exceeds the limit, or an empty string."""
         gone = self.spent
         if self.tokens is not None and gone.total + tokens > self.tokens:
             return f"{self.what} may use {self.tokens} tokens, {gone.total} are used"
@@ -88,7 +91,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
         return ""
 
     def refuse(self, used: Usage, usd: float, tokens: int) -> str:
-        """Return why the next call must not be made, or an empty string."""
+        """Return why the next call would exceed the limit, or an empty string."""
         gone = self.spent + used
         if self.tokens is not None and gone.total + tokens > self.tokens:
             return (
@@ -105,7 +108,7 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Budgeted:
-    """A backend that stops before it exceeds a limit. Implements `judges.model.Backend`.
+    """A backend that refuses calls over a limit. It implements `judges.model.Backend`.
 
     `max_output` is the maximum tokens of one answer. `price` is None if unknown.
     """
@@ -123,11 +126,11 @@ class Budgeted:
 
     @property
     def name(self) -> str:
-        """Return the inner backend's name."""
+        """Return the name of the wrapped backend."""
         return self._inner.name
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Send a prompt if every limit permits it. Raises BudgetReached otherwise."""
+        """Send a prompt if all limits permit it. Raises BudgetReached otherwise."""
         said, asked = self._expected(prompt.name, prompt.items), prompt.token_bound
         need, later = self._needs(prompt, asked, said)
         if why := self._refused(need + later):
@@ -152,7 +155,7 @@ class Budgeted:
         return reply
 
     def _needs(self, prompt: Prompt, asked: int, said: int) -> tuple[Usage, Usage]:
-        """Return the estimated usage of a question, and the usage to reserve for later passes."""
+        """Return the estimated usage of a question, and the usage reserved for later passes."""
         later = Usage()
         if prompt.name == "promotion":
             worded = self._expected("purifier", prompt.items)
@@ -160,20 +163,20 @@ class Budgeted:
         return self._priced(asked, said), later
 
     def _refused(self, need: Usage) -> str:
-        """Return why a question with this usage must not be asked, or an empty string."""
+        """Return why a limit forbids a question with this usage, or an empty string."""
         refusals = (
             limit.refuse(self._used, need.cost_usd or 0.0, need.total) for limit in self._limits
         )
         return next(filter(None, refusals), "")
 
     def _expected(self, name: PassName, items: int) -> int:
-        """Return the estimated tokens of an answer about so many items."""
+        """Estimate the tokens in an answer about the given number of items."""
         seen, tokens = self._seen.get(name, (0, 0))
         each = _MARGIN * tokens / seen if tokens else OUTPUT[name]
         return min(self._max_output, ceil(each * items) + _FRAME)
 
     def _priced(self, prompt: int, completion: int) -> Usage:
-        """Return the usage of a call, at the maximum price."""
+        """Return a call's estimated usage, priced at the maximum rate."""
         cost = self._price.bound(prompt, completion) if self._price else None
         return Usage(
             prompt=prompt, completion=completion, source="approximate", cost_usd=cost, calls=1
@@ -191,7 +194,7 @@ BYTES_AROUND_LINE = 220
 
 
 def by_lines(lines: Sequence[str], price: Price | None) -> tuple[Usage, dict[str, int]]:
-    """Estimate the cost of judging new lines, and the number of questions by pass.
+    """Return the estimated usage for judging new lines, and the number of questions per pass.
 
     The estimate assumes that each line is a candidate. It excludes pairs, repeated questions and
     savings by a cache.

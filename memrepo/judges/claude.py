@@ -1,4 +1,4 @@
-"""Judge with Claude by the official SDK, which is imported for the first question.
+"""Judge with Claude through the official SDK, which is imported when it is first needed.
 
 The SDK reads ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL, retries with back-off and honours
 retry-after. Replies must match the schema (`output_config.format`). Instructions and prior claims
@@ -37,7 +37,7 @@ _FIXES = {
 
 
 class NoCredentials(MemrepoError):
-    """Raised when the SDK finds no key, token or profile."""
+    """Raised when the SDK finds no API key, token or profile."""
 
     exit_code = Exit.USAGE
 
@@ -50,7 +50,7 @@ class NoCredentials(MemrepoError):
 
 
 class NoClient(NoCredentials):
-    """Raised when the SDK is not installed. It is an optional dependency."""
+    """Raised when the SDK, an optional dependency, is not installed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -60,7 +60,7 @@ class NoClient(NoCredentials):
 
 
 def sdk() -> Any:
-    """Import the SDK. Raises NoClient."""
+    """Import and return the SDK. Raises NoClient if the SDK is not installed."""
     try:
         import anthropic
     except ModuleNotFoundError as error:
@@ -71,11 +71,11 @@ def sdk() -> Any:
 
 
 class _Broken(JudgeFailed):
-    """Raised when an answer stops in the middle, or nothing of it arrives in time."""
+    """Raised when an answer is interrupted or does not arrive in time."""
 
 
 class _Watch:
-    """Closes a stream if no part of an answer arrives for some seconds.
+    """A watchdog that closes a stream if no part of the answer arrives for some seconds.
 
     The SDK ignores pings, so a server that sends only pings would block a run forever.
     """
@@ -87,7 +87,7 @@ class _Watch:
 
     @contextmanager
     def over(self, stream: Any) -> Iterator[None]:
-        """Run the block with a watch on a stream.
+        """Watch a stream while the `with` block runs.
 
         The block must set `heard` for each part received.
         """
@@ -110,7 +110,7 @@ class _Watch:
 
 
 class Claude(msgspec.Struct, frozen=True, kw_only=True):
-    """Claude through the Messages API. Implements `judges.model.Backend`.
+    """Claude through the Messages API. The class implements `judges.model.Backend`.
 
     `timeout_s` limits how long a server may ask memrepo to wait before a retry. `idle_s` limits how
     long no part of an answer arrives. If `base_url` is empty, the SDK chooses it. If `effort` or
@@ -134,15 +134,15 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the provider and the model."""
+        """Return the names of the provider and the model."""
         return f"anthropic/{self.model}"
 
     def refuse_without_key(self) -> None:
-        """Raise NoCredentials if the SDK finds none. No request is sent."""
+        """Raise NoCredentials if the SDK finds no credentials. No request is sent."""
         self.client().close()
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Send a prompt, with retries. Raises JudgeFailed or NoCredentials.
+        """Send a prompt, retrying interrupted answers. Raises JudgeFailed or NoCredentials.
 
         The usage of interrupted answers is added to that of the complete one.
         """
@@ -212,7 +212,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return self._broken(stream, why, "raise judge.idle_s or judge.timeout_s")
 
     def asking(self, prompt: Prompt) -> dict[str, Any]:
-        """Return the parameters of the Messages API for one question."""
+        """Return the Messages API parameters for one question."""
         content: list[object] = [{"type": "text", "text": prompt.data}]
         if prompt.context:
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
@@ -231,7 +231,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return self.verify_model if verifying else self.model
 
     def refused(self, error: Any) -> JudgeFailed:
-        """Return the JudgeFailed for an HTTP error status."""
+        """Return the JudgeFailed exception for an HTTP error status."""
         return JudgeFailed(
             f"{self.name}: HTTP {error.status_code}: {_said(error)}",
             fix=_FIXES.get(error.status_code, ""),
@@ -242,7 +242,10 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return min(self.idle_s, self.timeout_s)
 
     def _broken(self, stream: Any, why: str, fix: str) -> _Broken:
-        """Return the _Broken for an interrupted answer. Its usage assumes four letters a token."""
+        """Return the _Broken exception for an interrupted answer.
+
+        The estimated usage assumes four letters per token.
+        """
         usage = Usage()
         try:
             so_far = stream.current_message_snapshot.model_dump()
@@ -255,7 +258,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return _Broken(f"{self.name}: {why}", fix=fix, usage=usage)
 
     def client(self) -> Any:
-        """Create an `anthropic.Anthropic` for one question, with a short timeout for connecting."""
+        """Create an `anthropic.Anthropic` client for one question, with a short connect timeout."""
         anthropic = sdk()
         timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
         client = anthropic.Anthropic(
@@ -273,7 +276,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         return client
 
     def _patience(self, response: Any) -> None:
-        """Disable the retry if the server asks to wait longer than `timeout_s`.
+        """Disable the SDK's retry if the server asks for a wait longer than `timeout_s`.
 
         The SDK would sleep for any time that a server asks for.
         """
@@ -285,7 +288,7 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             response.headers["x-should-retry"] = "false"
 
     def read(self, message: Mapping[str, Any]) -> Reply:
-        """Parse a message. All values from the server are validated."""
+        """Convert a message to a Reply. All values from the server are validated."""
         blocks = message.get("content")
         held = [b for b in blocks or () if isinstance(b, dict) and b.get("type") == "text"]
         reason = str(message.get("stop_reason") or "end_turn")

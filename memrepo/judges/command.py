@@ -1,4 +1,4 @@
-"""Judge with any program: the question is its stdin, the answer its stdout.
+"""Judge with a program that reads the question from stdin and writes the answer to stdout.
 
 Claude Code and OpenClaw are such programs, each with its own login.
 
@@ -62,7 +62,7 @@ _DEPTH = 5
 
 
 class CommandNotFound(MemrepoError):
-    """Raised when the judge's program is not on the PATH."""
+    """Raised when the judge's program is not found on the PATH."""
 
     exit_code = Exit.USAGE
 
@@ -74,7 +74,7 @@ class CommandNotFound(MemrepoError):
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that answers. Implements `judges.model.Backend`.
+    """A program that answers questions. The class implements `judges.model.Backend`.
 
     Unless the program reports its usage, tokens are estimated as characters / 4. `kind` names a
     known program. `model` and `verify_model` are passed to the program.
@@ -92,7 +92,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the name of the program, and its model for a known program."""
+        """Return the program's name, followed by the model if memrepo knows the program."""
         if self.kind:
             return f"{self.kind}/{self.model or 'default'}"
         return f"command/{Path(self.arguments[0]).name}"
@@ -175,7 +175,7 @@ def _utf8(text: str) -> str:
 
 
 def _envelope(out: str) -> dict[str, object]:
-    """Return the JSON object in an output, or an empty mapping."""
+    """Return the JSON object in a program's output, or an empty mapping if there is none."""
     try:
         found = json.loads(out)
     except (ValueError, RecursionError):
@@ -184,7 +184,7 @@ def _envelope(out: str) -> dict[str, object]:
 
 
 def _reported(envelope: Mapping[str, object]) -> Usage | None:
-    """Return the usage that Claude Code reports, or None.
+    """Return the usage that Claude Code reports, or None if the output contains none.
 
     Its price depends on a plan, so is unknown.
     """
@@ -210,7 +210,7 @@ def _reported(envelope: Mapping[str, object]) -> Usage | None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program and its children, and close the pipes to it."""
+    """Kill a program and its children, and close its pipes."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""Check that a model's wording is based on its evidence.
+"""Check that a wording written by a model is supported by its evidence.
 
 Code checks numbers with units, dates, names, identifiers, quotations and cited spans. Whether the
 evidence states the wording is a second question to the judge (`Judge.verify`). That question is
@@ -63,7 +63,7 @@ Day = tuple[int, int, int]
 
 
 class Grounds(msgspec.Struct, frozen=True, kw_only=True):
-    """The texts a wording may be based on.
+    """The texts on which a wording may be based.
 
     `evidence` contains the statements to word. `context` contains their headings, keys and file
     names. `beyond` contains other lines that were shown: neighbours and prior claims. `days` are
@@ -78,12 +78,12 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return all texts."""
+        """Return all texts of the grounds in one tuple."""
         return (*self.evidence, *self.context, *self.beyond)
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of a field that is not in the grounds, and its kind."""
+    """A piece of a field that does not occur in the grounds, and the kind of the piece."""
 
     field: str
     piece: str
@@ -94,7 +94,7 @@ class Foreign(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[Foreign]:
-    """Yield each piece of some (name, text) fields that is not in the grounds."""
+    """Yield each piece of the given (name, text) fields that does not occur in the grounds."""
     known = _Known(grounds)
     for field, text in fields:
         if text != visible(text):
@@ -104,7 +104,7 @@ def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[For
 
 
 def missing_span(quote: str, grounds: Grounds) -> str:
-    """Return what is wrong with the spans that an answer cites, or an empty string.
+    """Return what is wrong with the spans cited in an answer, or an empty string.
 
     Spans are separated by `...`. Each must be in the evidence or its context, and at least one in
     the evidence. Blanks and punctuation are ignored.
@@ -120,7 +120,7 @@ def missing_span(quote: str, grounds: Grounds) -> str:
 
 
 class _Known:
-    """The grounds, parsed once for all checks."""
+    """Parsed grounds, shared by all checks."""
 
     def __init__(self, grounds: Grounds) -> None:
         whole = "\n".join(grounds.texts)
@@ -157,7 +157,7 @@ class _Known:
         return day[2] == 0 or self._is_relative(day)
 
     def _moved(self) -> Iterator[Day]:
-        """Yield the days that words such as `yesterday` refer to, for each date of the evidence."""
+        """Yield the dates that words such as `yesterday` mean, relative to each evidence date."""
         for word, days in _values_of("relative").items():
             if word in self.words or (word >= "\u3040" and word in self.folded):
                 for year, month, day in self.stated:
@@ -181,12 +181,12 @@ class _Known:
         return False
 
     def language(self, text: str) -> str:
-        """Return the language of a text and its evidence."""
+        """Return the language of a text, determined from the text and its evidence."""
         whole = "\n".join((text, *self.grounds.evidence))
         return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
 
     def allows_weekday(self, number: int) -> bool:
-        """Return whether a weekday is named in the grounds, or is the weekday of a date there."""
+        """Return whether the grounds name a weekday or contain a date on that weekday."""
         if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
             return True
         for year, month, day in self.days | self.stated:
@@ -245,7 +245,7 @@ def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, st
 def grounds_of(
     cluster: Cluster, priors: Sequence[PriorClaim] = (), neighbours: Sequence[str] = ()
 ) -> Grounds:
-    """Return the texts that a claim of a cluster may be based on."""
+    """Collect the texts on which claims about a cluster may be based."""
     members = cluster.candidates
     # A file name may name the subject.
     paths = [PurePosixPath(s.resource) for c in members for s in c.sources]
@@ -262,7 +262,7 @@ def grounds_of(
 
 
 def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorClaim]) -> str:
-    """Return why a claim's wording is invalid, or an empty string."""
+    """Return why the grounds do not support a claim's wording, or an empty string."""
     if claim.drop:
         return ""
     if prior := named(priors, claim.restates):
@@ -279,13 +279,13 @@ def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorC
 
 
 def grounds_of_prior(prior: PriorClaim, grounds: Grounds) -> Grounds:
-    """Return the grounds for a line that restates a memory."""
+    """Return the grounds for checking that a line restates an existing memory."""
     around = (prior.subject, prior.under, *grounds.context)
     return Grounds(evidence=(prior.text,), context=around, days=grounds.days)
 
 
 def fields_of(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
-    """Yield the (name, text) pairs of a claim's fields that state something."""
+    """Yield (name, text) pairs for those fields of a claim that state something."""
     wording = claim.wording
     yield from (("text", wording.text), ("title", wording.title), ("subject", wording.subject))
     yield from (("predicate", wording.predicate.replace("_", " ")), ("object", wording.object))
@@ -293,7 +293,7 @@ def fields_of(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
 
 
 def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Foreign]:
-    """Yield entities whose capitalised words are not in the grounds.
+    """Yield a claim's entities if none of their capitalised words is in the grounds.
 
     Other unsupported entities are dropped later.
     """
@@ -308,7 +308,7 @@ def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Forei
 
 
 def _literals(text: str) -> Iterator[str]:
-    """Yield literal text: paths, addresses, identifiers, and words with unusual capitals."""
+    """Yield a text's literals: paths, addresses, identifiers and unusually capitalised words."""
     for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
         chunk = match[0].strip(_EDGES) if not match[0].startswith("--") else match[0]
         chunk = chunk.removesuffix("/")
@@ -339,7 +339,7 @@ def _is_literal(chunk: str) -> bool:
 
 
 def _pieces_held(literal: str, known: _Known) -> bool:
-    """Return whether each part of a compound with hyphens or slashes is in the grounds."""
+    """Return whether the grounds contain every part of a hyphenated or slashed compound."""
     if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
         return False
     pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
@@ -348,7 +348,7 @@ def _pieces_held(literal: str, known: _Known) -> bool:
 
 
 def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
-    """Yield capitalised words that are not in the grounds.
+    """Yield the capitalised words of a text that are not in the grounds.
 
     The first word of a sentence is exempt.
     """
@@ -377,7 +377,7 @@ def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[s
 
 
 def _read_dates(text: str) -> tuple[set[Day], str]:
-    """Return the dates of a text, and the text without them.
+    """Return the dates in a text, and the text with these dates removed.
 
     Without its dates, the remaining numbers can be compared as figures.
     """
@@ -428,7 +428,7 @@ def _named_date() -> re.Pattern[str]:
 
 
 def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
-    """Return whether two dates are equal, or one is a part of the other."""
+    """Return whether two dates are equal, or one is a less precise form of the other."""
     year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
     return year and mine[1] == other[1] and mine[2] in (other[2], 0)
 
@@ -456,7 +456,7 @@ def _without_times(text: str) -> str:
 
 
 def _unnumbered(text: str) -> str:
-    """Return a text without its step numbers 1., 2., and so on."""
+    """Return a text without step numbers such as `1.` or `2.`."""
     found = [int(match[1]) for match in _STEP.finditer(text)]
     counts = len(found) > 1 and found == list(range(1, len(found) + 1))
     return _STEP.sub(" ", text) if counts else text
@@ -485,7 +485,7 @@ def _figures(text: str) -> Iterator[_Figure]:
 
 
 def _values(raw: str) -> frozenset[float]:
-    """Return the possible values of a number. `1.500` may be 1.5 or 1500."""
+    """Return the possible values of a written number, such as 1.5 and 1500 for `1.500`."""
     signs = [sign for sign in raw if not sign.isdigit()]
     whole = float("".join(filter(str.isdigit, raw))[:15])
     if not signs or signs[-1] not in ".," or (len(set(signs)) == 1 and len(signs) > 1):
@@ -496,7 +496,7 @@ def _values(raw: str) -> frozenset[float]:
 
 
 def _worded(text: str) -> Iterator[_Figure]:
-    """Yield the numbers written in words."""
+    """Yield the numbers in a text that are written as words."""
     words = [*_plain_words(text), "", ""]
     for at, word in enumerate(words[:-2]):
         if value := _values_of("numbers").get(word, 0):
@@ -556,7 +556,7 @@ def _units() -> tuple[Mapping[str, str], tuple[tuple[str, str], ...]]:
 
 
 def unit_of(word: str) -> str:
-    """Return the unit that a word names, or an empty string."""
+    """Return the unit of measurement that a word names, or an empty string."""
     exact, stems = _units()
     folded = bare(word.casefold())
     found = exact.get(folded) or next((n for stem, n in stems if folded.startswith(stem)), "")
@@ -567,5 +567,5 @@ def unit_of(word: str) -> str:
 
 
 def _loose(text: str) -> str:
-    """Return the words of a text, normalised and separated by single blanks."""
+    """Return the normalised words of a text, separated by single blanks."""
     return " ".join(_WORD.findall(normalise(text)))

@@ -53,7 +53,7 @@ BATCH = (50, 25)
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """A backend's reply: its text, its cost, and the reason if it has no answer.
+    """A backend's reply: the text, the cost, and the reason if there is no answer.
 
     `cut` is whether the model reached its output limit. The complete part of the text still counts.
     """
@@ -71,14 +71,14 @@ class Backend(Protocol):
 
     @property
     def name(self) -> str:
-        """Return the name for the run's manifest."""
+        """Return the backend's name, as recorded in the run's manifest."""
 
     def ask(self, prompt: Prompt) -> Reply:
         """Send one prompt and return the reply."""
 
 
 class ModelJudge:
-    """Judge by querying a backend. Implements `core.judge.Judge`.
+    """A judge that sends its questions to a backend. It implements `core.judge.Judge`.
 
     A question that was answered in this run is not sent again. If a person commits during a run,
     the run is computed again but paid only once.
@@ -96,7 +96,7 @@ class ModelJudge:
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return the maximum numbers of candidates and of clusters in one question."""
+        """Return the maximum numbers of candidates and clusters per question."""
         return BATCH
 
     @property
@@ -106,15 +106,15 @@ class ModelJudge:
 
     @property
     def prompt_hash(self) -> str:
-        """Return the hash of the instructions and schemas."""
+        """Return the hash of the instructions and schemas of all prompts."""
         return prompt_hash()
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Answer Pass 1 with the verdicts in the reply."""
+        """Answer Pass 1 with the verdicts parsed from the backend's reply."""
         return self._read(promotion_prompt(request), read_verdicts)
 
     def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Answer Pass 2 with the claims in the reply, and add homes and scores."""
+        """Answer Pass 2 with the claims parsed from the reply, adding homes and scores."""
         clusters = {c.cluster_id: c for c in request.clusters}
         return [
             measured(_housed(claim, request), clusters[claim.cluster_id], request.now)
@@ -124,23 +124,23 @@ class ModelJudge:
         ]
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Return for each wording whether its evidence states it. The reply may omit some."""
+        """Return for each wording whether its evidence supports it. The reply may omit wordings."""
         return self._read(verification_prompt(request), read_checks)
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Return for each pair whether both statements can be true. The reply may omit some."""
+        """Return for each pair whether both statements can be true. The reply may omit pairs."""
         return self._read(comparison_prompt(request), read_findings)
 
     def gist(self, request: GistRequest) -> Gist:
-        """Return the title, tags and summary of a note from the reply."""
+        """Return the title, tags and summary of a note, parsed from the reply."""
         return self._read(gist_prompt(request), read_gist)
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Return the summary of some memories from the reply."""
+        """Return the summary of some memories, parsed from the reply."""
         return self._read(summary_prompt(request), read_summary)
 
     def _read(self, prompt: Prompt, read: Callable[[str], T | Unreadable]) -> T:
-        """Send a prompt and parse the reply. Raises BadReply if the reply cannot be parsed."""
+        """Send a prompt and parse the reply. Raises BadReply if parsing fails."""
         reply = self._ask(prompt)
         found = read(reply.text)
         if not isinstance(found, Unreadable):
@@ -169,6 +169,6 @@ class ModelJudge:
 
 
 def _housed(claim: CanonicalClaim, request: CanonicalRequest) -> CanonicalClaim:
-    """Return a claim with its home: the one the model gave unasked, or the one for its type."""
+    """Return a claim with its home set, by default to the home for the claim's type."""
     kind = recast(claim.type, request.profile)
     return replace(claim, type=kind, home=claim.home or route(kind, request.profile))

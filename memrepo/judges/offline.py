@@ -58,16 +58,16 @@ _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 
 
 class OfflineJudge(msgspec.Struct, frozen=True):
-    """Judge both passes by the shelf. Implements `core.judge.Judge`."""
+    """A judge that promotes candidates by their rank. It implements `core.judge.Judge`."""
 
     @property
     def name(self) -> str:
-        """Return the name and version of the rules."""
+        """Return the name and version of the judge's rules."""
         return "offline/2"
 
     @property
     def batch(self) -> tuple[int, int]:
-        """Return the batch sizes, which are practically unlimited."""
+        """Return batch sizes that are practically unlimited."""
         return BATCH, BATCH
 
     @property
@@ -95,7 +95,7 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         return tuple(_claim(cluster, request) for cluster in request.clusters)
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Report that the evidence states each wording, since rules only quote the evidence."""
+        """Report that the evidence supports each wording, since the rules only quote evidence."""
         return [Assessment(check_id=one.check_id, stated=True) for one in request.checks]
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
@@ -103,16 +103,16 @@ class OfflineJudge(msgspec.Struct, frozen=True):
         return [replace(_compared(one), pair=one.pair) for one in request.pairs]
 
     def gist(self, request: GistRequest) -> Gist:
-        """Return the note's heading, its tags and its most informative sentences."""
+        """Return a note's heading, tags and most informative sentences as its gist."""
         return gist_of(request.note)
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Return the most informative sentences of the memories, and the names in them."""
+        """Summarise memories by their most informative sentences and the names in them."""
         return summary_of(request.topic, request.memories)
 
 
 def _verdict(candidate: Candidate, joined: Sequence[str] | set[str]) -> Verdict:
-    """Return the verdict on one candidate. `joined` contains its near duplicates."""
+    """Return the verdict on one candidate, given its near duplicates (`joined`)."""
     word: VerdictWord = "promote" if candidate.chosen else "defer"
     if joined:
         word = "merge"
@@ -130,7 +130,7 @@ def _verdict(candidate: Candidate, joined: Sequence[str] | set[str]) -> Verdict:
 
 
 def spokesman_of(cluster: Cluster) -> Candidate:
-    """Return the member whose text becomes the claim: highest rank, then newest, then longest."""
+    """Choose the member whose text becomes the claim: highest rank, then newest, then longest."""
     own = [c for c in cluster.candidates if c.type_hint == cluster.type_hint]
     members = sorted(own or cluster.candidates, key=lambda c: c.candidate_id)
     return max(members, key=lambda c: (c.rank, c.captured, len(c.text)))
@@ -157,7 +157,7 @@ def _claim(cluster: Cluster, request: CanonicalRequest) -> CanonicalClaim:
 
 
 def _wording(candidate: Candidate, kind: str) -> Wording:
-    """Return a wording that quotes the evidence. Only the beginning of an episode is quoted."""
+    """Return a wording that quotes the evidence, or only its beginning for an episode."""
     text, title = candidate.text, ""
     if kind in DOCUMENTS and (match := _HEADING.match(text.partition("\n")[0])):
         title, text = match["title"][:TITLE_LENGTH], text.partition("\n")[2].strip() or text
@@ -173,7 +173,7 @@ def _wording(candidate: Candidate, kind: str) -> Wording:
 
 
 def extract(text: str) -> str:
-    """Return the beginning of a long text, truncated at a sentence end or between words."""
+    """Return the beginning of a long text, cut after a sentence or between words."""
     if len(text) <= EXTRACT_LENGTH:
         return text
     ends = [m.end() for m in _SENTENCE_END.finditer(text[: EXTRACT_LENGTH + 1])]
@@ -182,7 +182,7 @@ def extract(text: str) -> str:
 
 
 def subject_of(candidate: Candidate) -> str:
-    """Return the named thing above a statement, or the subject of its file, or an empty string.
+    """Return the thing named above a statement, the subject of its file, or an empty string.
 
     A heading of a known kind ("Preferences"), a date and the file's first heading are not subjects.
     The first heading is used only for a short text without another subject.
@@ -201,7 +201,7 @@ def subject_of(candidate: Candidate) -> str:
 
 
 def _compared(suspicion: Suspicion) -> Finding:
-    """Return a finding by the rules that compare two statements."""
+    """Return the finding about two statements, as determined by the comparison rules."""
     if suspicion.why in ("claimed", "replaced"):
         return Finding(
             is_contradiction=True, confidence=UNSURE_CONFIDENCE, reasoning=suspicion.reason

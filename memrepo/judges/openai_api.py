@@ -1,6 +1,6 @@
-"""Judge with any endpoint that implements the OpenAI API, by the official SDK.
+"""Judge with any endpoint that implements the OpenAI API, through the official SDK.
 
-Ollama, LM Studio, llama.cpp, vLLM and OpenRouter do. The SDK streams and retries. Servers accept
+Ollama, LM Studio, llama.cpp, vLLM and OpenRouter do so. The SDK streams and retries. Servers accept
 different forms of reply: bound to the schema, any JSON object, or plain text. The forms are tried
 in this order. If the text has no answer, the question is sent once more.
 """
@@ -35,7 +35,7 @@ Untyped = Any
 
 
 def sdk() -> Untyped:
-    """Import the SDK. Raises NoCredentials if the extra is not installed."""
+    """Import and return the SDK. Raises NoCredentials if the SDK is not installed."""
     try:
         import openai
     except ModuleNotFoundError as error:
@@ -49,7 +49,7 @@ def sdk() -> Untyped:
 
 
 class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
-    """A model behind the OpenAI API. Implements `judges.model.Backend`.
+    """A model behind an OpenAI-compatible API. The class implements `judges.model.Backend`.
 
     `timeout_s` limits how long a server may send nothing. A local model may need minutes to read a
     question. If `base_url` is empty, the SDK chooses it.
@@ -68,7 +68,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the provider and the model."""
+        """Return the names of the provider and the model."""
         return f"openai/{self.model}"
 
     def refuse_without_key(self) -> None:
@@ -76,7 +76,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         self.client().close()
 
     def client(self) -> Untyped:
-        """Create an `openai.OpenAI` for one question."""
+        """Create an `openai.OpenAI` client for one question."""
         openai = sdk()
         how = {
             "base_url": self.base_url or None,
@@ -97,7 +97,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         return client
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Send a prompt, and once more if the reply has no answer.
+        """Send a prompt, and repeat it once if the reply contains no answer.
 
         Raises JudgeFailed or NoCredentials.
         """
@@ -146,7 +146,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
                     ) from error
 
     def _asking(self, prompt: Prompt, messages: list[dict[str, str]]) -> dict[str, Untyped]:
-        """Return the parameters of one question, in the first reply form not rejected so far."""
+        """Return the API parameters of a question, using the first reply form not yet rejected."""
         form = next(form for form in _FORMS if form not in self.refused)
         room = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
         schema = {"name": prompt.name, "strict": False, "schema": dict(prompt.schema)}
@@ -171,7 +171,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _yield(self, asking: Mapping[str, Untyped], error: Untyped) -> bool:
-        """Record a rejected parameter. Return False if there is no parameter to omit."""
+        """Record which parameter the server rejected. Return False if none can be omitted."""
         said = _told(error).casefold()
         for name in ("max_tokens", "stream_options"):
             if name in asking and name in said:
@@ -183,7 +183,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         return False
 
     def _read(self, stream: Untyped, prompt: Prompt) -> Reply:
-        """Assemble a streamed answer. All values from the server are validated."""
+        """Combine the chunks of a streamed answer. All values from the server are validated."""
         text, refusal, reason, usage = "", "", "", None
         for chunk in stream:
             self.heard()
@@ -218,7 +218,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _unknown(self, client: Untyped, error: Untyped) -> JudgeFailed:
-        """Return the failure for a model that a server does not have, with the models it has."""
+        """Return the failure for an unknown model, listing the models that the server offers."""
         openai = sdk()
         try:
             names = [str(model.id) for model in client.models.list().data][:_LISTED]

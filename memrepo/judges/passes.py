@@ -1,4 +1,4 @@
-"""Check the answers of a judge in both passes (memory-purifier, Pass 1 and Pass 2).
+"""Check a judge's answers in Pass 1 and Pass 2, the two passes of memory-purifier.
 
 A judge's arithmetic and ids are never trusted. One bad verdict does not affect the others. It is
 listed in `Pass1.rejected`, and its candidate remains unchanged.
@@ -42,21 +42,21 @@ _DIMENSIONS = PromotionScores.__struct_fields__
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
-    """A rejected answer: its candidate (or unknown id) and the reason."""
+    """A rejected verdict: the reason, and the candidate's id, which may be unknown."""
 
     candidate_id: str
     reason: str
 
 
 class Pass1(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted verdicts in the request's order, and the rejections."""
+    """The result of Pass 1: accepted verdicts in the request's order, and rejections."""
 
     verdicts: tuple[Verdict, ...]
     rejected: tuple[Rejection, ...] = ()
 
 
 def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Pass1:
-    """Accept each valid verdict. Reject all others, and report missing candidates.
+    """Accept valid verdicts and reject all others. Report candidates without a verdict.
 
     If a candidate is answered twice, all its verdicts are rejected, since either could be intended.
     Merge links are made bidirectional. A link to a candidate that does not survive is dropped
@@ -97,7 +97,7 @@ def _count_fault(count: int) -> str:
 
 
 def _fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
-    """Return why a single verdict is invalid, or an empty string."""
+    """Return why an individual verdict is invalid, or an empty string."""
     if verdict.fault:
         return verdict.fault
     for name in _DIMENSIONS:
@@ -114,7 +114,7 @@ def _fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
 
 
 def _link_fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
-    """Return why the ids in a verdict are invalid, or an empty string.
+    """Return why the candidate ids in a verdict are invalid, or an empty string.
 
     A merge may be declared by either candidate.
     """
@@ -140,7 +140,7 @@ def _link_fault(verdict: Verdict, known: frozenset[str], is_named: bool) -> str:
 
 
 def _closing_fault(verdict: Verdict, captured: Mapping[str, str]) -> str:
-    """Return why a candidate cannot close the candidates it names, or an empty string.
+    """Return why a verdict cannot close the candidates that it names, or an empty string.
 
     The named candidates must be known and not later.
     """
@@ -171,7 +171,7 @@ def _is_number(value: object) -> bool:
 
 
 def _compress_faults(sound: Mapping[str, Verdict]) -> dict[str, str]:
-    """Return the fault of each compress chain whose final target does not survive."""
+    """Return the faults of compress verdicts whose final target does not survive."""
     faults: dict[str, str] = {}
     ends: dict[str, str] = {}
     for start in sound:
@@ -197,7 +197,7 @@ def _end(verdict: Verdict | None) -> str:
 
 
 def _join_merges(sound: Mapping[str, Verdict]) -> tuple[Verdict, ...]:
-    """Make merge links bidirectional among surviving candidates."""
+    """Make the merge links between surviving candidates bidirectional."""
     links: dict[str, set[str]] = {key: set() for key in sound}
     for key, verdict in sound.items():
         for other in verdict.merge_with:
@@ -231,7 +231,7 @@ _FIELD_LIMIT = 2000  # as in the schema of a memory file
 
 
 class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
-    """A rejected claim: its cluster (or unknown id) and the reason."""
+    """A rejected claim: the reason, and the cluster's id, which may be unknown."""
 
     cluster_id: str
     reason: str
@@ -240,7 +240,7 @@ class ClaimRejection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pass2(msgspec.Struct, frozen=True, kw_only=True):
-    """Accepted claims in the request's order, and the rejections."""
+    """The result of Pass 2: accepted claims in the request's order, and rejections."""
 
     claims: tuple[CanonicalClaim, ...]
     rejected: tuple[ClaimRejection, ...] = ()
@@ -252,7 +252,7 @@ def check_claims(
     *,
     grounds: Callable[[str], Grounds] | None = None,
 ) -> Pass2:
-    """Accept each valid claim. Reject all others, and report clusters without a claim.
+    """Accept valid claims and reject all others. Report clusters without a claim.
 
     A cluster may have several claims if each quotes its evidence. One invalid claim rejects all
     claims of its cluster. `grounds` returns the grounds of a cluster id. If given, each wording
@@ -305,7 +305,7 @@ def check_claims(
 def _aside_fault(
     claim: CanonicalClaim, given: Sequence[CanonicalClaim], priors: Sequence[PriorClaim]
 ) -> str:
-    """Return why an answer that restates or drops is invalid, or an empty string."""
+    """Return why a claim must not restate a memory or drop its cluster, or an empty string."""
     if claim.fault:
         return claim.fault
     if len(given) > 1:
@@ -320,7 +320,7 @@ def _aside_fault(
 
 
 def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalClaim:
-    """Return a claim that restates a memory, in that memory's words.
+    """Give a claim that restates a memory the words of that memory.
 
     A dropped claim is returned with its reason shortened.
     """
@@ -337,7 +337,7 @@ def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalCl
 
 
 def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
-    """Return a claim with both postures computed from its scores."""
+    """Return a claim with its freshness and confidence postures computed from its scores."""
     return replace(
         claim,
         freshness_posture=claim.scores.freshness_posture,

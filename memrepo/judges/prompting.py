@@ -1,4 +1,4 @@
-"""Compose prompts: instructions from prompts/, then the evidence, fenced as data.
+"""Compose prompts from the instructions in prompts/ and the evidence, fenced as data.
 
 Evidence is JSON in which no text can contain an angle bracket or start a new line. The marks around
 it contain its hash. Evidence can therefore neither close its fence nor imitate instructions.
@@ -64,7 +64,7 @@ _ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u20
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """One question to a model: fixed instructions, context shared by batches, and the batch.
+    """A question to a model: fixed instructions, context for all batches, and one batch.
 
     `items` is the number of items to answer. `room` is the maximum tokens of the answer, and 0
     leaves the limit to the backend. Services that enforce the schema do not receive it as text.
@@ -79,37 +79,37 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return the whole prompt as one text, for programs."""
+        """Return the whole prompt as one text, for programs that accept only text."""
         return "\n\n".join(filter(None, (self.system, self.spelled, self.context, self.data)))
 
     @property
     def spelled(self) -> str:
-        """Return the schema of the reply as text."""
+        """Return the JSON Schema of the reply as text."""
         return _spelled_schema(self.name)
 
     @property
     def schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the reply."""
+        """Return the JSON Schema of the reply as a mapping."""
         return SCHEMAS[self.name]()
 
     @property
     def key_of_answers(self) -> str:
-        """Return the single top-level key of the reply."""
+        """Return the name of the reply's only top-level key."""
         return next(iter(msgspec.convert(self.schema["required"], list[str])))
 
     @property
     def key(self) -> str:
-        """Return the hash that identifies this question in recordings."""
+        """Return the hash under which this question is recorded."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]
 
     @property
     def token_bound(self) -> int:
-        """Return an upper bound for the tokens of the prompt: a third of its bytes in UTF-8."""
+        """Return an upper limit for the prompt's tokens: a third of its size in UTF-8 bytes."""
         return -(-len(self.text.encode()) // 3)
 
 
 def promotion_prompt(request: PromotionRequest) -> Prompt:
-    """Compose the question of Pass 1."""
+    """Compose the question of Pass 1, which asks for verdicts on candidates."""
     body = {
         "today": request.now.date().isoformat(),
         "profile": request.profile,
@@ -126,7 +126,7 @@ def promotion_prompt(request: PromotionRequest) -> Prompt:
 
 
 def canonical_prompt(request: CanonicalRequest) -> Prompt:
-    """Compose the question of Pass 2.
+    """Compose the question of Pass 2, which asks for the claims of clusters.
 
     Prior claims are in the shared context, because every batch repeats them.
     """
@@ -147,7 +147,7 @@ def canonical_prompt(request: CanonicalRequest) -> Prompt:
 
 
 def verification_prompt(request: VerificationRequest) -> Prompt:
-    """Compose the question whether the evidence states each wording."""
+    """Compose the question that asks whether the evidence supports each wording."""
     items: list[object] = [_check(one) for one in request.checks]
     return Prompt(
         name="verification",
@@ -159,7 +159,7 @@ def verification_prompt(request: VerificationRequest) -> Prompt:
 
 
 def comparison_prompt(request: ComparisonRequest) -> Prompt:
-    """Compose the question which pairs of statements contradict each other."""
+    """Compose the question that asks which pairs of statements contradict each other."""
     body = {"today": request.now.date().isoformat(), **_faults(request.faults)}
     items: list[object] = [_pair(one) for one in request.pairs]
     return Prompt(
@@ -197,7 +197,7 @@ def _pair(one: Suspicion) -> dict[str, object]:
 
 
 def _statement(p: PriorClaim) -> dict[str, object]:
-    """Return a statement as JSON fields, including its author, place and date."""
+    """Return a statement as JSON fields, with its author, place and date."""
     return _lean(
         {
             "text": p.text,
@@ -211,7 +211,7 @@ def _statement(p: PriorClaim) -> dict[str, object]:
 
 
 def _when(sources: Sequence[Source]) -> dict[str, object]:
-    """Return the date of a statement by its heading or file, as a JSON field.
+    """Return the date of a statement as a JSON field, taken from the heading or the file.
 
     Commit dates are ignored. Dates inside the statement are ignored too, because they may be those
     of a birth or a deadline.
@@ -221,7 +221,7 @@ def _when(sources: Sequence[Source]) -> dict[str, object]:
 
 
 def gist_prompt(request: GistRequest) -> Prompt:
-    """Compose the question for the gist of a note. It depends only on the note."""
+    """Compose the question that asks for a note's gist. The prompt depends only on the note."""
     note = request.note
     row = _lean({"title": note.text("title"), "tags": list(note.texts("tags")), "text": note.body})
     return Prompt(
@@ -234,7 +234,7 @@ def gist_prompt(request: GistRequest) -> Prompt:
 
 
 def summary_prompt(request: SummaryRequest) -> Prompt:
-    """Compose the question for a summary. It depends only on the memories."""
+    """Compose the question that asks for a summary. The prompt depends only on the memories."""
     rows = [
         _lean(
             {
@@ -258,7 +258,7 @@ def summary_prompt(request: SummaryRequest) -> Prompt:
 
 @cache
 def instructions(name: PassName) -> str:
-    """Return the instructions of a pass, from its file in prompts/."""
+    """Return the instructions for a pass, read from its file in prompts/."""
     return asset("prompts", FILES[name]).read_text(encoding="utf-8").strip()
 
 
@@ -269,13 +269,13 @@ def _spelled_schema(name: PassName) -> str:
 
 @cache
 def prompt_hash() -> str:
-    """Return the hash of all instructions and schemas, for the run's manifest."""
+    """Return the hash of all instructions and schemas, as recorded in a run's manifest."""
     fixed = "\0".join(f"{instructions(name)}\n{_spelled_schema(name)}" for name in SCHEMAS)
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"
 
 
 def fence(key: str, rows: list[object], head: Mapping[str, object]) -> str:
-    """Return rows as a JSON object, one row per line, between marks that contain its hash."""
+    """Encode rows as JSON, one per line, and enclose them in marks that contain their hash."""
     lead = "".join(f"{_spelled(k)}: {_spelled(v)},\n" for k, v in head.items())
     body = f"{{{lead}{_spelled(key)}: [\n" + ",\n".join(map(_spelled, rows)) + "\n]}"
     mark = hashlib.sha256(body.encode()).hexdigest()[:16]
@@ -320,7 +320,7 @@ def _cluster(c: Cluster) -> dict[str, object]:
 
 
 def _stands_at(c: Candidate) -> tuple[str, int, str]:
-    """Return the sort key: source and line of the first place, then id.
+    """Return a candidate's sort key: the source and line of its first place, then its id.
 
     Steps must be read in their order.
     """

@@ -1,4 +1,4 @@
-"""Record live answers to judge again without a model."""
+"""Record the answers of a model, and replay them later without the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CannotRecord(MemrepoError):
 
 
 class Recording:
-    """A backend that records every answer. Implements `judges.model.Backend`.
+    """A backend that records another backend's answers. It implements `judges.model.Backend`.
 
     The file name is the hash of the question, which covers instructions, schema and evidence.
     """
@@ -38,11 +38,11 @@ class Recording:
 
     @property
     def name(self) -> str:
-        """Return the inner backend's name."""
+        """Return the name of the wrapped backend."""
         return self._inner.name
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Send a prompt, and record the question and its answer."""
+        """Send a prompt to the wrapped backend, and record the question and the answer."""
         reply = self._inner.ask(prompt)
         record = {
             "schema_version": SCHEMA_VERSION,
@@ -64,7 +64,7 @@ class Recording:
 
 
 class Unanswered(MemrepoError):
-    """Raised when the judging session must answer a question first. The run lands nothing yet."""
+    """Raised when the agent's session must first answer a question, so the run cannot land yet."""
 
     exit_code = Exit.MODEL
 
@@ -77,7 +77,7 @@ class Unanswered(MemrepoError):
 
 
 class Session:
-    """Answers given by an agent's own session, one question at a time.
+    """A backend whose answers come from the agent's own session, one question at a time.
 
     Implements `judges.model.Backend`. Its cost is unknown to memrepo and counts as zero.
     """
@@ -88,7 +88,7 @@ class Session:
         self._folder = folder
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Return the session's answer. Raises Unanswered if there is none yet."""
+        """Return the session's answer to a prompt. Raises Unanswered if there is none yet."""
         path = self._folder / f"{prompt.key}.txt"
         if not path.is_file():
             raise Unanswered(prompt)
@@ -96,7 +96,7 @@ class Session:
 
 
 class Replay:
-    """Answers from recordings, without cost. Implements `judges.model.Backend`."""
+    """A backend that returns recorded answers, at no cost. It implements `judges.model.Backend`."""
 
     name = "replay/1"
 
@@ -104,7 +104,7 @@ class Replay:
         self._folder = folder
 
     def ask(self, prompt: Prompt) -> Reply:
-        """Return the recorded answer. Raises JudgeFailed if there is none."""
+        """Return the recorded answer to a prompt. Raises JudgeFailed if there is none."""
         path = self._folder / f"{prompt.key}.json"
         try:
             record = json.loads(path.read_text(encoding="utf-8"))

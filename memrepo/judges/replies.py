@@ -1,4 +1,4 @@
-"""Parse a model's text into typed answers, for every judge that answers in text.
+"""Parse the text replies of models into typed answers.
 
 The schemas sent to models and this parser both derive from the records of `core.judge`. Nothing
 here raises on a model's text. A malformed element becomes an answer with a `fault`, which the
@@ -81,7 +81,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
-    """Why a text has no answer, and why each attempt to parse it failed."""
+    """The reason why a text has no answer, with the failure of each attempt to parse it."""
 
     reason: str
     tried: tuple[str, ...] = ()
@@ -130,14 +130,14 @@ def read_findings(text: str) -> tuple[Finding, ...] | Unreadable:
 
 @cache
 def checks_schema() -> dict[str, object]:
-    """Return the JSON Schema of a reply about whether evidence states wordings."""
+    """Return the JSON Schema of a reply that assesses wordings."""
     text: dict[str, object] = {"type": "string"}
     row: dict[str, object] = {"id": text, "stated": {"type": "boolean"}, "reason": text}
     return _object({CHECKS_KEY: {"type": "array", "items": _object(row)}})
 
 
 def read_checks(text: str) -> tuple[Assessment, ...] | Unreadable:
-    """Parse a reply about whether evidence states wordings. Values except yes and no are faults."""
+    """Parse a reply that assesses wordings. Any value other than yes or no is a fault."""
     return _read(text, CHECKS_KEY, Assessment)
 
 
@@ -148,7 +148,7 @@ def gist_schema() -> dict[str, object]:
 
 
 def read_gist(text: str) -> Gist | Unreadable:
-    """Parse the gist of a note.
+    """Parse a reply with the gist of a note.
 
     `actions.run.wording` checks whether the note supports the gist.
     """
@@ -162,7 +162,7 @@ def summary_schema() -> dict[str, object]:
 
 
 def read_summary(text: str) -> Summary | Unreadable:
-    """Parse the summary of some memories.
+    """Parse a reply with the summary of some memories.
 
     `actions.run.wording` checks whether the memories support the summary.
     """
@@ -191,7 +191,7 @@ def _read(text: str, key: str, cls: type[T]) -> tuple[T, ...] | Unreadable:
 
 
 def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
-    """Return the elements of the list under a key, in the last object of a text that has it.
+    """Return the list that the last suitable JSON object in a text contains under a key.
 
     Tries the whole text, then each fenced block, then every object from a brace. The last attempt
     reads the complete elements of a truncated or malformed list.
@@ -207,7 +207,7 @@ def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
 
 
 def _unreadable(text: str, key: str) -> Unreadable:
-    """Return why a text has no answer, with the result of each attempt to parse it."""
+    """Explain why a text has no answer, with the result of each attempt to parse it."""
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -237,14 +237,14 @@ _KINDS = {list: "an array", str: "a string", bool: "a boolean", type(None): "nul
 
 
 def holds_answer(text: str, key: str, *, several: bool) -> bool:
-    """Return whether a text has an answer: an object with a key, or with a list under that key."""
+    """Return whether a text has a JSON object with a key or, if `several`, a list under it."""
     if several:
         return not isinstance(elements(text, key), Unreadable)
     return any(isinstance(o, dict) and key in o for found in _ladder(text) for o in found)
 
 
 def _ladder(text: str) -> tuple[Iterator[object], ...]:
-    """Return the values parsed from the whole text, from fenced blocks and from each brace."""
+    """Return the values from three attempts to parse a text: whole, by fence, and by brace."""
     text = text.strip().removeprefix("\ufeff")
     return _parsed([text]), _parsed(_FENCE.findall(text)), _objects(text)
 
@@ -258,7 +258,7 @@ def _parsed(texts: list[str]) -> Iterator[object]:
 
 
 def _objects(text: str) -> Iterator[object]:
-    """Yield every object that can be parsed from a brace, left to right.
+    """Yield every JSON object that starts at a brace in a text, from left to right.
 
     Nested objects are skipped.
     """
@@ -277,7 +277,7 @@ def _objects(text: str) -> Iterator[object]:
 
 
 def _cut_off(text: str, key: str) -> list[object]:
-    """Return the complete elements of the last list under a key.
+    """Return the complete elements of the last, possibly truncated list under a key.
 
     Reading ends at the first element that cannot be parsed. An extra comma is ignored.
     """
@@ -350,7 +350,7 @@ def _is_record(hint: object) -> bool:
 
 
 def _build(cls: Any, element: object) -> Any:
-    """Build an answer. If it is malformed, its `fault` has the first error."""
+    """Build an answer from JSON. If the JSON is malformed, `fault` contains the first error."""
     shaped = _shaped(cls, element)
     # If the id is not a single text, the answer identifies no item. The checks then reject it.
     id_name = "pair" if cls is Finding else next(iter(_hints(cls)))
@@ -370,7 +370,7 @@ def _build(cls: Any, element: object) -> Any:
 
 
 def _shaped(hint: Any, given: object) -> Any:
-    """Return a JSON value with our field names, without characters that files cannot contain."""
+    """Convert a JSON value to our field names, removing characters that files cannot contain."""
     if isinstance(given, str):
         # JSON can contain half of a surrogate pair, which a file cannot.
         text = given.encode("utf-8", "replace").decode("utf-8")
@@ -394,7 +394,7 @@ def _shaped(hint: Any, given: object) -> Any:
 
 
 def _blank(hint: Any) -> Any:
-    """Return a record with empty values."""
+    """Return an empty value of a type, such as a record with empty fields."""
     if _is_record(hint):
         known = defaults_of(hint)
         hints = get_type_hints(hint).items()
@@ -403,14 +403,14 @@ def _blank(hint: Any) -> Any:
 
 
 def _fault(error: msgspec.ValidationError, key: str = "") -> str:
-    """Return the error in an answer and its place, in the names used by the model."""
+    """Describe the error in an answer and its place, using the model's field names."""
     said, _, where = str(error).partition(" - at `$")
     path = ".".join(_WIRE.get(part, part) for part in where.strip("`.").split("."))
     return f"{'.'.join(filter(None, (key, path))) or 'the answer'}: {said}"
 
 
 def _may_enter(ch: str) -> bool:
-    """Return whether a character is permitted in an answer: not invisible or bidirectional.
+    """Return False for characters that answers must not contain: invisible or bidirectional ones.
 
     Joiners are permitted, since some scripts need them.
     """

@@ -50,7 +50,7 @@ _PERSONAL = frozenset(("identity", "preference", "relationship"))
 
 
 def promotion_scores(candidate: Candidate, verdict: VerdictWord) -> PromotionScores:
-    """Return the six dimensions of a candidate, whose strength agrees with the verdict.
+    """Return a candidate's six dimensions, with a strength that agrees with the verdict.
 
     The strength is at least 2.0 for promoted candidates, and from 0.5 to 1.5 for deferred ones. For
     rejected candidates, the strength is lower.
@@ -105,7 +105,7 @@ def measure(claim: CanonicalClaim, cluster: Cluster, now: datetime, *, hedged: b
 
 
 def measured(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> CanonicalClaim:
-    """Return a model's claim with the scores that are computed without a model."""
+    """Return a model's claim, adding the scores that are computed without a model."""
     scores = replace(
         claim.scores,
         canonical_clarity=0.9 if claim.wording.subject else 0.6,
@@ -118,7 +118,7 @@ def measured(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> Canonica
 
 
 def provenance_strength(cluster: Cluster) -> float:
-    """Return how well a cluster is evidenced: distinct resources, distinct days, any date."""
+    """Score a cluster's evidence by distinct resources, distinct days and known dates."""
     sources = [s for c in cluster.candidates for s in c.sources]
     resources = max(len({s.resource for s in sources}), *(c.resources for c in cluster.candidates))
     days = max(
@@ -129,7 +129,7 @@ def provenance_strength(cluster: Cluster) -> float:
 
 
 def freshness(cluster: Cluster, now: datetime) -> float:
-    """Return 1.0 for evidence of today, halved every 180 days, and 0.5 for undated evidence."""
+    """Return the freshness of evidence: 1.0 today, halved every 180 days, and 0.5 if undated."""
     newest = max((c.captured for c in cluster.candidates), default="")
     try:
         captured = parse_time(newest)
@@ -140,7 +140,7 @@ def freshness(cluster: Cluster, now: datetime) -> float:
 
 
 def contradiction_pressure(claim: CanonicalClaim) -> float:
-    """Return the pressure against a claim. Contested claims have more than superseding ones."""
+    """Return the pressure against a claim, which is higher if contested than if superseding."""
     if any(c.relation == "contested" for c in claim.contradictions):
         return 0.6
     return 0.3 if claim.contradictions or claim.supersedes else 0.0

@@ -53,7 +53,7 @@ _PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
 
 
 def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    """Return every subject with its claims, including inactive ones.
+    """Return all subjects with the ids of their claims, including inactive claims.
 
     Deliberate difference: `aliases` contains other spellings of a subject (case, article, plural)
     and its names in texts or in the configuration. memory-purifier leaves it empty. The canonical
@@ -81,7 +81,7 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def routes(claims: Claims) -> dict[str, list[str]]:
-    """Return the ids of the active claims by home. Every home has a key."""
+    """Return the ids of active claims, grouped by home. Every home has a key."""
     return {
         home: [t.id for t in claims.told if t.home == home and t.status not in lineage.INACTIVE]
         for home in HOMES
@@ -89,7 +89,7 @@ def routes(claims: Claims) -> dict[str, list[str]]:
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """The data of manifest and summary: claims, the newest run, sources and views."""
+    """The data for the manifest and the summary: claims, newest run, sources and views."""
 
     claims: Claims
     run: RunRecord | None
@@ -99,7 +99,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def record(self) -> Mapping[str, Any]:
-        """Return the newest run's manifest as written, or an empty mapping."""
+        """Return the newest run's manifest as written, or an empty mapping without a run."""
         return self.run.record if self.run else {}
 
     @property
@@ -120,7 +120,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def manifest(told: Published, how: Spelling) -> dict[str, Any]:
-    """Return the manifest with every field of memory-purifier.
+    """Return the published manifest, with every field that memory-purifier defines.
 
     Runs record no duration, so start and finish have the same time.
     """
@@ -157,7 +157,7 @@ def manifest(told: Published, how: Spelling) -> dict[str, Any]:
 
 
 def _versions(told: Published) -> dict[str, object]:
-    """Return the version fields. The build metadata names memrepo as the writer."""
+    """Return the manifest's version fields. The build metadata names memrepo as the writer."""
     package = f"{lineage.PACKAGE_VERSION}+memrepo.{told.record.get('package_version', __version__)}"
     return {
         "version": package,
@@ -175,7 +175,7 @@ def _versions(told: Published) -> dict[str, object]:
 
 
 def _mode(told: Published) -> str:
-    """Return the mode. An import counts as a reconciliation."""
+    """Return the mode of a run. An import counts as a reconciliation."""
     mode = told.run.mode if told.run else ""
     return "reconciliation" if mode == IMPORT else mode or "incremental"
 
@@ -196,7 +196,7 @@ def _tally(words: Any) -> dict[str, int]:
 
 
 def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Group a run's quarantined answers by pass. An incomplete run counts as a failure too."""
+    """Group a run's quarantined answers by pass, adding a failure for an incomplete run."""
     errors: dict[str, list[str]] = {}
     for entry in record.get("quarantined", ()):
         id_ = str(entry.get("id", ""))
@@ -228,7 +228,7 @@ def _odd_routes(claims: Claims) -> list[dict[str, object]]:
 
 
 def summary(told: Published, how: Spelling, now: datetime) -> dict[str, object]:
-    """Return the summary of the newest run. Only its timestamp is the time of the export."""
+    """Return the summary of the newest run, stamped with the time of the export."""
     page = manifest(told, how)
     tokens = told.record.get("tokens") or {}
     touched = told.touched
@@ -274,7 +274,7 @@ def candidate_records(
     runs: Iterable[RunRecord],
     how: Spelling,
 ) -> tuple[list[dict[str, object]], list[Problem]]:
-    """Return the records of `candidates/<folder>/`, by time and text, and the problems.
+    """Return the records in `candidates/<folder>/`, sorted by time and text, and the problems.
 
     A record's run is the one that judged at the file's time, or null.
     """
@@ -361,7 +361,7 @@ def _moment(node: Node | None) -> datetime | None:
 
 
 class Terms(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of an export: profile, zone of local times, source rules, and current time.
+    """The options of an export: profile, time zone, source rules and current time.
 
     `aliases` maps entities to other names set in the configuration.
     """
@@ -374,7 +374,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
-    """The files of an export by name, the counts of exported and omitted claims, and problems."""
+    """The exported files by name, the counts of exported and omitted claims, and the problems."""
 
     files: Mapping[str, bytes]
     counts: Mapping[str, int]
@@ -383,7 +383,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def artifacts(state: State, terms: Terms) -> Exported:
-    """Return memory-purifier's eight files. Equal trees and terms give equal bytes."""
+    """Return the eight files of memory-purifier. Equal trees and terms give equal bytes."""
     runs, damaged = read_runs(state.files, state.layout)
     claims = claims_of(state, terms.profile)
     how = _spelling(state, claims, runs, terms)
@@ -439,7 +439,10 @@ def _published(state: State, claims: Claims, run: RunRecord | None, terms: Terms
 
 
 def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, str]:
-    """Return the content hash of each claim source. Daily logs are not memory-purifier's input."""
+    """Return the content hash of each claim source, excluding daily logs.
+
+    memory-purifier does not read daily logs.
+    """
     area = layout.area("sources")
     return {
         layout.source_name(path): lineage.content_hash(state.files[path])

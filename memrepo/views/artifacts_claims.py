@@ -1,4 +1,4 @@
-"""Export memories as memory-purifier's claims: 33 fields in camelCase, in its order.
+"""Export memories as claims in memory-purifier's format of 33 camelCase fields.
 
 Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction appears on both sides,
 with one stable id. Records are sorted by id, not by time. Memories written by hand have their own
@@ -27,7 +27,7 @@ from memrepo.views.artifacts_runs import Judgement
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory and the claim it is exported as."""
+    """A memory, with the claim that represents it in the export."""
 
     memory: Memory
     id: str
@@ -38,7 +38,7 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claims(msgspec.Struct, frozen=True, kw_only=True):
-    """The claims of a state, ordered by id, with their relations.
+    """The exported claims, ordered by id, with the relations between them.
 
     `left_out` counts the omitted memories by reason. `older` and `newer` map claim ids to
     superseded and superseding ones, and `against` to contradicting ones. `cluster` maps a claim id
@@ -64,7 +64,7 @@ class Claims(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def claims_of(state: State, profile: Profile) -> Claims:
-    """Return the claims that a profile may see, with their relations."""
+    """Return the claims visible to a profile, with the relations between them."""
     left: Counter[str] = Counter()
     found: list[Memory] = []
     for memory in sorted(state.memories.values(), key=lambda m: (not m.text("claim_id"), m.id)):
@@ -87,7 +87,7 @@ def _why_not(memory: Memory, profile: Profile) -> str:
 
 
 def _tell(memories: Iterable[Memory], profile: Profile) -> Iterator[Told]:
-    """Yield claims. If the formula gives an id twice, the second includes the memory's own id."""
+    """Yield one claim per memory. If two claims get the same id, add the memory's id to one."""
     taken: set[str] = set()
     for memory in memories:
         type_, home = _routed(memory, profile)
@@ -150,7 +150,7 @@ def _by_first(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Assign an id to each set of claims that contradict each other, directly or indirectly."""
+    """Assign one id to each set of claims that contradict each other, directly or indirectly."""
     found: dict[str, str] = {}
     for start in sorted(against):
         if start in found:
@@ -165,7 +165,7 @@ def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
 
 
 class Spelling(msgspec.Struct, frozen=True, kw_only=True):
-    """The data common to all records: profile, zone of local times, file lengths, judgements."""
+    """The data shared by all records: profile, time zone, file lengths and judgements."""
 
     profile: Profile
     zone: ZoneInfo
@@ -174,11 +174,11 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     judged: Mapping[str, Judgement]
 
     def local(self, moment: datetime | None) -> str | None:
-        """Format a time in the configured zone with its offset."""
+        """Format a time in the configured time zone, with its UTC offset."""
         return moment.astimezone(self.zone).isoformat() if moment else None
 
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
-        """Return a time in local zone and UTC, and the zone's name."""
+        """Return a time in the local zone and in UTC, with the name of the zone."""
         return {
             name: self.local(moment),
             f"{name}_utc": format_time(moment) if moment else None,
@@ -187,7 +187,7 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def updated(memory: Memory) -> datetime | None:
-    """Return when a memory last changed its meaning, or was superseded."""
+    """Return when a memory's meaning last changed or the memory was superseded."""
     stamp = memory.fields.get("generated")
     moments = [stamp.at if stamp else None, memory.time("superseded_at")]
     known = [m for m in moments if m is not None]
@@ -264,7 +264,7 @@ def _contradictions(told: Told, claims: Claims, judged: Judgement) -> list[dict[
 
 
 def relation(other: Told, judged: Judgement) -> str:
-    """Return the relation of a contradicting claim: as judged, else by its status."""
+    """Return how a contradicting claim is related: as judged, or else by its status."""
     known = judged.relations.get(other.memory.id, "")
     return known or {"superseded": "superseded", "stale": "stale"}.get(other.status, "contested")
 
@@ -280,7 +280,7 @@ def _postures(judged: Judgement) -> dict[str, str | None]:
 
 
 def _disposition(told: Told, claims: Claims, judged: Judgement) -> dict[str, str | None]:
-    """Return the three duplicate fields. A rewording counts as a reuse of the id."""
+    """Return a claim's three fields about duplicates. A rewording counts as a reuse of the id."""
     twin = claims.by_memory.get(told.memory.text("duplicate_of"))
     word, target = "new_claim", None
     if told.status == "probable_duplicate" or judged.disposition == "probable_duplicate":
@@ -300,7 +300,7 @@ def _signature(told: Told) -> str:
 
 
 def route_of(told: Told) -> dict[str, object]:
-    """Return the three route fields of a claim."""
+    """Return a claim's three fields about its route."""
     state = affinity(told.type, told.home)
     return {
         "routeValidationState": state,
@@ -325,7 +325,7 @@ def _retired(memory: Memory, how: Spelling) -> list[dict[str, object]]:
 
 
 def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, object]]:
-    """Return each contradiction as two records, one from each side."""
+    """Return two records per contradiction, one from the perspective of each claim."""
     by_id = claims.by_id
     return [
         {

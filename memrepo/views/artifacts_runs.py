@@ -1,4 +1,4 @@
-"""Read run manifests for exports: the newest run, and the judgement of each memory."""
+"""Read the newest run and the judgement of each memory from run manifests, for exports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IMPORT = "import"
 
 
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One manifest of the tree: the run, its time, and the record as written."""
+    """A run manifest in a tree: the run, its time, and the record as written."""
 
     run: str
     now: datetime | None
@@ -28,12 +28,12 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def mode(self) -> str:
-        """Return "incremental", "reconciliation" or "import"."""
+        """Return the mode of the run: "incremental", "reconciliation" or "import"."""
         return str(self.record.get("mode", ""))
 
     @property
     def judgements(self) -> Mapping[str, Sequence[Mapping[str, object]]]:
-        """Return the judgements by memory id."""
+        """Return the run's judgements by memory id."""
         found = self.record.get("judgements")
         return found if isinstance(found, dict) else {}
 
@@ -45,7 +45,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """The last judgement of a memory by Pass 2 and assembly. Unknown fields are empty.
+    """A memory's last judgement, from Pass 2 and assembly. Unknown fields are empty.
 
     `relations` maps the id of each contradicting memory to the kind of relation.
     """
@@ -65,7 +65,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 def read_runs(
     files: Mapping[str, bytes], layout: Layout
 ) -> tuple[tuple[RunRecord, ...], tuple[Problem, ...]]:
-    """Return the manifests of a tree, oldest first, and the problems of damaged ones."""
+    """Return a tree's run manifests, oldest first, and the problems of damaged manifests."""
     manifests, problems = read_manifests(files, layout)
     records = []
     for manifest in manifests:
@@ -77,7 +77,7 @@ def read_runs(
 
 
 def latest(records: Iterable[RunRecord]) -> RunRecord | None:
-    """Return the newest run. An import is returned only if there is no run."""
+    """Return the newest run, or the newest import if there is no run."""
     ordered = list(records)
     runs = [r for r in ordered if r.mode != IMPORT]
     return next(iter(reversed(runs or ordered)), None)
@@ -86,7 +86,7 @@ def latest(records: Iterable[RunRecord]) -> RunRecord | None:
 def read_judgements(
     records: Iterable[RunRecord], files: Mapping[str, bytes], layout: Layout
 ) -> dict[str, Judgement]:
-    """Return the newest judgement of each memory. In one run, the first one counts.
+    """Return each memory's newest judgement. Within one run, the first judgement counts.
 
     The disposition of a duplicate is that of its creation and never changes later. Judgements from
     headers of format 1 are older than all others.

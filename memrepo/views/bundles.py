@@ -27,14 +27,14 @@ _WHOLE = 400
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The lines and bytes that a host reads of a page."""
+    """The maximum lines and bytes that a host program reads from a page."""
 
     lines: int
     bytes: int
 
 
 def told(state: State) -> list[Memory]:
-    """Return active memories without notes, most important first."""
+    """Return the active memories except notes, most important first."""
     return sorted(
         (m for m in state.active if m.type not in ("note", "chunk", "summary")), key=_first
     )
@@ -73,7 +73,7 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
 
 
 def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str]:
-    """Return the `memory/LAYER.md` pages by path, with the whole text of active memories.
+    """Return the whole text of active memories as `memory/LAYER.md` pages, by path.
 
     Notes and the ids in `without` are omitted.
     """
@@ -90,7 +90,7 @@ def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str
 
 
 def _fitted(memories: Sequence[Memory], limits: Limits) -> tuple[bytes, set[str]]:
-    """Return the page with as many leading bullets as fit, and the ids of their memories."""
+    """Return a page with as many leading bullets as fit, and the ids of the memories on it."""
     kept = list(memories[: max(limits.lines, 0)])
     while True:
         data = _page(kept)
@@ -122,7 +122,7 @@ def _note(note: Memory) -> str:
 
 
 def _said(text: str) -> str:
-    """Return a text in which no comment opens, since programs treat their own marks as commands."""
+    """Escape HTML comments in a text, since some programs treat comments as commands."""
     return visible(without_secrets(text)).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
 
 
@@ -139,7 +139,7 @@ _MARKUP = regex(r"([\\\[\]`*_<>])")
 
 
 def memory_json(memory: Memory) -> dict[str, object]:
-    """Return a memory's path, layer, fields and text, with JSON numbers and booleans.
+    """Return a memory's path, layer, fields and text as JSON values.
 
     Fields with their default value are omitted, as in the file. Sources are complete.
     """
@@ -168,13 +168,13 @@ def _value(kind: Kind, value: Any) -> Any:
 
 
 def jsonl(state: State) -> dict[str, bytes]:
-    """Return one file with every memory, including forgotten ones, ordered by path."""
+    """Return one JSON lines file with all memories by path, including forgotten memories."""
     ordered = sorted(state.memories.values(), key=lambda m: m.path)
     return {MEMORIES: spell_lines(memory_json(memory) for memory in ordered)}
 
 
 def okf(state: State) -> tuple[dict[str, bytes], int]:
-    """Return a bundle (OKF 0.2, sections 3 and 8) and the number of omitted forgotten memories.
+    """Return a bundle (OKF 0.2, sections 3 and 8) and the number of omitted, forgotten memories.
 
     Memory files are copied byte for byte, with two exceptions. Links in texts become markdown links
     to files of the bundle, and `generated` is added. Only the root's index has a header, with the
@@ -200,7 +200,7 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
 
 
 def _markdown(here: str, to: Mapping[str, str]) -> Callable[[Target], str]:
-    """Return the function that writes links of the file `here` in markdown.
+    """Return a function that writes the links in the file `here` as markdown.
 
     `to` maps memory ids to files.
     """
@@ -217,7 +217,7 @@ def _with_body(data: bytes, memory: Memory, body: str) -> bytes:
 
 
 def _above(name: str) -> Iterator[str]:
-    """Yield every folder that contains a file, root first."""
+    """Yield all parent folders of a file, starting with the root."""
     parts = name.split("/")[:-1]
     yield from ("/".join(parts[:n]) for n in range(len(parts) + 1))
 

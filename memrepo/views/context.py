@@ -1,4 +1,4 @@
-"""Pack the context for an agent's session: limited to a budget, fenced as data."""
+"""Pack the context for an agent's session within a budget, and fence it as data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TICKS = regex(r"`{3,}")
 
 
 class Packed(msgspec.Struct, frozen=True, kw_only=True):
-    """The context as text, its size in tokens, and the number of omitted pieces."""
+    """A packed context: the text, its size in tokens, and the number of omitted pieces."""
 
     text: str
     tokens: int
@@ -51,7 +51,7 @@ def pack(
     max_tokens: int,
     doubts: Sequence[str] = (),
 ) -> Packed:
-    """Pack warnings, hot memories, hot notes and doubts, in this order, up to the budget.
+    """Pack warnings, hot memories, notes and doubts, in this order, within a token budget.
 
     A fifth of the budget is reserved for notes. A note that is long or does not fit is replaced by
     its gist. All pieces are in one fence that their texts cannot close, below a line that declares
@@ -79,7 +79,7 @@ def _block(pieces: Sequence[str]) -> str:
 
 
 def _fitted(pieces: Sequence[tuple[str, ...]], room: int) -> tuple[list[str], int]:
-    """Return the first version of each piece that fits, and the remaining tokens."""
+    """Return the first version of each piece that fits, and the number of remaining tokens."""
     kept = list[str]()
     for sizes in pieces:
         piece = next((text for text in sizes if _tokens(text) <= room), None)

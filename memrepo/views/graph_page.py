@@ -26,7 +26,10 @@ TYPES = ("follows", "references", "supports", "contradicts", "related")
 
 
 def graph_page(graph: Graph, title: str) -> str:
-    """Return the page. Equal graphs give equal pages. Memories without links are omitted."""
+    """Return the HTML page of a graph. Memories without links are omitted.
+
+    Equal graphs give equal pages.
+    """
     sheet, sheet_hash = inlined("graph.css")
     script, script_hash = inlined("graph.js")
     linked = [m for id_, m in sorted(graph.memories.items()) if id_ in graph.at]
@@ -58,7 +61,7 @@ def graph_page(graph: Graph, title: str) -> str:
 
 
 def label(memory: Memory) -> str:
-    """Return a memory's label in the drawing: its title, or the beginning of its text.
+    """Return a memory's label in the drawing: its title or the beginning of its text.
 
     The lead is omitted, because neighbours share it.
     """
@@ -84,7 +87,7 @@ def _counts(graph: Graph, linked: int) -> str:
 
 
 def _as_script(data: dict[str, object]) -> Markup:
-    """Return data as JSON that cannot close the block that contains it."""
+    """Encode data as JSON for an HTML script block, so that the JSON cannot end the block."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")

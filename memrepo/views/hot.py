@@ -66,7 +66,7 @@ _REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
 
 
 def hot_page(state: State, rules: HotRules) -> bytes | None:
-    """Return the page for a state, or None if no memory was ever on the hot cache.
+    """Return the hot page for a state, or None if no memory was ever on the hot cache.
 
     The page has at most `rules.budget` bullets. Memories beyond the budget or the host's limits are
     listed by folder. If the last bullet is removed, the page remains with a notice. Everybody who
@@ -89,7 +89,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
 
 
 def hot_changes(state: State, rules: HotRules) -> list[Change]:
-    """Return the changes that update the page. A foreign file is never overwritten."""
+    """Return the changes that update the hot page. A foreign file is never overwritten."""
     path = hot_path(state.files, state.layout, rules)
     page, there = hot_page(state, rules), state.files.get(path)
     others = [
@@ -104,7 +104,7 @@ def hot_changes(state: State, rules: HotRules) -> list[Change]:
 
 
 def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str:
-    """Return the page's path: `HOT.md` if a foreign file is at the configured path."""
+    """Return the hot page's path, which is `HOT.md` if a foreign file has the configured path."""
     path = layout.prefix + rules.path
     there = files.get(path)
     if there is None or standing_of(there) != "foreign":
@@ -113,12 +113,12 @@ def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str
 
 
 def standing_of(data: bytes) -> Standing:
-    """Return whether a page is unchanged, edited by hand, or a foreign file."""
+    """Return whether a file is an unchanged page, a page edited by hand, or a foreign file."""
     return standing_of_page("hot", data)
 
 
 def said_by_hand(line: str) -> tuple[str, str] | None:
-    """Parse a line of the page. Return its text as written, and the path in its tag.
+    """Parse a line of the hot page. Return the text as written, and the path in the line's tag.
 
     The path is empty without a tag. Return None for lines that memrepo writes between bullets.
     """
@@ -136,7 +136,7 @@ def unescaped(said: str) -> str:
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
-    """Return the sort key: critical and pinned memories first, newest first, then by `order_of`."""
+    """Return a memory's sort key: critical and pinned memories first, then the newest."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
     is_critical = memory.flag("critical") or (hot is not None and hot.reason == CRITICAL)
@@ -157,7 +157,7 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
 
 
 def _section(memory: Memory) -> str:
-    """Return the section of a memory: that of its part of the page, or its layer."""
+    """Return the section for a memory, determined by its part of the page or its layer."""
     part = part_of(memory)
     if part == "person" and not is_about_person(memory):
         return memory.layer if memory.layer in _ORDER[:2] else "user"
@@ -176,7 +176,10 @@ def _folder(memory: Memory) -> str:
 
 
 def bullet(memory: Memory) -> str:
-    """Return a memory's bullet: its condensed text and its tag."""
+    """Return a memory's bullet, consisting of its condensed text and its tag.
+
+    Raises ValueError if the memory is not on the hot cache.
+    """
     hot = hot_of(memory)
     if hot is None:
         raise ValueError(f"{memory.path}: is not on the hot cache")
@@ -184,7 +187,7 @@ def bullet(memory: Memory) -> str:
 
 
 def tag(memory: Memory, hot: Hot) -> str:
-    """Return the tag of a bullet. A memory changed since its promotion has the reason SYNC."""
+    """Return the tag of a bullet, with the reason SYNC if the memory changed since promotion."""
     since, reason = hot.since, hot.reason if _REASON.fullmatch(hot.reason) else SYNC
     if (synced := synced_at(memory)) is not None:
         since, reason = synced, SYNC
@@ -213,7 +216,7 @@ def condensed(memory: Memory) -> str:
 
 
 def _between(before: str, line: str) -> str:
-    """Return the separator between two lines.
+    """Return the separator between two lines that are joined into one.
 
     List items are separated by a dot, and a lead-in is followed by a blank.
     """
@@ -230,7 +233,7 @@ def _is_item(line: str) -> bool:
 
 
 def _plain(line: str) -> str:
-    """Return a line without list, heading and bold marks."""
+    """Return a line without list marks, heading marks and bold marks."""
     line = _MARKS.sub("", _BOLD.sub(r"\1", line.strip()))
     if line.startswith("|"):
         line = ", ".join(filter(None, map(str.strip, line.split("|"))))
@@ -238,7 +241,7 @@ def _plain(line: str) -> str:
 
 
 def _cut(text: str) -> str:
-    """Return a text truncated after a sentence, or else between two words, if it is too long."""
+    """Shorten a long text, ending it after a sentence or between two words."""
     if len(text) <= LINE_LENGTH:
         return text
     text = text[: LINE_LENGTH - 1]
@@ -250,7 +253,7 @@ def _cut(text: str) -> str:
 
 
 def _about(memory: Memory, text: str) -> str:
-    """Return a subject that a text does not name itself: a person, a thing or a project, or ""."""
+    """Return the person, thing or project that a text is about but does not name, or ""."""
     context = memory.text("context")
     if not context or not memory.sources or gives_name(memory):
         return ""

@@ -1,4 +1,4 @@
-"""Share code between HTML pages: templates with escaping, and hashes of styles and scripts."""
+"""Common parts of HTML pages: templates that escape, and hashes of styles and scripts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MANY = 4
 
 
 def shown(text: str) -> Markup:
-    """Return escaped text for a page, with hidden characters shown by number and name."""
+    """Escape a text for a page, and show hidden characters by number and name."""
     if text.isprintable() and not any(_hidden(ch) for ch in text if ord(ch) > 0xFDFF):
         return Markup(escape(text, quote=True))  # noqa: S704 - it was escaped this moment
     parts = []
@@ -40,7 +40,7 @@ def shown(text: str) -> Markup:
 
 
 def side(spans: Iterable[Span], which: Mark) -> Markup:
-    """Return one wording of a comparison, with its unique words marked."""
+    """Return one side of a word comparison as HTML, with its unique words marked."""
     tag = "del" if which == "old" else "ins"
     parts = [
         Markup("<{0}>{1}</{0}>").format(Markup(tag), shown(s.text))  # noqa: S704 - del or ins
@@ -71,7 +71,7 @@ def _hidden(ch: str) -> bool:
 
 
 def _spelled(run: str) -> str:
-    """Return hidden characters as visible text. A long run is shown by its first and its length."""
+    """Render hidden characters visibly, a long run by its first character and its length."""
     first = run if len(run) <= _MANY else run[:1]
     marks = [
         f'<span class="hid" title="{escape(unicodedata.name(ch, "a character without a name"))}">'
@@ -88,7 +88,7 @@ GENERATOR = b'<meta name="generator" content="memrepo '
 
 
 def inlined(name: str) -> tuple[Markup, str]:
-    """Return one of memrepo's style sheets or scripts, and its hash for the page's policy."""
+    """Return the content of a style sheet or script, and its hash for the page's policy."""
     text = asset("templates", "views", name).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
     return Markup(text), digest  # noqa: S704 - our own file
@@ -96,7 +96,7 @@ def inlined(name: str) -> tuple[Markup, str]:
 
 @cache
 def page_template(name: str) -> Template:
-    """Return the template of a page. Every value is escaped."""
+    """Return the template of a page. The template escapes every value."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -1,4 +1,4 @@
-"""Export the trackers of earlier tools: hygiene.json and refcount.json.
+"""Export usage in the tracker files of earlier tools: hygiene.json and refcount.json.
 
 Lineage: layered-memory-manager (hygiene.json and its monthly logs) and context-clear
 (refcount.json). Entries are named by layer and slug. Log entries older than 180 days move to the
@@ -30,7 +30,7 @@ _LOGS = ("promotionLog", "demotionLog")
 
 
 class Logged(msgspec.Struct, frozen=True, kw_only=True):
-    """A promotion, demotion or archiving in the history."""
+    """A promotion, demotion or archiving recorded in the history."""
 
     op: str
     memory: str
@@ -39,19 +39,19 @@ class Logged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def key_of(memory: Memory) -> str:
-    """Return the name of an entry on the hot cache: `<layer>:<slug>`."""
+    """Return a memory's name in the hot cache's log: `<layer>:<slug>`."""
     return f"{memory.layer}:{memory.slug}"
 
 
 def file_key(memory: Memory) -> str:
-    """Return the name of an entry in a memory file: `memory/<layer>.md:<slug>`."""
+    """Return a memory's name in the log of memory files: `memory/<layer>.md:<slug>`."""
     return f"memory/{memory.layer}.md:{memory.slug}"
 
 
 def hygiene_files(
     memories: Mapping[str, Memory], accesses: Accesses, logged: Iterable[Logged], now: datetime
 ) -> dict[str, bytes]:
-    """Return hygiene.json and its monthly logs by name.
+    """Return hygiene.json and its monthly logs, by file name.
 
     Memories without an access are omitted, except those that left the hot cache, whose count
     restarts.
@@ -79,7 +79,7 @@ def hygiene_files(
 def refcount_file(
     notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
 ) -> bytes:
-    """Return refcount.json: the number and times of each note's retrievals, by tier and file."""
+    """Return refcount.json: how often and when each note was retrieved, by tier and file."""
     found = {}
     for note in sorted(notes, key=lambda m: m.path):
         access = accesses.of(note.id)
@@ -127,7 +127,7 @@ def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, object]:
 
 
 def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> list[dict[str, str]]:
-    """Return the log of one operation, oldest first.
+    """Return the log entries of one operation, oldest first.
 
     The date of a memory's newest entry comes from the memory itself.
     """
@@ -160,7 +160,7 @@ def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, object]:
 
 
 def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
-    """Move old log entries to files by month, and further months while the file is too large."""
+    """Move old log entries to monthly files, and more months while the tracker is too large."""
     months: dict[str, dict[str, list[object]]] = defaultdict(lambda: {name: [] for name in _LOGS})
     rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
     while rows and (rows[0][0] < oldest or len(_spelled(tracker)) > SIZE):

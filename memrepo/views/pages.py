@@ -1,4 +1,4 @@
-"""Generate the five views for people who read on a forge. The bytes depend only on the tree.
+"""Generate the five views for people who read on a forge. Equal trees give equal bytes.
 
 Lineage: memory-purifier, views. Deliberate differences: there is no clock, and each memory is one
 line under its subject with the beginning of its id. Every active claim is visible, and those that
@@ -57,7 +57,7 @@ _Key = tuple[object, ...]
 
 
 def _by_place(memory: Memory) -> _Key:
-    """Return the sort key: subject, newest first, then the order in the source."""
+    """Return a memory's sort key: subject, newest first, then the order in the source."""
     return (normalise(memory.text("subject")), -_day(memory), memory.first, memory.path)
 
 
@@ -74,7 +74,7 @@ def _day(memory: Memory) -> int:
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
-    """One heading of a view, with its types, order and standings."""
+    """A heading of a view, with the types, order and standings of its memories."""
 
     heading: str
     types: tuple[str, ...]
@@ -83,7 +83,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """One view: file name, title and sections. `by_tag` groups by first tag instead."""
+    """A view: its file name, title and sections. If `by_tag` is set, it is grouped by first tag."""
 
     name: str
     title: str
@@ -141,7 +141,7 @@ VIEWS: tuple[View, ...] = (
 
 
 def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
-    """Return the writes and deletions that update the views.
+    """Return the writes and deletions that update all views.
 
     Unchanged views are not written, and obsolete ones are deleted. Without memories there are no
     views.
@@ -158,7 +158,7 @@ def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
 
 
 def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
-    """Return whether memrepo wrote a page, by its name and first lines."""
+    """Return whether memrepo wrote a page, judging by the file name and the first lines."""
     name = path.rsplit("/", 1)[-1]
     stems = tuple(name.removesuffix(".md") for name in (*(view.name for view in VIEWS), TOPICS))
     if not (name.endswith(".md") and name.startswith(stems)):
@@ -168,7 +168,7 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
 
 
 def _pages(state: State, rules: PageRules) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of each page, for the whole repository and for each scope."""
+    """Yield the path and bytes of each page, for the whole repository and for each scope."""
     scopes: dict[str, list[Memory]] = defaultdict(list, {"": []})
     for memory in state.active:
         scopes[memory.text("scope")].append(memory)
@@ -202,7 +202,7 @@ def _pages_of(
 
 
 def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
-    """Return the words with their rounded counts, most frequent first.
+    """Return words with rounded counts, most frequent first.
 
     Counts are rounded down to 1, 2, 3 or 5 times a power of ten. Equal counts are ordered
     alphabetically, so that the page does not change every night.
@@ -216,7 +216,7 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterator[tuple[str, bytes]]:
-    """Split a large view by first tag, else by section, then by count.
+    """Yield the pages of a large view, split by first tag or section, and then by size.
 
     The view then lists its parts. A tag with few claims gets no page.
     """
@@ -240,7 +240,7 @@ def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterator[tuple
 
 
 def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
-    """Yield the parts of a list that is too long for one page, in order.
+    """Yield a long list of claims in parts that fit on a page, in order.
 
     A part is at least half full and ends at a position that depends on an id. A new claim therefore
     changes only the page of its part.
@@ -274,7 +274,7 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
 
 
 def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, object]]:
-    """Return the lines of a section, grouped by context. Lines without context come first.
+    """Return a section's lines, grouped by context. Lines without context come first.
 
     A context always becomes a heading, a subject only if several memories share it.
     """
@@ -298,7 +298,7 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
 
 
 def _under(memory: Memory) -> str:
-    """Return the heading for a memory's line: its context, or else its subject."""
+    """Return the heading above a memory's line: its context, or else its subject."""
     return memory.text("context") or memory.text("lead") or memory.text("subject")
 
 
@@ -310,7 +310,7 @@ _OTHER = "Other"
 
 
 def _heading(view: View, memory: Memory) -> str:
-    """Return the heading of a claim's section."""
+    """Return the heading of the section that contains a claim."""
     for section in view.sections:
         standings = section.standings or (memory.standing,)
         if memory.type in section.types and memory.standing in standings:
@@ -355,12 +355,12 @@ def _line(state: State, memory: Memory, text: str) -> Mapping[str, object]:
 
 
 def _short(memory: Memory) -> str:
-    """Return the beginning of an id, as at the end of the file name. All commands accept it."""
+    """Return the beginning of a memory's id, as in its file name. All commands accept it."""
     return memory.id.removeprefix("mem-")[:6]
 
 
 def _one_line(text: str) -> str:
-    """Return a text on one line of limited length, with its markup escaped."""
+    """Return a text on one line, shortened and with its markup escaped."""
     line = " ".join(visible(without_secrets(text)).split())
     line = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
     # On one line and escaped, harmless text may look like a secret.
@@ -368,7 +368,7 @@ def _one_line(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a memory's text for a list item, so that none of it acts as markup of the page.
+    """Escape a memory's text for a list item, so that none of it acts as markup of the page.
 
     HTML is escaped, because an open comment would hide the rest of the page. Fenced code is not
     escaped, since people copy it. A text of several lines becomes a quote below the list mark.

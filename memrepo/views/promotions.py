@@ -1,4 +1,4 @@
-"""Show notes nominated for promotion: one line each, or a report in markdown."""
+"""List notes nominated for promotion, as one line per note or as a markdown report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memrepo.policies.hotcache import Candidate
 
 
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
-    """A note nominated for promotion: reasons, destination and number of retrievals."""
+    """A note nominated for promotion, with reasons, destination and number of retrievals."""
 
     id: str
     path: str
@@ -26,13 +26,13 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return the title on one line, or the file name."""
+        """Return the note's title on one line, or else its file name."""
         slug = self.path.rsplit("/", 1)[-1].removesuffix(".md")
         return " ".join(visible(self.title or slug).split())
 
 
 def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
-    """Return the promotions for some candidates."""
+    """Convert candidates to promotions."""
     return tuple(
         Promotion(
             id=one.note.id,
@@ -48,7 +48,7 @@ def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
 
 
 def listed(found: Sequence[Promotion]) -> list[str]:
-    """Return the number of promotions, and one line for each."""
+    """Return a line with the number of promotions, followed by one line per promotion."""
     return [
         _count(found),
         *(
@@ -59,7 +59,7 @@ def listed(found: Sequence[Promotion]) -> list[str]:
 
 
 def report(found: Sequence[Promotion]) -> list[str]:
-    """Return the report in markdown, with proposed destinations."""
+    """Return the lines of a markdown report on promotions, with proposed destinations."""
     lines = ["# Promotion report", "", _count(found) + "."]
     for one in found:
         lines += [

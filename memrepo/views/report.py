@@ -1,4 +1,4 @@
-"""Report a run: telemetry events, the operator's report, and messages for a chat.
+"""Report a run as telemetry events, as the operator's report, and as a chat message.
 
 Lineage: memory-purifier, reporting surfaces. Deliberate differences: failed, pending and locked-out
 runs are reported too. Times are in the configured zone. The token block contains actual counts.
@@ -70,7 +70,7 @@ COUNTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 def counts_in_words(counts: Mapping[str, int]) -> list[str]:
-    """Return the counts of a run for one line, as used in subjects, lists, chat and pages."""
+    """Return the counts of a run as short phrases for one line, such as a commit subject."""
     return [
         counted_as(counts[key], short)
         for key, (short, _) in COUNTS.items()
@@ -79,14 +79,14 @@ def counts_in_words(counts: Mapping[str, int]) -> list[str]:
 
 
 def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
-    """Return the counts of a run, each with its words for a separate line."""
+    """Return the counts of a run as (count, phrase) pairs for separate lines."""
     kept = sum(counts.get(key, 0) for key in ("promoted", "merged", "compressed"))
     every = {**counts, "kept": kept}
     return [(every[key], words) for key, (_, words) in COUNTS.items() if every.get(key)]
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """The reported data of one run.
+    """The data reported about one run.
 
     `run_id` is the time of its start and joins its events. The id of the landed run begins with it.
     `data` is the JSON answer of `run`. `context` contains the total of claims, the next schedule
@@ -109,7 +109,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event(self) -> Event:
-        """Return the event at the end of a run with this status."""
+        """Return the telemetry event for the end of a run with this status."""
         return EVENTS.get(self.status, "run_failed")
 
     @property
@@ -123,11 +123,11 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
         return _line(self.error or self.data.get("why") or self.data.get("partial") or "")
 
     def count(self, name: str) -> int:
-        """Return one of the run's counts."""
+        """Return one of the run's counts, by name."""
         return int(self.data.get("counts", {}).get(name, 0))
 
     def as_json(self) -> dict[str, object]:
-        """Return the content of `last-run.json`. `from_json` reads it."""
+        """Return the content of `last-run.json`, which `from_json` can parse."""
         return {
             **msgspec.structs.asdict(self),
             "zone": self.zone.key,
@@ -145,7 +145,7 @@ _STORED = (
 
 
 def from_json(record: Mapping[str, Any]) -> RunSummary | None:
-    """Parse the result of `as_json`. Return None for anything else."""
+    """Parse the result of `as_json`. Return None for any other data."""
     try:
         return RunSummary(
             **{
@@ -164,7 +164,7 @@ def from_json(record: Mapping[str, Any]) -> RunSummary | None:
 
 
 def started_event(told: RunSummary) -> dict[str, object]:
-    """Return the event of a starting run, without tokens."""
+    """Return the telemetry event for the start of a run, without token counts."""
     return _event(told, told.started, "run_started", "started") | {
         "token_usage": _tokens({}, None),
         "details": {"package_version": told.context.get("package_version", "")},
@@ -172,7 +172,7 @@ def started_event(told: RunSummary) -> dict[str, object]:
 
 
 def ended_event(told: RunSummary) -> dict[str, object]:
-    """Return the event of a finished run."""
+    """Return the telemetry event for the end of a run."""
     source = told.data.get("tokens", {})
     details: dict[str, object] = {
         "run": told.run,
@@ -226,7 +226,7 @@ def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]
 
 
 def last_run(told: RunSummary) -> str:
-    """Return `last-run.md`. The same run gives the same bytes, and no model writes any text."""
+    """Return `last-run.md`. Equal runs give equal bytes, and no text comes from a model."""
     sections = (
         ("Run", _run_lines(told)),
         ("Memories", list(_count_lines(told))),
@@ -279,7 +279,7 @@ def _issue_lines(told: RunSummary) -> Iterator[str]:
 
 
 def quarantined(count: int) -> str:
-    """Return the end of a run's summary if answers were quarantined, or an empty string."""
+    """Return a note on quarantined answers for the end of a summary, or an empty string."""
     return f"; {count} quarantined (see the manifest)" if count else ""
 
 
@@ -314,7 +314,7 @@ def _context_lines(told: RunSummary) -> Iterator[str]:
 
 
 def chat(told: RunSummary, *, enabled: bool, mode: str) -> str:
-    """Return the message an agent may pass on.
+    """Return the message about a run that an agent may pass on to a chat.
 
     The message is empty if chat is disabled or the run was skipped. A failed run, or one waiting
     for review, gets two lines in either mode. Otherwise `summary` is one line. `full` is a list,
@@ -354,7 +354,7 @@ def summary(told: RunSummary) -> str:
 
 
 def one_line(told: RunSummary) -> str:
-    """Return the result of a run on one line, with the program's name."""
+    """Return the program's name and the result of a run on one line."""
     run = f" run {told.run}" if told.run else " run"
     match told.status:
         case "ok" | "partial":
@@ -372,5 +372,5 @@ def _next_step(told: RunSummary) -> str:
 
 
 def _line(text: object) -> str:
-    """Return a text, mostly written by others, as one line without invisible characters."""
+    """Return a text on one line without invisible characters, since others may have written it."""
     return " ".join(visible(str(text)).split())

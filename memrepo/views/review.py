@@ -1,4 +1,4 @@
-"""Present a run, commit or range to a reviewer: what changed, why, and by what evidence."""
+"""Present the changes of a run, a commit or a revision range, with reasons and evidence."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ TELLTALES = ("status", "standing", "archived_at")
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One commit about a memory: operation, reason, actor and commit id.
+    """A commit that changed a memory: its operation, reason, actor and id.
 
     `together` contains every memory that the commit must not be split from, such as both sides of a
     supersession.
@@ -73,7 +73,7 @@ _PLACES = frozenset(("promote", "demote", "tier", "link"))
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of a memory: whether it is new, gone or kept, and its recorded lines.
+    """A source of a memory, marked as new, gone or kept, with its recorded lines.
 
     `text` contains (line number, line) pairs. It is empty if the recorded text is not available.
     """
@@ -84,7 +84,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """A difference of one memory, with its causes.
+    """The change of one memory, with its causes.
 
     `successors` replaced this memory. `replaces` are the ids of memories it replaced in the same
     range. `against` are memories that contradict it since then. `judged` is the judge's rationale
@@ -101,13 +101,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Return the ids to pass to `accept` or `revert`. A decision cannot be split."""
+        """Return the memory ids that must be passed to `accept` or `revert` together."""
         ids = (self.difference.memory.id, *(i for d in self.decisions for i in d.together))
         return tuple(dict.fromkeys(ids))
 
     @property
     def why(self) -> str:
-        """Return the reason of the last decision with one, or why a run retired the memory."""
+        """Return the last reason given for the change, or why a run retired the memory."""
         retired = self.difference.memory.fields.get("retired", ())
         if self.difference.kind == "retired" and retired:
             return str(retired[-1].reason)
@@ -139,7 +139,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of a memory, and whether it is new, gone or kept."""
+    """A source of a memory as a record for programs, marked as new, gone or kept."""
 
     mark: Literal["new", "gone", "kept"]
     resource: str
@@ -149,7 +149,7 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One change of a memory, as a record for programs."""
+    """The change of one memory, as a record for programs."""
 
     op: Kind
     kinds: tuple[Kind, ...]
@@ -194,19 +194,19 @@ def _evidence(found: Evidence) -> EvidenceRecord:
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The unit of a person's decision: changes that are accepted or reverted together."""
+    """A group of changes that a person accepts or reverts together."""
 
     ids: tuple[str, ...]
     changes: tuple[Change, ...]
 
     @property
     def kind(self) -> Kind:
-        """Return the kind of its first change, in the order of KINDS."""
+        """Return the kind of the decision's main change, the first in the order of KINDS."""
         return self.changes[0].difference.kind
 
     @property
     def leaves(self) -> bool:
-        """Return whether a memory leaves recall without a replacement."""
+        """Return whether the decision removes a memory from recall without a replacement."""
         return self.kind in LEAVING
 
     @property
@@ -216,30 +216,30 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> Memory:
-        """Return the memory to edit, split or merge: the valid one after the decision."""
+        """Return the memory that is valid after the decision, to be edited, split or merged."""
         made = [c.difference.memory for c in self.changes if c.difference.before is None]
         heirs = [m for c in self.changes for m in c.successors]
         return (made or heirs or [self.changes[0].difference.memory])[0]
 
     @property
     def shown(self) -> tuple[Change, ...]:
-        """Return its changes, without new memories that are shown with the memory they replace."""
+        """Return the changes to show, omitting new memories that are shown as replacements."""
         return tuple(c for c in self.changes if c is self.changes[0] or not c.replaces)
 
     @property
     def against(self) -> tuple[Memory, ...]:
-        """Return the memories that contradict it since then."""
+        """Return the memories that contradict a changed memory since the change."""
         return tuple({m.id: m for c in self.changes for m in c.against}.values())
 
     @property
     def mark(self) -> str:
-        """Return a hash that identifies a decision: its memories and their new texts."""
+        """Return a hash that identifies the decision by its memories and their new texts."""
         told = [[c.difference.kinds, c.difference.memory.body] for c in self.changes]
         return digest([sorted(self.ids), told])[:16]
 
 
 class ReviewGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Decisions under one heading. If `is_card`, they can be decided as a whole."""
+    """Decisions under one heading. If `is_card` is true, they can be decided as a whole."""
 
     heading: str
     decisions: tuple[Decision, ...]
@@ -275,7 +275,7 @@ def _is_personal(memory: Memory) -> bool:
 
 
 def _place_in_review(decision: Decision) -> tuple[int, str]:
-    """Return the rank and the heading of a decision's group.
+    """Return the rank and heading of the group to which a decision belongs.
 
     A heading by cause does not include the number of memories.
     """
@@ -308,7 +308,7 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
 
 
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """All content of a review. Equal histories give equal reviews.
+    """The complete content of a review. Equal histories give equal reviews.
 
     `title` is a run id or the requested revision. `hot` has the tokens of the hot cache before and
     after, or None without a cache. `files` counts other changed files by folder.
@@ -327,7 +327,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def groups(self) -> tuple[ReviewGroup, ...]:
-        """Return the decisions in groups, in the order of every user interface.
+        """Return the decisions in groups, in the order that every user interface uses.
 
         Changes to a person's facts, rules or contacts come first. Replaced memories follow, then
         new memories by file, memories that leave recall by cause, and bookkeeping.
@@ -369,13 +369,13 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def totals(self) -> dict[Kind, int]:
-        """Return the number of changed memories by their main kind."""
+        """Return the number of changed memories by their main kind of change."""
         counts = Counter(change.difference.kind for change in self.changes)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
     @cached_property
     def kinds(self) -> dict[Kind, int]:
-        """Return the number of changed memories by kind.
+        """Return the number of changed memories by each kind of change.
 
         A memory with several kinds of change counts for each of them.
         """
@@ -389,7 +389,7 @@ def tokens_of(data: bytes) -> int:
 
 
 def headline(memory: Memory) -> str:
-    """Return a memory's heading on one line: its title, triple or first line."""
+    """Return a memory's heading on one line: its title, its triple or its first line."""
     subject, predicate = memory.text("subject"), memory.text("predicate")
     if memory.text("title"):
         return memory.text("title")
@@ -407,7 +407,7 @@ def place_of(source: Source) -> str:
 
 
 def spelled(found: Difference, name: str) -> tuple[str, str]:
-    """Return a field's values before and after, on one line each.
+    """Return a field's old and new values, on one line each.
 
     For sets, common elements are omitted.
     """
@@ -420,7 +420,7 @@ def spelled(found: Difference, name: str) -> tuple[str, str]:
 
 
 def flat(node: Node) -> str:
-    """Return a written value on one line.
+    """Format a header value on one line.
 
     List items are separated by `; `, the keys of a record by `, `.
     """

@@ -22,19 +22,22 @@ _WORD = regex(rf"\s+|[{_WIDE}]|(?:(?![{_WIDE}])[\w'’]|(?<=\w)[\u0300-\u036f])+
 
 
 class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """A piece of text in both wordings, or in only one of them."""
+    """A piece of text that is in both wordings or in only one of them."""
 
     mark: Mark
     text: str
 
 
 def words(text: str) -> list[str]:
-    """Split a text into words, runs of blanks, and single other characters. Nothing is lost."""
+    """Split a text into words, runs of blanks and individual other characters.
+
+    Joining the parts gives the text.
+    """
     return _WORD.findall(text)
 
 
 def word_diff(old: str, new: str) -> tuple[Span, ...]:
-    """Return both texts as spans in reading order. For a changed place, the old span comes first.
+    """Return the spans of both texts in reading order, with old spans before new ones.
 
     Joining all spans except the `new` ones gives the old text. Joining all except the `old` ones
     gives the new text.

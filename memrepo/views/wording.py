@@ -1,4 +1,4 @@
-"""Show reasons in plain words where programs recorded codes.
+"""Translate the reasons that programs record as codes into plain words.
 
 Files, commits and JSON retain the codes, by which programs and later runs recognise a reason.
 """
@@ -32,7 +32,7 @@ _ROUTES = ("strong", "acceptable", "suspicious", "impossible")
 
 
 def in_words(reason: str) -> str:
-    """Return a reason without codes. A reason by a person or a model remains unchanged."""
+    """Translate the codes in a reason. A reason by a person or a model remains unchanged."""
     if reason in _WHOLE:
         return _WHOLE[reason]
     said = _GONE.sub(
@@ -47,7 +47,7 @@ def _percent(whole: str, part: str) -> str:
 
 
 def judged_in_words(judged: str) -> str:
-    """Return a judge's rationale in words: the disposition, and the reason if it is a sentence."""
+    """Translate a judge's rationale: the disposition, and the reason if it is a sentence."""
     found = []
     for part in judged.split(", "):
         if part in _DISPOSITIONS:
@@ -65,7 +65,7 @@ def is_code(text: str) -> bool:
 
 
 def learned_in_words(rationale: str) -> str:
-    """Return the part of a rationale about the owner's decisions, or an empty string."""
+    """Return the part of a rationale that is about the owner's decisions, or an empty string."""
     match = _LEARNED.search(rationale)
     if match is None:
         return ""

@@ -232,7 +232,7 @@ class OutOfScope(MemrepoError):
     def __init__(self, scope: str, what: str) -> None:
         super().__init__(
             f"{what}: this caller is bound to the scope {scope}",
-            fix="a person asks without a scope, at the command line",
+            fix="run it at the command line, without a scope",
         )
 
 

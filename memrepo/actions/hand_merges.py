@@ -300,7 +300,7 @@ def announced(plan: Settling) -> tuple[Problem, ...]:
             severity="warning",
             message="git made this merge without memrepo: "
             f"{', '.join(one.settled.summary)} to settle",
-            fix="nothing: the next command that writes does it in a commit of its own",
+            fix="nothing to do: the next command that writes repairs it in a separate commit",
         )
         for one in plan.found
     )
@@ -324,7 +324,7 @@ def _gave_way(merge: history.Entry, kept: LosingVersion) -> Problem:
         rule="git-merge-gave-way",
         severity="warning",
         key=kept.key,
-        message="found two wordings in one merge, and one of them is current",
+        message="the merge contains two wordings; one of them is current",
         fix="`git show <commit>:<path>` has the other, the commit being one of "
         + ", ".join(parent[:10] for parent in merge.parents),
     )
@@ -336,7 +336,7 @@ def _octopus(merge: history.Entry) -> Problem:
         rule="git-merge-of-many",
         severity="warning",
         message=f"found a merge of {len(merge.parents)} branches at once, expected two",
-        fix="look at what it left (`git show`), or merge the branches one by one",
+        fix="check its result (`git show`), or merge the branches one by one",
     )
 
 
@@ -408,7 +408,7 @@ def _changed_stones(work: Work) -> Iterator[Problem]:
                 path=path,
                 rule="tombstone-edited",
                 severity="warning",
-                message="was taken away by hand: what it rejects is kept out as before",
+                message="was removed by a manual commit: its rejection remains in effect",
                 fix=f"`git restore {path}`",
             )
         elif data is not None:

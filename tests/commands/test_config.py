@@ -131,7 +131,7 @@ def test_words_of_a_command_line_become_values(
         (("set", "run.max_usd", "-1"), "expected an amount"),
         (("set", "run.max_usdd", "1"), "did you mean run.max_usd?"),
         (("set", "run.max_usd"), "no value was given"),
-        (("set",), "no key was named"),
+        (("set",), "no key was given"),
         (("unset", "run.max_usd", "1"), "takes no value"),
         (("add", "run.judge", "x"), "holds no list"),
         (("remove", "sources.notes", "x"), "does not hold"),

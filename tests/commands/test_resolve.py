@@ -227,7 +227,7 @@ def test_a_contradiction_by_hand_is_open_too_and_a_forgotten_side_makes_it_moot(
     ("argv", "exit_", "said"),
     [
         (("con-ffff", "--both"), 2, "no contradiction is called"),
-        (("--both",), 2, "no contradiction was named"),
+        (("--both",), 2, "no contradiction was given"),
         (("con-", "--both", "--neither"), 2, "not allowed with"),
     ],
 )

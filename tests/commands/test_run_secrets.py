@@ -33,7 +33,7 @@ def test_a_value_that_only_its_heading_names_is_replaced_and_reported(tmp_path: 
     repo, said = _run(tmp_path, f"# House\n\n## Passwords\n\n{rows}\n- `Xh7kw9qqR`\n")
     [warning] = said["warnings"]
     assert warning["message"] == (
-        "found a secret (password): the memory holds a placeholder instead"
+        "found a secret (password): the memory contains a placeholder instead"
     )
     assert "[redacted:password]" in git(repo, "grep", "redacted", "--", "memories")
     assert git(repo, "log", "--all", "-S", "Xh7kw9qqR", "--format=%H", "--", "memories") == ""

@@ -406,7 +406,7 @@ def test_a_row_nothing(layers: Path) -> None:
         layers, "search", "--layered", "submarine", "periscope", now=at(20 * DAY), as_json=False
     )
     assert found.out.count("\n- ") == 3
-    assert "never written down" in found.out
+    assert "never stored" in found.out
 
 
 @row("each hit of a search counts as a retrieval", "default")

@@ -295,8 +295,8 @@ def test_files_in_the_inbox_do_not_make_a_loss_look_smaller(place: Path) -> None
     [
         ("missing", "does not exist"),
         ("a file", "does not exist"),
-        ("empty", "holds no file"),
-        ("only others", "holds no file"),
+        ("empty", "contains no file"),
+        ("only others", "contains no file"),
     ],
 )
 def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(

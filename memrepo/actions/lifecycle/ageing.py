@@ -46,11 +46,13 @@ class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         Literal["stats", "backfill", "prune"],
         option(
-            "count by class; classify again; remove what is expired",
+            "count by class, classify again, or remove expired memories",
             choices=("stats", "backfill", "prune"),
         ),
     ]
-    soft: Annotated[bool, option("prune low confidence only, keep the expired", "--soft")] = False
+    soft: Annotated[
+        bool, option("prune only memories of low confidence, not expired ones", "--soft")
+    ] = False
     dry_run: DryRun = False
     reason: Reason = ""
 

@@ -84,8 +84,10 @@ def verify(work: Work, word: str) -> Result:
     known = [r for r in purges.receipts(repo) if r.id.startswith(word)]
     if not known:
         raise UsageError(
-            f"no receipt {word!r} is on record here" if word else "no purge is on record here",
-            fix="`memrepo sync` brings the records of other clones",
+            f"no receipt {word!r} is on record here"
+            if word
+            else "no purge was recorded in this clone",
+            fix="`memrepo sync` fetches the records of other clones",
         )
     history = read_history(repo, quarantine.tips_of(repo))
     given = work.call.read().strip()
@@ -304,14 +306,14 @@ def _values(work: Work, word: str) -> list[str]:
         given = work.call.read().strip()
         if not given:
             raise UsageError(
-                "standard input holds no value",
-                fix="name a memory, or give the value",
+                "standard input is empty",
+                fix="name a memory, or pipe the value to the command",
             )
         return [given]
     memory = work.tree.state().memories.get(word)
     if memory is None:
         raise UsageError(
-            "no memory has this id, and a value is not taken from a command line",
+            "no memory has this id, and a value must not be an argument",
             fix=(
                 "`memrepo purge` reads the value from standard input: `memrepo purge <"
                 " file`, or type it and end with Ctrl-D"

@@ -74,7 +74,7 @@ def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
     if where.is_dir():
         raise NoPlace(where, "is a folder, expected a file", "name a file in it")
     if where.exists() and not (where.is_file() and ours in where.read_bytes()[: len(data)]):
-        raise NoPlace(where, "holds something else", "name another file, or move it away")
+        raise NoPlace(where, "contains other data", "name another file, or move it away")
     if not real.parent.is_dir():
         raise NoPlace(where, "is in a folder that does not exist", f"make {where.parent}")
     with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f".{where.name}-", delete=False) as f:

@@ -31,7 +31,7 @@ class Ambiguous(MemrepoError):
         more = f" and {len(found) - 5} more" if len(found) > 5 else ""
         super().__init__(
             f"{word!r} fits {len(found)} memories: {', '.join(found[:5])}{more}",
-            fix="type more of the id",
+            fix="type more characters of the id",
         )
 
 

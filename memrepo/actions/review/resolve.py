@@ -56,7 +56,7 @@ class DecidedBefore(MemrepoError):
         super().__init__(
             f"{conflict.id} is {conflict.status}: {conflict.first.id} is"
             f" {conflict.first.status}, {conflict.second.id} {conflict.second.status}",
-            fix="`memrepo log` names the commit of that decision, `memrepo revert` takes it back",
+            fix="`memrepo log` shows the commit of that decision, `memrepo revert` undoes it",
         )
 
 
@@ -209,7 +209,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
     )
     if decides and not request.id:
         raise UsageError(
-            "no contradiction was named",
+            "no contradiction was given",
             fix="`memrepo resolve` lists them",
         )
     merged = said(request.merge, "the text") if request.merge else ""
@@ -400,7 +400,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         if len(fits) != 1:
             raise UsageError(
                 f"{word!r} is neither {self.conflict.first.id} nor {self.conflict.second.id}",
-                fix="keep one of the two, or name another contradiction",
+                fix="name one of the two, or another contradiction",
             )
         return fits[0]
 

@@ -158,7 +158,8 @@ class NewerLogic(MemrepoError):
 
     def __init__(self, run: str) -> None:
         super().__init__(
-            f"the last run {run} was made by a newer memrepo", fix="upgrade memrepo on this machine"
+            f"the last run {run} was made by a newer version of memrepo",
+            fix="upgrade memrepo on this machine",
         )
 
 
@@ -207,7 +208,7 @@ def resumed(
         for name, given, was in (("mode", mode, found.mode), ("judge", judge, found.kind)):
             if given not in (None, was):
                 raise CannotJudge(
-                    f"the run {found.run} that broke off had --{name} {was}, not {given}",
+                    f"the run {found.run} that was interrupted had --{name} {was}, not {given}",
                     fix=f"leave --{name} out, or run without --resume",
                 )
         mode, judge, resume = found.mode, found.kind, found.run

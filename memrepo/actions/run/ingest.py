@@ -291,8 +291,8 @@ def _read(work: Work) -> tuple[Workspace, str]:
     theirs = read_workspace(root, rules, follow=followed(work))
     if not (theirs.files or theirs.refused) and _mirrors(work):
         raise SourcesGone(
-            f"the workspace {root} holds no file that runs may read",
-            fix="check the workspace, and the patterns of sources.claims in memrepo.toml",
+            f"the workspace {root} contains no file that runs may read",
+            fix="check the workspace path and the patterns in sources.claims of memrepo.toml",
         )
     inbox = _own(work, rules, only=INBOX)
     return (

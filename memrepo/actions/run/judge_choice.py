@@ -218,7 +218,7 @@ def _openai(work: Work) -> OpenAI:
     if not model:
         raise CannotJudge(
             "the openai judge has no model: judge.model is not set",
-            fix="`memrepo config set judge.model NAME`, as your server calls it (qwen3:8b)",
+            fix="`memrepo config set judge.model NAME`, the model name on your server (qwen3:8b)",
         )
     base = outside(work).get("judge.openai_base_url")
     return OpenAI(
@@ -255,7 +255,7 @@ def _command(work: Work) -> tuple[str, ...]:
     setting = outside(work).get("judge.command")
     if setting is None:
         raise CannotJudge(
-            "the command judge has no command",
+            "the command judge has no command configured",
             fix=f"`git config memrepo.judge.command claude` ({', '.join(READY)}, or a command)",
         )
     if isinstance(setting.value, list):
@@ -360,7 +360,7 @@ def deadline(work: Work) -> Callable[[], None]:
         if clock is not None and clock() > ends:
             raise BudgetReached(
                 f"a run may take {counted(most, 'minute', 'minutes')}",
-                fix="the next run goes on; or raise run.max_minutes",
+                fix="the next run continues; or raise run.max_minutes",
             )
 
     return refuse

@@ -224,7 +224,7 @@ def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
                 Problem(
                     path=path,
                     rule="source-secret-redacted",
-                    message=f"found a secret ({kinds}): the memory holds a placeholder instead",
+                    message=f"found a secret ({kinds}): the memory contains a placeholder instead",
                     fix="remove the secret from the workspace too",
                     severity="warning",
                 )

@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     act: Annotated[
         Literal["next", "answer"],
         option(
-            "show the next question; or store an answer, and show the one after it",
+            "next: show the next question; answer: store an answer, show the next question",
             choices=("next", "answer"),
         ),
     ]

@@ -524,7 +524,7 @@ def _tried(path: Path, write: Callable[[], object]) -> tuple[Problem, ...]:
                 path=str(path),
                 rule="telemetry-unwritable",
                 severity="warning",
-                message=f"the run is not recorded here: {error.strerror or error}",
+                message=f"the run was not recorded: {error.strerror or error}",
                 fix="make the folder writable, or name another: `git config memrepo.telemetry.dir`",
             ),
         )

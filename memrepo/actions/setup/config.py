@@ -137,7 +137,7 @@ def do(work: Work, request: Request) -> Result | Explained | Changed:
         rows = tuple(_rows(work))
         return Result(keys=rows if not request.key else (_the_row(rows, request.key),))
     if not request.key:
-        raise UsageError(f"memrepo config {request.what}: no key was named")
+        raise UsageError(f"memrepo config {request.what}: no key was given")
     if request.what == "explain":
         return _explained(work, request.key)
     if (request.what == "unset") == bool(request.values):

@@ -321,8 +321,8 @@ def _stood(conflict: Conflict) -> Problem:
         path=conflict.path,
         rule="sync-gave-way",
         severity="warning",
-        message="both sides changed it and could not be joined: the newer version is used",
-        fix="the other one is in corrections/, as the text of a file from this day",
+        message="both sides changed it and the changes conflict: the newer version is used",
+        fix="the other version is in corrections/, in a file with this date",
     )
 
 

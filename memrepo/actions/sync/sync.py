@@ -183,7 +183,7 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
             continue
         pause(first.store.head(), turn)
     raise MemrepoError(
-        f"{hub.name} or this branch moved {TRIES} times while they were joined; nothing was lost",
+        f"{hub.name} or this branch moved {TRIES} times while they were joined; no data was lost",
         fix="run `memrepo sync` again later",
         exit_code=Exit.DECIDE,
     )

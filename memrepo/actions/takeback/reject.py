@@ -102,8 +102,8 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
         return _listed(work, all_of_them=request.all)
     if not request.id:
         raise UsageError(
-            "reject: no memory was named",
-            fix="name one, or list what is rejected with --list",
+            "reject: no memory was given",
+            fix="name one, or list all rejections with --list",
         )
     if request.undo:
         return _lifted(work, request)
@@ -165,7 +165,7 @@ def _statement(memory: Memory, text: str) -> Memory:
     if not Tombstones({"": stone}).stated_in(bare):
         raise UsageError(
             f"{memory.id} makes no statement {text!r} that would be known elsewhere",
-            fix=("copy a whole line or sentence of it, or reject the memory without --statement"),
+            fix="copy a complete line or sentence of the memory, or omit --statement",
         )
     return only_this
 
@@ -265,7 +265,7 @@ def tombstones_named(state: State, word: str) -> list[Tombstone]:
     ]
     if not named:
         raise UsageError(
-            f"{word!r} is no rejection, nor a memory that is rejected",
+            f"{word!r} is neither a rejection nor a rejected memory",
             fix="`memrepo reject --list` lists them",
         )
     standing = [stone for stone in named if stone.state == "active"]

@@ -39,7 +39,7 @@ class Replaced(MemrepoError):
         names = ", ".join(heir.id for heir in heirs)
         super().__init__(
             f"{memory.id} was replaced by {names}, which is in effect",
-            fix="`--instead` lets it replace that again, `--beside` keeps both as contested",
+            fix="`--instead` restores it in its place, `--beside` keeps both as contested",
         )
 
 

@@ -51,7 +51,7 @@ class TakenBackAlready(MemrepoError):
 
     def __init__(self, run: str, older: str = "") -> None:
         back = (
-            f"`memrepo accept {run}` brings it back if memrepo reverted it, else use `git revert`"
+            f"`memrepo accept {run}` restores it if memrepo reverted it; otherwise use `git revert`"
         )
         more = f"; `memrepo revert {older}` reverts the run before it" if older else ""
         super().__init__(f"{run} is already reverted", fix=back + more)
@@ -222,7 +222,7 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
             raise UsageError(
                 f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
                 f" by {by.commit[:10]}",
-                fix=f"`memrepo revert {by.commit[:10]}` brings back what it did",
+                fix=f"`memrepo revert {by.commit[:10]}` restores its changes",
             )
     return found, only
 
@@ -492,8 +492,8 @@ def _last(work: Work) -> Landing:
     if hand is not None:
         raise NotOurs(hand, None)
     raise NothingToRevert(
-        "there is no operation of memrepo to undo",
-        fix="use `git revert` for a commit of your own",
+        "no memrepo operation to undo",
+        fix="use `git revert` for your own commits",
     )
 
 

@@ -222,20 +222,22 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     text: Annotated[str, option("the memory, or - for standard input", metavar="TEXT", piped=True)]
     type: Annotated[str | None, option("kind of memory (fact)", "--type", choices=BY_HAND)] = None
     title: Annotated[str, option("display name", "--title")] = ""
-    subject: Annotated[str, option("the person or thing that it is about", "--subject")] = ""
+    subject: Annotated[str, option("person or thing that the memory is about", "--subject")] = ""
     predicate: Annotated[
-        str, option("what it says of the subject, such as email or task", "--predicate")
+        str, option("property of the subject, such as email or task", "--predicate")
     ] = ""
-    object: Annotated[str, option("the value that it gives", "--object")] = ""
+    object: Annotated[str, option("value of that property", "--object")] = ""
     layer: Annotated[
-        str | None, option("layer, where not the type's own", "--layer", choices=LAYERS)
+        str | None, option("layer (default: from the type)", "--layer", choices=LAYERS)
     ] = None
     tags: Annotated[tuple[str, ...], option("a tag; may be repeated", "--tag")] = ()
-    entities: Annotated[tuple[str, ...], option("a name it mentions", "--entity")] = ()
+    entities: Annotated[
+        tuple[str, ...], option("an entity that the memory mentions", "--entity")
+    ] = ()
     scope: Annotated[str, option("user:..., project:... or agent:...", "--scope")] = ""
-    valid_from: Annotated[str, option("true from", "--valid-from", metavar="DATE")] = ""
-    valid_until: Annotated[str, option("true until", "--valid-until", metavar="DATE")] = ""
-    pinned: Annotated[bool, option("never age, evict or prune it", "--pin")] = False
+    valid_from: Annotated[str, option("valid from", "--valid-from", metavar="DATE")] = ""
+    valid_until: Annotated[str, option("valid until", "--valid-until", metavar="DATE")] = ""
+    pinned: Annotated[bool, option("exempt from ageing, eviction and pruning", "--pin")] = False
     critical: Annotated[bool, option("needed in every session", "--critical")] = False
     cls: Annotated[str, option("decay class", "--class", metavar="CLASS")] = ""
     dry_run: DryRun = False

@@ -82,7 +82,7 @@ def _field(pair: str) -> tuple[str, object]:
     key = key.strip()
     if key not in SETTABLE:
         why = "is written by memrepo only" if key in BY_NAME else "is not a field"
-        why = "is fixed when a memory is made" if key == "type" else why
+        why = "cannot change after a memory is created" if key == "type" else why
         raise UsageError(f"{key} {why}", fix=f"you may set {', '.join(SETTABLE)}")
     if not sign:
         raise UsageError(
@@ -136,7 +136,7 @@ def _edited(work: Work, memory: Memory) -> str:
     found = work.call.edit(memory.body + "\n")
     if found is None:
         raise UsageError(
-            "nothing to change was given, and this is no terminal to open your editor on",
+            "no change was given, and there is no terminal to open your editor in",
             fix="use --text TEXT, --text - or --set KEY=VALUE",
         )
     return said(found, "the edited text")
@@ -246,7 +246,9 @@ class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
     id: Annotated[str, option("the memory", metavar="ID")]
     critical: Annotated[
         bool,
-        option("needed in every session: never evicted or pruned", "--critical", group="way"),
+        option(
+            "needed in every session: exempt from eviction and pruning", "--critical", group="way"
+        ),
     ] = False
     off: Annotated[
         bool,
@@ -266,8 +268,8 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
         if memory.status != "active" or memory.type in ("note", "chunk"):
             what = f"a {memory.type}" if memory.status == "active" else memory.status
             raise UsageError(
-                f"{memory.id} is {what}: expected an active memory that is no note",
-                fix="`memrepo nominate` lists the notes that earned a place among the memories",
+                f"{memory.id} is {what}: expected an active memory that is not a note",
+                fix="`memrepo nominate` lists the notes nominated for promotion",
             )
         is_new = request.critical and not memory.flag("critical")
         if hot_of(memory) is not None and not is_new:
@@ -342,10 +344,11 @@ class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Annotated[str, option("the memory to replace", metavar="ID")]
     text: Annotated[
-        str, option("what holds now, or - for standard input", metavar="TEXT", piped=True)
+        str, option("the new statement, or - for standard input", metavar="TEXT", piped=True)
     ]
     also: Annotated[
-        tuple[str, ...], option("replace this one too: two become one", "--also", metavar="ID")
+        tuple[str, ...],
+        option("also replace this one: two memories become one", "--also", metavar="ID"),
     ] = ()
     dry_run: DryRun = False
     reason: Reason = ""

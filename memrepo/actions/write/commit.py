@@ -36,7 +36,7 @@ class NothingSaid(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} is empty", fix="say it in words")
+        super().__init__(f"{what} is empty", fix="give a text")
 
 
 class Written(result.Result, frozen=True, kw_only=True):

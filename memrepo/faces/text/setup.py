@@ -98,7 +98,7 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
             + counted(result.imported, "memory", "memories")
         )
     if result.ingest.commit:
-        lines.append(f"sources taken in: {result.ingest.summary}")
+        lines.append(f"sources copied: {result.ingest.summary}")
     lines += _alone(result)
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]

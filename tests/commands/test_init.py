@@ -181,7 +181,7 @@ def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
     assert answer["proposed"] == ["plans/**/*.md"]
     text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
     assert "not read: 5 texts (2 of them denied), 84.5 % of the text" in text
-    assert "\n  AGENTS.md (2 KiB) holds instructions" in text
+    assert "\n  AGENTS.md (2 KiB) contains instructions" in text
     assert "`sources.claims` includes a file" in text
 
 

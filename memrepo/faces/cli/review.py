@@ -1,7 +1,7 @@
 """`memrepo review`: review a pending run, or else the last run, one decision at a time.
 
-Each decision is read as a line, so it works over ssh, without colours and from a script. Texts are
-edited in the user's editor. Answers are stored until they take effect.
+Each answer is read as a line, so the review works over ssh, without colours and from a script. Texts
+are edited in the user's editor. Answers are stored until they take effect.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ _COMMAND = regex(rf"`memrepo ({'|'.join(_TOOLS)})((?: \w[\w:-]*)?)`")
 def refusal(error: MemrepoError) -> Reply:
     """Return a reply that reports an error to the client.
 
-    Its message is fenced, because it may quote the refused text.
+    The message is fenced, because it may quote the refused text.
     """
     found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
     fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
@@ -121,8 +121,8 @@ def one_side(reply: Reply, client: str) -> Reply:
 
     The halves are the short text and the data.
 
-    A short reply is returned unchanged. Testing or reading the client's code showed which side its
-    model sees.
+    A short reply is returned unchanged. Which half a client's model sees was determined by
+    testing the client or reading its code.
     """
     if min(len(reply.text), len(json.dumps(reply.data, ensure_ascii=False))) < _BOTH:
         return reply

@@ -1,6 +1,6 @@
 """`memrepo review`: review a pending run, or else the last run, one decision at a time.
 
-Each answer is read as a line, so the review works over ssh, without colours and from a script. Texts
+Each answer is read as a line, so reviews work over ssh, without colours and from a script. Texts
 are edited in the user's editor. Answers are stored until they take effect.
 """
 

@@ -50,7 +50,7 @@ def read(files: Files) -> Read:
 
 
 def _page(path: str, value: object) -> tuple[str, list[object], int] | Problem:
-    """Return the key of a page's list, the memories, and the number of relations, or a problem."""
+    """Return a file's list key, its memories and the number of relations, or a problem."""
     if isinstance(value, list):
         return "", value, 0
     if isinstance(value, dict):

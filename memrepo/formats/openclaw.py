@@ -137,7 +137,7 @@ def _dreams(page: Page) -> Iterator[Record]:
 
 
 def _recalled(files: Files, problems: list[Problem]) -> list[Any]:
-    """Return recently recalled entries: their path, lines, snippet, concept tags and counts."""
+    """Return the entries of dreaming's recall, with path, lines, snippet, tags and counts."""
     if _RECALL not in files:
         return []
     page = read_object(files[_RECALL])

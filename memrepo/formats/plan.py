@@ -70,7 +70,7 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take(state: State, read: Read, terms: Terms) -> Imported:
-    """Return the changes that import some records, and the judgements of the new memories."""
+    """Return the changes that import a reader's records, and the judgements of new memories."""
     work = _Work(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:

@@ -220,7 +220,7 @@ class Workspace(msgspec.Struct):
 
 
 def read_hashes(files: Files) -> dict[str, str]:
-    """Return the content hashes that the purifier last recorded for its sources, by name."""
+    """Return the content hashes of sources, by name, as last recorded by memory-purifier."""
     page = read_object(_named(files, lineage.MANIFEST) or b"{}")
     entries = mappings(page.get("sourceInventory")) if isinstance(page, dict) else []
     return {str(entry.get("path")): str(entry.get("content_hash")) for entry in entries}

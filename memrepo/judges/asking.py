@@ -95,7 +95,7 @@ class Asking(Protocol):
 
     @property
     def profile(self) -> Profile:
-        """Return the profile."""
+        """Return the profile for which the judge answers, `personal` or `business`."""
 
     @property
     def by_object(self) -> bool:
@@ -786,7 +786,7 @@ def _without(refused: Mapping[str, str], ids: Mapping[str, str]) -> dict[str, st
 def _answers(
     asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
 ) -> Sequence[_Answer] | BadReply | None:
-    """Return the judge's answers to a request, or None if the judge stops answering in this run."""
+    """Return a request's answers, a bad reply, or None if the judge stops answering in this run."""
     try:
         return tuple(how.ask(request))
     except BadReply as failed:

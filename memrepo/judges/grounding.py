@@ -157,7 +157,7 @@ class _Known:
         return day[2] == 0 or self._is_relative(day)
 
     def _moved(self) -> Iterator[Day]:
-        """Yield the dates that words such as `yesterday` mean, relative to each evidence date."""
+        """Yield the dates meant by words such as `yesterday`, relative to the evidence's dates."""
         for word, days in _values_of("relative").items():
             if word in self.words or (word >= "\u3040" and word in self.folded):
                 for year, month, day in self.stated:
@@ -348,7 +348,7 @@ def _pieces_held(literal: str, known: _Known) -> bool:
 
 
 def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
-    """Yield the capitalised words of a text that are not in the grounds.
+    """Yield (kind, word) pairs for capitalised words of a text that are not in the grounds.
 
     The first word of a sentence is exempt.
     """

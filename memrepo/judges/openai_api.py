@@ -64,7 +64,7 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     heard: Callable[[], object] = lambda: None
     refused: set[str] = msgspec.field(default_factory=set)
-    """Reply forms and parameter names that this server rejected."""
+    """Reply forms and parameter names that the server rejected."""
 
     @property
     def name(self) -> str:

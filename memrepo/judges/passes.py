@@ -305,7 +305,7 @@ def check_claims(
 def _aside_fault(
     claim: CanonicalClaim, given: Sequence[CanonicalClaim], priors: Sequence[PriorClaim]
 ) -> str:
-    """Return why a claim must not restate a memory or drop its cluster, or an empty string."""
+    """Return why a claim that restates a memory or is dropped is invalid, or an empty string."""
     if claim.fault:
         return claim.fault
     if len(given) > 1:
@@ -337,7 +337,7 @@ def _joining(claim: CanonicalClaim, priors: Sequence[PriorClaim]) -> CanonicalCl
 
 
 def with_postures(claim: CanonicalClaim) -> CanonicalClaim:
-    """Return a claim with its freshness and confidence postures computed from its scores."""
+    """Compute a claim's freshness and confidence postures from its scores. Return the new claim."""
     return replace(
         claim,
         freshness_posture=claim.scores.freshness_posture,

@@ -410,7 +410,7 @@ def _fault(error: msgspec.ValidationError, key: str = "") -> str:
 
 
 def _may_enter(ch: str) -> bool:
-    """Return False for characters that answers must not contain: invisible or bidirectional ones.
+    """Return whether answers may contain a character. Invisible characters are not permitted.
 
     Joiners are permitted, since some scripts need them.
     """

@@ -110,7 +110,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> str:
-        """Return memory-purifier's status of the newest run.
+        """Return the status of the newest run, in memory-purifier's words.
 
         Without a run, the status is "skipped".
         """

@@ -83,7 +83,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View(msgspec.Struct, frozen=True, kw_only=True):
-    """A view: its file name, title and sections. If `by_tag` is set, it is grouped by first tag."""
+    """A view: its file name, title and sections. With `by_tag`, its claims are grouped by tag."""
 
     name: str
     title: str

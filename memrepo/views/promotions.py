@@ -48,7 +48,7 @@ def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
 
 
 def listed(found: Sequence[Promotion]) -> list[str]:
-    """Return a line with the number of promotions, followed by one line per promotion."""
+    """Return lines of text: the number of promotions, followed by one line per promotion."""
     return [
         _count(found),
         *(

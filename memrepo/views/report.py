@@ -109,7 +109,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event(self) -> Event:
-        """Return the telemetry event for the end of a run with this status."""
+        """Return the telemetry event that the run's status causes at its end."""
         return EVENTS.get(self.status, "run_failed")
 
     @property

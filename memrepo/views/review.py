@@ -375,7 +375,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def kinds(self) -> dict[Kind, int]:
-        """Return the number of changed memories by each kind of change.
+        """Return the number of changed memories for each kind of change.
 
         A memory with several kinds of change counts for each of them.
         """

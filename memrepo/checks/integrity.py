@@ -151,7 +151,7 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
 
 
 _BY_GIT = ("run-tree", "run-chain", "history-target", "manifest-without-run")
-"""Rules that fail after amending, rebasing or squashing memrepo's commits."""
+"""Rules that are violated if memrepo's commits are amended, rebased or squashed."""
 
 
 def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:

@@ -42,7 +42,7 @@ RULES: Mapping[str, Rule] = MappingProxyType(
 def problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
     """Check a scene and return its distinct problems, sorted by path and line.
 
-    `only` limits them to groups of rules.
+    `only` limits the check to some groups of rules.
     """
     found: list[Problem] = []
     for rules, find in _FAMILIES:

@@ -21,7 +21,7 @@ from memrepo.store.lock import keep_newest
 
 FOLDER = "kept"
 KEPT = 50
-"""Maximum number of interrupted runs stored. The newest are retained."""
+"""Maximum number of interrupted runs to keep. The newest runs are kept."""
 SCHEMA_VERSION = 1
 
 

@@ -30,9 +30,9 @@ from memrepo.store.lock import remove
 
 NAME = "index.sqlite3"
 WAIT_S = 1.0
-"""Maximum wait for another process. Reading the files gives the same result more slowly."""
+"""Maximum wait for another process, in seconds. Reading the files instead is only slower."""
 MAX_BY_NAME = 100
-"""Maximum number of rows selected by blob. For more, all rows are read."""
+"""Maximum number of rows selected by blob. If more are needed, all rows are read."""
 SPARE_ROWS = 1000
 """Number of outdated rows, beyond twice the current ones, from which they are deleted."""
 MAX_ANSWERS = {"stale": 20, "survey": 20}
@@ -47,7 +47,7 @@ _FORMER = (
     *("record", "outline", "page", "compared", "stale", "manifest", "whole", "kept_by"),
     *("census", "census_of", "census_ref"),
 )
-"""Tables of older versions. They are dropped."""
+"""Tables of older versions, which are dropped."""
 _UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
@@ -84,7 +84,7 @@ class Catalogue:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._stored: dict[str, int] = {}
-        """Number of stored derived values by blob."""
+        """The number of derived values stored for each blob."""
         self._read: dict[str, dict[str, bytes]] = {}
         """Stored answers by kind and key, for the kinds read so far."""
         self._answers: dict[str, dict[str, Any]] = {}

@@ -18,7 +18,7 @@ from memrepo.text.timespans import Span
 HELD = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""
 _WHOLE = 400
-"""Threads with fewer documents are read completely. For others only neighbours are read."""
+"""Threads with fewer documents are read completely. For longer ones, only neighbours are read."""
 _SPAN = 4
 _TURNS = 0.25
 """Minimum share of subject changes in a thread for it to count as a conversation."""

@@ -49,7 +49,7 @@ class Embedder(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     dims: int
     vectors: Callable[[Sequence[str]], Any]
-    """Returns an array with one row of length 1 per text."""
+    """A function that returns an array with one unit-length row per text."""
 
 
 def can_run() -> bool:

@@ -307,7 +307,7 @@ FOLDER = "040000"
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KINDS = {kind.encode(): kind for kind in ("blob", "tree", "commit", "tag")}
 _BATCH = 100
-"""Maximum number of contents in memory at once. The names of a batch fit in a pipe."""
+"""Maximum number of objects in memory at once. The names of a batch fit in a pipe."""
 _NAMES = 32 * 1024
 _CHUNK = 1024 * 1024
 
@@ -339,7 +339,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 NOTHING = Entry("000000", "")
 _FIXED = regex(r"[0-9a-f]{40,64}(?:\^\{(?:tree|commit)\})?")
-"""A revision that always names the same object."""
+"""Pattern of revisions that always refer to the same object."""
 _MAX_BYTES = 16 * 1024 * 1024
 
 

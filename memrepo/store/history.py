@@ -311,7 +311,7 @@ _WRITTEN_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 _GITS = ('Revert "', 'Reapply "')
-"""Start of the subjects that `git revert` writes."""
+"""How the subjects that `git revert` writes begin."""
 
 
 class Wrote(msgspec.Struct, frozen=True, kw_only=True):
@@ -355,9 +355,9 @@ _MANIFEST = regex(r"(?:.*/)?(\d{8}T\d{6}Z-[0-9a-f]{8})\.json")
 RECORD = "Record what the run read and decided"
 """Subject of a run's last commit, which changes no memory."""
 DISCARDS = "Discards"
-"""Trailer of a commit that leaves only the manifest of a run."""
+"""Trailer of a commit that discards a run and leaves only the run's manifest."""
 _DISCARDED = ": refused"
-"""End of such a commit's subject before the trailer existed."""
+"""End of the subject of such commits made before the trailer `Discards` existed."""
 
 
 class Landing(msgspec.Struct, frozen=True, kw_only=True):

@@ -99,7 +99,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
     limit: int = 10
     paths: frozenset[str] | None = None
     bound: str = ""
-    """The scope that the caller is restricted to. Nothing outside it is found."""
+    """The scope that the caller is restricted to. Searches find nothing outside this scope."""
 
     @property
     def limits(self) -> Limits:

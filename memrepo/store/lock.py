@@ -90,10 +90,7 @@ class CannotWork(MemrepoError):
 
 
 def branch_of(name: str) -> str:
-    """Return a full branch name unchanged, unless it is empty.
-
-    Raise CannotWork if the name is empty (detached HEAD).
-    """
+    """Return a full branch name unchanged. Raises CannotWork if it is empty (detached HEAD)."""
     if not name:
         raise CannotWork(
             "HEAD is detached: a run needs a branch to land on",
@@ -138,7 +135,7 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
 
 _PAUSE_S = 0.02
 INDEX_WAIT_S = 5.0
-"""How long another git process may lock the index, for example during a switch of branches."""
+"""Maximum wait in seconds for git's index lock, for example while branches are switched."""
 _PROCESSES = Path("/proc")
 _HARMLESS = (b"cat-file", b"fsmonitor--daemon")
 

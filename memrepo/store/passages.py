@@ -41,7 +41,7 @@ _READING = ("read/*.py", "languages/*.toml", "store/passages.py")
 """Files that define how a source is split into statements."""
 FILES_AT_ONCE = 200
 MAX_COMPARED = 200
-"""If more memories changed, all are read to find the corrections."""
+"""Maximum number of changed memories compared. If more changed, all memories are read."""
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
@@ -251,7 +251,7 @@ class Everything(IndexCorpus):
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the memories and passages that contain any of the terms, memories first.
 
-        Memories come first. Each group is sorted by best match.
+        Memories and passages are each sorted by best match.
         """
         rows = self._base.execute(
             """SELECT best.number, p.terms, p.path, p.first, p.last, p.blob, p.context, p.text,

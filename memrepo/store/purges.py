@@ -82,7 +82,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     before: Count = Count()
     after: Count = Count()
     tips_before: tuple[str, ...] = ()
-    """HMACs, because a commit id depends on the content and would confirm a guess."""
+    """HMACs of the former tips. A plain commit id would confirm a guess of the value."""
     tips_after: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 

@@ -308,7 +308,7 @@ _GONE = """
     SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG gitk.cache
 """.split()
 _DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
-"""Files that memrepo can rebuild from history. They are deleted instead of edited."""
+"""Files that memrepo can rebuild from history, so they are deleted instead of edited."""
 _LINK = "120000"
 
 

@@ -70,7 +70,7 @@ SWITCH_S = 0.5
 """How long a write waits if changes are staged and a git process may be about to move HEAD."""
 _PAUSE_S = 0.02
 LOOSE = 256
-"""Number of loose objects from which a run packs them. Each occupies a disk block."""
+"""Number of loose objects from which a run packs them, because each occupies a disk block."""
 _GIT_LOOSE = 6700
 """Number of loose objects at which git packs by default (git-gc(1))."""
 _WINDOW = 250

@@ -287,9 +287,9 @@ def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]
 
 
 def take_over_hooks(repo: Repo) -> str:
-    """Configure git to run this clone's hooks instead of those in another folder.
+    """Let git run this clone's hooks instead of those in another folder.
 
-    Return the other hooks folder that they call first, or "".
+    Return the folder whose hooks are then called first, or "" if there is none.
     """
     elsewhere = other_hooks_path(repo)
     if elsewhere:

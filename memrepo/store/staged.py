@@ -62,7 +62,7 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
 
 
 def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (commit, path, blob) of each file that commits, including merges, add or change.
+    """Yield (commit, path, blob) of each file added or changed by commits, including merges.
 
     `revisions` are arguments of rev-list. Each (path, blob) pair is yielded once.
     """
@@ -134,7 +134,7 @@ def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
 
 _GLOB = regex(r"[*?\[\]\\]")
 _MANY = 50
-"""Number of patterns above which all files are listed: git tests each entry on each pattern."""
+"""Maximum number of patterns passed to git, which compares every entry with every pattern."""
 
 
 class Index(Around):

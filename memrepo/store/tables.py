@@ -43,7 +43,7 @@ _ROWS = ("store/tables.py", "text/*.py", "languages/*.toml", "policies/importanc
 """Files that define how rows are computed. The index is rebuilt if one of them changes."""
 WAIT_S = 10.0
 _PART = 1
-"""Position of the chunk number in a row without its own number."""
+"""Position of the chunk number in a row that has no row number yet."""
 ARCHIVED = "archived"
 """A status, and the meta key for the number of rows with this status."""
 FORGOTTEN = "forgotten"

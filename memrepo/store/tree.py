@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 _FILE_MODES = ("100644", "100755")
 _MANY = 50
-"""Number of files from which starting two more processes is faster."""
+"""Minimum number of files for which starting two more processes saves time."""
 _AT_ONCE = 1000
-"""Maximum number of contents in memory at once."""
+"""Maximum number of file contents in memory at once."""
 MAX_TREES = 4
 _SPARE = 1000
 """Minimum number of cached files of other commits, in addition to twice the last commit's files."""

@@ -154,7 +154,7 @@ NEAREST = 200
 LEAST = 0.25
 """Minimum cosine for a document found by meaning."""
 Row = tuple[int, str, str, int]
-"""Number, path, blob and part of a document."""
+"""The number, path, blob and part of a document."""
 
 
 class Meanings(msgspec.Struct, frozen=True, kw_only=True):

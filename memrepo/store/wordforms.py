@@ -17,13 +17,13 @@ LEAST = 0.45
 CHARACTER = 0.05
 """Weight of a character of a pair that is not in the index."""
 _PART = 0.6
-"""Similarity of a word to a compound that begins or ends with it, and the reverse."""
+"""Similarity of a word to a compound that begins or ends with this word, and vice versa."""
 _LETTERS = 5
 """Minimum number of letters in a part of a compound."""
 _LONG = 8
 """Number of letters from which two typos in a word are likely."""
 _SHORT = 4
-"""Maximum number of letters of a word in which one other letter makes another word: golf, gold."""
+"""Maximum length of words in which replacing a letter gives another word: golf, gold."""
 _ENDING = 3
 """Maximum number of letters in an inflectional ending."""
 _VOWELS = frozenset("aeiouy")

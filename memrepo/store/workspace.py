@@ -41,7 +41,7 @@ from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024
-"""Size limit in bytes of a file that is imported whole, because exports can be large."""
+"""Size limit in bytes for a file imported as a whole. Exports can be large."""
 MAX_DEPTH = 64
 """Maximum depth of folders. Deeper folders are refused by name."""
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
@@ -156,12 +156,12 @@ class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
     """A text file (or folder of text files) that runs do not read, with its size and the reason."""
 
     name: str
-    """A folder ends in a slash."""
+    """The name of the file, or of the folder with a trailing slash."""
     size: int
     """Size in bytes."""
     why: str
     denied: bool
-    """Whether the file is not read even if a pattern names it."""
+    """Whether the file stays unread even if a pattern names it."""
 
 
 class Unread(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ def test_a_missing_git_is_named(repo: Path, tmp_path: Path, command: str) -> Non
     words = {"search": ["search", "lathe"], "init": ["init", "other"]}.get(command, [command])
     answer = program(repo, *words, PATH=str(tmp_path / "nowhere"))
     assert answer.returncode == 5, answer.stderr
-    assert b"found no program `git` on the PATH" in answer.stderr
+    assert b"the program `git` is not on the PATH" in answer.stderr
     assert crashes(repo) == []
 
 
@@ -85,7 +85,7 @@ def test_a_refusal_of_the_system_while_files_are_written_names_the_way_out(
     (repo / "sources").chmod(0o755)
     assert answer.returncode == 5, answer.stderr
     assert b"fast-forward" in answer.stderr
-    assert b"make room, or give the user" in answer.stderr
+    assert b"free disk space, or give the user" in answer.stderr
     assert b"out of the way" not in answer.stderr
     done(repo, "ingest", now=LATER)
 
@@ -105,7 +105,7 @@ def test_an_editor_that_gives_no_text_back_is_no_bug(repo: Path, editor: str) ->
     os.close(ours)
     os.close(theirs)
     assert answer.returncode == 2, answer.stderr
-    assert f"the editor '{editor}' gave no text back".encode() in answer.stderr
+    assert f"the editor '{editor}' returned no text".encode() in answer.stderr
 
 
 def test_a_pointer_of_git_lfs_is_no_memory(repo: Path, tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Ingest sources and turn them into memories."""
+"""Actions that ingest sources and turn them into memories."""

@@ -33,7 +33,7 @@ _USUAL = ContradictionRules()
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome for one cluster: the memory that now contains it, and the reason."""
+    """The outcome for a cluster of claims: the memory that now contains it, and the reason."""
 
     cluster_id: str
     memory_id: str
@@ -53,7 +53,7 @@ class Assembled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def touched(self) -> frozenset[str]:
-        """Return the ids of all memories that this run concerns."""
+        """Return the ids of all memories that this run creates or changes."""
         ids = {d.memory_id for d in self.decisions}
         return frozenset(ids.union(*(step.memory_ids for step in self.singles)))
 
@@ -163,7 +163,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
 
 
 def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[str, str, str]:
-    """Return the claim's id, the id of the memory that states the same, and how it was recognised.
+    """Return a claim's id, the id of a memory stating the same, and how that memory was found.
 
     A part is recognised by its own text, because all parts share the text of their unit. A
     milestone and an episode with the same wording have different ids.
@@ -195,7 +195,7 @@ def context_of(cluster: Cluster) -> str:
 
 
 def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
-    """Return whether an edit changed the value for the same subject and key.
+    """Return whether an edited claim gives another value for the same subject and key.
 
     This is a new statement.
     """
@@ -209,7 +209,7 @@ def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
 
 
 def _with_other_object(known: Known, id_: str, claim: CanonicalClaim) -> Memory | None:
-    """Return the memory with this id that has the claim's key but another object, or None."""
+    """Return the memory with an id whose object differs from a claim with the same key, or None."""
     old = known.state.memories.get(id_)
     if old is None or id_ in known.reworded:
         return None
@@ -249,7 +249,7 @@ def _reword(
 
 
 def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ...]:
-    """Return a cluster's evidence. Sources that state the same in other words are marked `merged`.
+    """Return the evidence of a cluster. Sources with other words are marked `merged`.
 
     A source that only reflects on another source, or on one of `known`, is marked `inferred`.
     """
@@ -306,7 +306,7 @@ _MAX_LINKS = 5
 
 
 def _links(known: Known, claim: CanonicalClaim, id_: str) -> tuple[Link, ...]:
-    """Return the judge's suggested links that point to other active memories.
+    """Return the links to other active memories that the judge suggested.
 
     Memories that the claim replaces or contradicts are left out.
     """
@@ -321,7 +321,7 @@ def _links(known: Known, claim: CanonicalClaim, id_: str) -> tuple[Link, ...]:
 
 
 def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
-    """Remove empty values and schema defaults, which are not written to files."""
+    """Return the fields without empty values and schema defaults, which files do not contain."""
     return {
         name: value
         for name, value in fields.items()
@@ -333,7 +333,7 @@ def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
 
 
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """New notes, extended notes, and notes that could not be stored (hash and reason)."""
+    """New notes, extended notes, and notes that could not be stored, as (hash, reason) pairs."""
 
     creates: tuple[Memory, ...]
     rewords: tuple[Update, ...]
@@ -383,7 +383,7 @@ def capture(
 
 
 def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
-    """Return the hashes of units that already have a note for the same day from another file."""
+    """Return the hashes of note units that repeat another file's note of the same day."""
     units = {(one.unit.text_hash, _note_source(one).captured): one for one in placed}
     found = set()
     for memory in of_types(state.active, ("note",)) if units else ():
@@ -397,7 +397,7 @@ def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
 def _growing(
     state: State, standing: Iterable[NoteUnit], resources: Collection[str]
 ) -> dict[tuple[str, str], list[Memory]]:
-    """Return active notes whose recorded text left their source, by (source, heading).
+    """Return active notes whose recorded text left its source, by (source, heading).
 
     Notes with the same heading are in line order, so they are matched in that order.
     """

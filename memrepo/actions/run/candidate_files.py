@@ -41,12 +41,12 @@ class Aside(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> frozenset[tuple[str, str]]:
-        """Return its occurrences as (resource, ISO date)."""
+        """Return the places where the candidate occurs, as (resource, ISO date) pairs."""
         return frozenset((s.resource, s.captured) for s in self.sources)
 
 
 def read_aside(path: str, data: bytes) -> Aside | None:
-    """Parse a candidate file; return None if it is unreadable."""
+    """Parse a candidate file. Return None if it is unreadable."""
     found = headers.split(data, path)
     if not found.present or found.problems:
         return None
@@ -74,7 +74,7 @@ def all_aside(state: State, folder: str = "") -> tuple[Aside, ...]:
 
 
 def was_rejected(state: State, candidate: Candidate) -> bool:
-    """Return whether this candidate was rejected before, so that it need not be judged again.
+    """Return whether a candidate was rejected before, so that it need not be judged again.
 
     A file without candidate ids, such as an imported one, applies to its text everywhere.
     """
@@ -142,7 +142,7 @@ def _change(
 
 
 def _united(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the first of several candidates of equal text, with the sources of all of them."""
+    """Return the first of several candidates with equal text, with the sources of all of them."""
     return replace(
         candidates[0],
         context=tuple(dict.fromkeys(word for c in candidates for word in c.context[-3:])),

@@ -1,4 +1,4 @@
-"""Select the candidates of a run: new units, returning candidates and nominated notes.
+"""Selection of a run's candidates: new units, returning candidates and nominated notes.
 
 A nominated note is its own evidence: its file at the commit being read, so that it can always be
 quoted. The judge also receives the note's retrieval counts.
@@ -42,7 +42,7 @@ _ENDS = {"reject": "rejected", "defer": "deferred", "compress": "folded into ano
 
 
 class Nominee(msgspec.Struct, frozen=True, kw_only=True):
-    """A nominated note, its blob, and the lines of its text in the file.
+    """A nominated note, with its blob and the lines of its text in the file.
 
     `stated_by` are the memories that already state parts of it. `rest` is the text without those
     parts.
@@ -56,7 +56,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """Return the part of the note that is to be judged."""
+        """Return the part of the note to judge."""
         body = self.nomination.note.body.strip() if self.rest is None else self.rest
         return body[:MAX_TEXT]
 
@@ -91,7 +91,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee, ...]:
-    """Return the nominees without statements that active memories already contain."""
+    """Return the nominees, leaving out statements that active memories already contain."""
     claims = of_types(state.active, CLAIM_TYPES) if nominees else ()
     known = {text_key(m.said): m.id for m in claims}
     found = []
@@ -117,7 +117,7 @@ def nominations(
     decisions: Sequence[Decision],
     now: datetime,
 ) -> Iterator[Step]:
-    """Yield a step for each judged nominee, with the memories it became.
+    """Yield a step for each judged nominee. It names the memories made from the nominee.
 
     A nominee without an answer is nominated again. One that produced no memory can be nominated
     again after more retrievals.
@@ -163,7 +163,7 @@ MIN_SHARED_WORDS, MIN_LETTERS = 2, 3
 
 
 class Comeback(msgspec.Struct, frozen=True, kw_only=True):
-    """Units to judge again, and by candidate id the new candidate to judge each with."""
+    """Units to judge again. `beside` maps their ids to the new candidates to judge them with."""
 
     placed: tuple[Placed, ...] = ()
     beside: Mapping[str, str] | None = None
@@ -176,7 +176,7 @@ def come_back(
     texts: Iterable[SourceText],
     reader: Reader,
 ) -> Comeback:
-    """Return deferred candidates that have new context. `changed` are the sources with new text."""
+    """Return deferred candidates with new context. `changed` names the sources with new text."""
     asides = [a for a in deferred(state) if a.ids]
     if not asides or not changed:
         return Comeback()
@@ -207,7 +207,7 @@ def _words(text: str, context: Sequence[str]) -> frozenset[str]:
 
 
 class _Places:
-    """The units of sources by candidate id. Each source is scanned once."""
+    """The units of sources, by candidate id. Each source is scanned only once."""
 
     def __init__(self, texts: Iterable[SourceText], reader: Reader) -> None:
         self._texts = {t.resource: t for t in texts if t.blob and t.kind == "claims"}
@@ -215,7 +215,7 @@ class _Places:
         self._by_id: dict[str, dict[str, list[Unit]]] = {}
 
     def units(self, aside: Aside, changed: frozenset[str]) -> list[tuple[SourceText, Unit]]:
-        """Return a candidate's current units in its own sources and in changed ones."""
+        """Return the units of a candidate that are now in its own sources or in changed ones."""
         resources = sorted({s.resource for s in aside.sources} | changed)
         return [
             (self._texts[resource], unit)
@@ -235,7 +235,7 @@ class _Places:
 
 
 def _elsewhere(aside: Aside, units: Iterable[tuple[SourceText, Unit]]) -> bool:
-    """Return whether a text occurs in a source, or on a day, that its file does not list."""
+    """Return whether a deferred text occurs in a source or on a day that its file does not list."""
     resources = {s.resource for s in aside.sources}
     days = {s.captured[:10] for s in aside.sources}
     return any(
@@ -261,7 +261,7 @@ def _placed(
 def overruling(
     state: State, placed: Iterable[Placed], near: Statements | None = None
 ) -> tuple[Placed, ...]:
-    """Return units in scope. Those that change a memory or continue a sequence are marked."""
+    """Return the units, marking those that change a memory or continue a sequence."""
     placed = tuple(placed)
     if not placed:  # common case: avoid tokenising all statements
         return ()
@@ -290,7 +290,7 @@ def _marked(placed: Placed, near: Statements) -> Placed:
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """The candidates to judge. `beside` maps a candidate to the one it is judged with.
+    """The candidates to judge. `beside` maps a candidate to another that is judged with it.
 
     `rejected` counts candidates that were rejected before and are not judged again.
     """
@@ -340,7 +340,7 @@ def _joined(
     back: Comeback,
     sought: Sequence[Placed],
 ) -> Scope:
-    """Return the scope with returning and nominated candidates added, and rejected ones removed.
+    """Return the scope, adding returning and nominated candidates and removing rejected ones.
 
     Only new units count as open in their sources. Returning candidates were consumed when they were
     deferred, and their files remain until promotion. A nominated note remains nominated.

@@ -1,4 +1,4 @@
-"""Find contradictions among new claims and existing memories: one question per suspected pair.
+"""Search for contradictions among claims and memories, with one question per suspected pair.
 
 Lineage: engram, contradiction detection. A pair is suspected if the judge named it while wording a
 claim, or if rules detect a change. A model is also asked about statements that may be on the same
@@ -58,7 +58,7 @@ Pair = tuple[str, str]
 
 
 class Verified(msgspec.Struct, frozen=True, kw_only=True):
-    """The checked claims, their changes, and the result of the questions."""
+    """The checked claims, the changes they lead to, and the result of the questions."""
 
     claims: tuple[CanonicalClaim, ...]
     made: Assembled
@@ -78,7 +78,7 @@ def verified(
     rules: ContradictionRules = _USUAL,
     judge: Judge | None = None,
 ) -> Verified:
-    """Assemble claims; assemble again if checking contradictions changed some of them.
+    """Assemble claims. Assemble them again if the check for contradictions changed some.
 
     Replacements proposed by a model are checked like contradictions. `judge` checks the pairs, if
     it is not the judge that worded the claims.
@@ -114,7 +114,7 @@ def verified(
 
 
 def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
-    """Return a claim with its replacements turned into contradictions to be checked."""
+    """Return a claim with its replacements turned into contradictions that are to be checked."""
     if not claim.supersedes:
         return claim
     named = {c.memory_id: replace(c, relation="contested") for c in claim.contradictions}
@@ -126,7 +126,7 @@ def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
 
 
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
-    """Return a claim without the contradictions that the check denied."""
+    """Return a claim, leaving out the contradictions that the check denied."""
     kept = tuple(
         said
         for said in claim.contradictions
@@ -141,7 +141,7 @@ def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> Canoni
 
 
 def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
-    """Yield steps that end contradictions raised by rules and removed by the steps of a run.
+    """Yield steps to end contradictions that rules raised and that a run's steps resolved.
 
     An edited line may no longer contradict the other, or one memory may have left recall. A
     contradiction remains if a person examined it or if another memory still contradicts it.
@@ -184,7 +184,7 @@ def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> boo
 
 
 def _ended(memory: Memory) -> Step:
-    """Return the step that ends the contested standing of a memory."""
+    """Return the step that ends a memory's status as contested."""
     return Step(
         op="resolve",
         reason="what contradicted it is no longer active",
@@ -193,7 +193,7 @@ def _ended(memory: Memory) -> Step:
 
 
 def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
-    """Return the step that records that both memories are valid."""
+    """Return the step that records both memories of a contradiction as valid."""
     updates = []
     for memory, other in (sides, sides[::-1]):
         links = tuple(
@@ -228,7 +228,7 @@ _EDITED = "a line was edited, and the two no longer contradict each other"
 
 
 def pair_print(one: str, text: str, other: str, other_text: str) -> str:
-    """Return the fingerprint of two memories with their texts, independent of their order."""
+    """Return the fingerprint of two memories and their texts, whichever comes first."""
     sides = sorted(([one, text_hash(text)], [other, text_hash(other_text)]))
     return digest(["compared", *sides])[:16]
 
@@ -236,7 +236,7 @@ def pair_print(one: str, text: str, other: str, other_text: str) -> str:
 def harmless_of(
     suspicions: Mapping[Pair, Suspicion], findings: Mapping[Pair, Finding], judge: Judge
 ) -> frozenset[str]:
-    """Return the fingerprints of pairs that a model found compatible.
+    """Return the fingerprints of the pairs that a model found compatible.
 
     Rule-based judges yield none, because their questions cost nothing.
     """
@@ -256,7 +256,7 @@ def ask(
     asked: Asked[Finding],
     kept: Kept | None = None,
 ) -> dict[Pair, Finding]:
-    """Ask about each pair, repeating unusable answers once; return findings by pair.
+    """Return findings by pair. Each question is repeated once if the answer is unusable.
 
     A pair without a usable answer is missing from the result.
     """
@@ -278,7 +278,7 @@ def ask(
 
 
 def _dated(suspicion: Suspicion, found: Finding) -> Finding:
-    """Set the order to unknown if the dates of the evidence contradict the judge."""
+    """Return a finding with the order set to unknown if the dates of the evidence contradict it."""
     first, second = _day(suspicion.first), _day(suspicion.second)
     older = {"first": first, "second": second}.get(found.newer, "")
     newer = second if found.newer == "first" else first
@@ -305,7 +305,7 @@ def _suspicions(
     pool: Pool,
     is_model: bool,
 ) -> Iterator[tuple[Pair, Suspicion]]:
-    """Yield each suspected pair once: those that the judge named, then those found by rules."""
+    """Yield each suspected pair once: first those the judge named, then those that rules found."""
     became = {d.cluster_id: d for d in made.decisions}
     news = {d.memory_id for d in made.decisions if d.disposition in NEWS}
     seen: set[frozenset[str]] = set()
@@ -342,7 +342,7 @@ def _suspicions(
 
 
 class Pool:
-    """The claims that recall will contain after the run."""
+    """The claims that recall will contain after the run has landed."""
 
     def __init__(
         self,
@@ -351,7 +351,7 @@ class Pool:
         statements: Statements | None = None,
         similarity: float = 0.0,
     ) -> None:
-        """Combine a state with the changes of a run.
+        """Build the pool from a state and the changes of a run.
 
         `statements` is an index that may be reused.
         """
@@ -374,7 +374,7 @@ class Pool:
         self._cases = corrections_of(state)
 
     def is_open(self, id_: str, other: str, *, is_named: bool) -> bool:
-        """Return whether a pair should be judged, because it is neither decided nor flagged."""
+        """Return whether a pair is still to be judged, as it is neither decided nor flagged."""
         if not {id_, other} <= self.memories.keys() or {id_, other} & self._lost:
             return False
         one, two = self.memories[id_], self.memories[other]
@@ -388,7 +388,7 @@ class Pool:
         return case is None or not case.about({id_: one.body, other: two.body})
 
     def suspected(self, id_: str, *, is_model: bool) -> list[tuple[str, Why]]:
-        """Return (id, reason) of memories that may conflict with this one.
+        """Return (id, reason) for each memory that may contradict a given memory.
 
         A model receives more pairs.
         """
@@ -428,7 +428,7 @@ def among(
     statements: Statements | None = None,
     rules: ContradictionRules = _USUAL,
 ) -> Among:
-    """Decide all suspected pairs of active memories, at most MAX_ASKED with a model.
+    """Decide all suspected pairs of active memories, asking a model about at most MAX_ASKED.
 
     `never` has the fingerprints of decisions that a person reverted. `compared` has the
     fingerprints of pairs that a model found compatible. If `changed` is given, one side of each
@@ -459,7 +459,7 @@ def _suspected(
     pool: Pool,
     is_model: bool,
 ) -> Iterator[tuple[Pair, Suspicion]]:
-    """Yield the pairs to judge, with the newer memory first."""
+    """Yield the suspected pairs to judge, each with the newer memory first."""
     ids = pool.memories.keys() if changed is None else pool.memories.keys() & set(changed)
     seen: set[frozenset[str]] = set()
     for id_ in sorted(ids):
@@ -487,7 +487,7 @@ def _age(memory: Memory) -> tuple[str, str, str]:
 
 
 def _spared(one: Memory, other: Memory, never: Collection[str], compared: Collection[str]) -> bool:
-    """Return whether a person, a flag or a model has already decided this pair."""
+    """Return whether a person, a flag or a model has already decided a pair."""
     if contradicts(one, other) or contradicts(other, one):
         return True
     taken_back = (fingerprints(op, (one.id, other.id)) for op in ("supersede", "flag"))

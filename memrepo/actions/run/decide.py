@@ -28,7 +28,7 @@ KEPT = "stated in the source, and kept by both passes of the judge"
 
 
 def decide(plan: RunPlan) -> None:
-    """Fill in the plan's steps and files from the answers and from changes in the sources."""
+    """Complete the plan's steps and files from the answers and from changes in the sources."""
     reader, state, made = plan.reader, plan.follows, plan.made
     if reader is None or state is None:
         return
@@ -66,7 +66,7 @@ def decide(plan: RunPlan) -> None:
 
 
 def _withhold(plan: RunPlan) -> None:
-    """Exclude sources whose former text cannot be judged yet, so that the next run reads them.
+    """Exclude sources with former text that cannot be judged yet, so that the next run reads them.
 
     Otherwise the old line of an edited pair would retire before the new one is judged. A source
     without any judged unit is not consumed at all, so a failed run advances no cursor.
@@ -98,14 +98,14 @@ def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
 
 
 def _without_open(entry: Consumed, open_units: Units) -> Consumed:
-    """Return a source's consumption record without its unjudged units."""
+    """Return the record of a consumed source, marking its unjudged units as unread."""
     hashes = {hash_ for resource, hash_ in open_units if entry.resource == resource}
     also = tuple(h for h in entry.also if h not in hashes)
     return replace(entry, except_=tuple(sorted(hashes)), also=also) if hashes else entry
 
 
 def _behind(plan: RunPlan, noted: Captured) -> dict[str, Units]:
-    """Return, by memory, the units that support it in this run."""
+    """Return the units that support each memory in this run, by memory."""
     members = {g.cluster_id: g.candidates for g in plan.clusters}
     found: dict[str, set[tuple[str, str]]] = {}
     for decision in plan.made.decisions:
@@ -121,7 +121,7 @@ def _behind(plan: RunPlan, noted: Captured) -> dict[str, Units]:
 def _behind_retired(
     state: State, retired: Sequence[Step], gone: Mapping[str, frozenset[str]]
 ) -> dict[str, Units]:
-    """Return, by retired memory, the sources that lost it. An empty hash means the whole source."""
+    """Return the sources that lost each retired memory. An empty hash means the whole source."""
     return {
         id_: {(resource, "") for resource in lost_by(state.memories[id_], gone)}
         for step in retired
@@ -130,7 +130,7 @@ def _behind_retired(
 
 
 def _new_texts(plan: RunPlan) -> Iterator[Said]:
-    """Yield each text read for the first time, with the ids of memories it supports."""
+    """Yield each text that is read for the first time, with the ids of memories it supports."""
     intake = plan.intake
     asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
     became: dict[tuple[str, str], list[str]] = {}
@@ -145,7 +145,7 @@ def _new_texts(plan: RunPlan) -> Iterator[Said]:
 
 
 def _returned(state: State, plan: RunPlan) -> dict[str, frozenset[str]]:
-    """Return, by candidate file, the memories it became.
+    """Return the memories made from each candidate file, by file.
 
     The file must remain while they are pending.
     """
@@ -184,7 +184,7 @@ def _counts(plan: RunPlan, noted: Captured, retired: Sequence[Step]) -> dict[str
 
 
 def _judgements(plan: RunPlan) -> dict[str, Any]:
-    """Return, by memory, the judgements that its file does not contain."""
+    """Return the judgements that a memory's file does not contain yet, by memory."""
     verdicts = {v.candidate_id: v for v in plan.verdicts}
     claims = {c.cluster_id: c for c in plan.claims}
     members = {g.cluster_id: g.candidates for g in plan.clusters}

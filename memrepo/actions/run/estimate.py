@@ -1,4 +1,4 @@
-"""`memrepo run --estimate`: estimate the questions and the cost of the next run.
+"""`memrepo run --estimate`: estimate the number of questions and the cost of the next run.
 
 Only the new lines of the sources are counted. No judge is called and nothing is written.
 """
@@ -21,7 +21,7 @@ from memrepo.store.tree import read_blob
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """The expected questions by kind, tokens and cost of a run.
+    """The expected questions by kind, and the expected tokens and cost of a run.
 
     `over` names the limit that would stop the run early, if any.
     """
@@ -34,7 +34,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> str:
-        """Return the estimate as text."""
+        """Return the estimate as a text."""
         used = self.usage
         if not used.calls:
             return "the next run would ask nothing that costs"

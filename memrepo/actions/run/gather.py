@@ -46,7 +46,7 @@ PROPOSED = 100
 
 
 def read_commit(work: Work, plan: RunPlan) -> None:
-    """Fill in the plan from the commit and its configuration."""
+    """Complete the plan with the commit to read and its configuration."""
     config = work.config
     plan.state = work.tree.state()
     plan.manifests, damaged = work.tree.manifests
@@ -73,7 +73,7 @@ def gather(
     read: Callable[[str], bytes],
     nominees: Sequence[Nominee] = (),
 ) -> None:
-    """Fill in the plan with candidates from text that the cursor has not consumed.
+    """Complete the plan with candidates from text that no run has consumed.
 
     This function is pure except for `read`, which loads blobs.
     """
@@ -114,7 +114,7 @@ def gather(
 
 
 def _put_on_shelf(plan: RunPlan) -> None:
-    """Select the candidates to judge. The others remain in their sources.
+    """Select the candidates to judge now. The others remain in their sources.
 
     Some candidates are always judged: those that support a memory, replace such a line, were
     nominated, or change a memory.
@@ -168,7 +168,7 @@ def _shortened(plan: RunPlan, reader: Reader) -> Iterator[Problem]:
 
 
 def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
-    """Return the notes that qualify for promotion, except those whose nomination was reverted."""
+    """Return the notes that qualify for promotion, unless a person reverted their nomination."""
     accesses = ledger_of(work.store).accesses()
     notes = [
         note
@@ -187,7 +187,7 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
 
 
 def _near(work: Work) -> Near:
-    """Return a function that queries the search index for memories similar to a query."""
+    """Return a function that searches the index for memories similar to a query."""
 
     @cache
     def index() -> Index:

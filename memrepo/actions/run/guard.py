@@ -1,4 +1,4 @@
-"""Guard a run: ownership, a person's reverted or rejected decisions, and too many removals.
+"""Limits on a run: ownership, decisions that a person reverted or rejected, many removals.
 
 If `run.owner` is set, only that clone runs. The others capture, recall and sync. After an upgrade
 of the logic, a run needs an acknowledgement. Secrets are excluded where commits are built
@@ -51,7 +51,7 @@ _SECTION = regex(r"^\s*\[\s*run\s*\]")
 
 
 class NotTheOwner(MemrepoError):
-    """Raised when another clone owns the runs."""
+    """Raised when another clone is the owner of the runs."""
 
     exit_code = Exit.DECIDE
 
@@ -64,7 +64,7 @@ class NotTheOwner(MemrepoError):
 
 
 class CannotTakeOver(MemrepoError):
-    """Raised when `run.owner` cannot be set because of how `memrepo.toml` is written."""
+    """Raised when `run.owner` cannot be set because `memrepo.toml` has no line for it."""
 
     exit_code = Exit.USAGE
 
@@ -76,14 +76,14 @@ class CannotTakeOver(MemrepoError):
 
 
 def refuse_other(work: Work, *, take_over: bool) -> None:
-    """Raise NotTheOwner if another clone owns the runs, unless this one is to take over."""
+    """Raise NotTheOwner if another clone owns the runs, unless this clone is to take over."""
     owner = work.config.get(OWNER)
     if owner and not take_over and not is_called(work.store.repo, owner):
         raise NotTheOwner(owner, clone_name(work.store.repo))
 
 
 def take_over(work: Work) -> str:
-    """Make this clone the owner of runs; return a message, or an empty string if it already is.
+    """Make this clone the owner of runs. Return a message; empty if it already is the owner.
 
     The change is a separate commit before the run, so reverting the run does not undo it.
     """
@@ -112,7 +112,7 @@ def take_over(work: Work) -> str:
 
 
 def with_owner(path: str, text: str, owner: str) -> str:
-    """Return the configuration text with `run.owner` set; raises CannotTakeOver.
+    """Return the configuration text with `run.owner` set. Raises CannotTakeOver.
 
     All other bytes are unchanged.
     """
@@ -136,7 +136,7 @@ def with_owner(path: str, text: str, owner: str) -> str:
 
 
 class UpgradeRequired(MemrepoError):
-    """Raised when the last run used an older logic or manifest schema.
+    """Raised when the last run used an older version of the logic or of the manifest schema.
 
     Everything must be judged again.
     """
@@ -164,7 +164,7 @@ class NewerLogic(MemrepoError):
 
 
 def upgrade_due(work: Work) -> UpgradeRequired | None:
-    """Return the upgrade that must be acknowledged before a run, or None; raises NewerLogic."""
+    """Return the upgrade to acknowledge before a run, or None. Raises NewerLogic."""
     manifests = reversed(work.tree.manifests[0])
     last = next(manifests, None)
     if last is None:
@@ -178,7 +178,7 @@ def upgrade_due(work: Work) -> UpgradeRequired | None:
 
 
 def report_clock(work: Work) -> None:
-    """Warn that the run is dated after the current time, because the last run is later."""
+    """Warn that a run is dated after the current time, because the last run has a later date."""
     last = max((m.run for m in work.tree.manifests[0]), default="")
     if last[:16] > f"{work.call.now:%Y%m%dT%H%M%SZ}":
         found = f"found {format_time(work.call.now)}, which is before the last run"
@@ -199,7 +199,7 @@ PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
 def resumed(
     first: Work, mode: str | None, judge: str | None, resume: str | None
 ) -> tuple[Mode, str | None, str | None]:
-    """Return the mode, the judge and the run to resume; raises NotKept.
+    """Return the mode, the judge and the run to resume. Raises NotKept.
 
     `resume` is None for no earlier run, and empty for the newest.
     """
@@ -216,7 +216,7 @@ def resumed(
 
 
 def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
-    """Return the store for the answers of this run, including those of the resumed run.
+    """Return the store for this run's answers, which also contains those of a resumed run.
 
     Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
     a judge that costs nothing.
@@ -238,7 +238,7 @@ def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAns
 
 
 def read_decisions(work: Work, plan: RunPlan) -> None:
-    """Read a person's decisions about earlier runs, as fingerprints."""
+    """Read the decisions that a person made about earlier runs, as fingerprints."""
     plan.reverted = taken_back(work)
     plan.left_out = frozenset[str]().union(*(m.offered for m in plan.manifests))
     plan.refused = frozenset[str]().union(*(m.refused for m in plan.manifests))
@@ -297,7 +297,7 @@ def _reverted_by_git(
 
 
 def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
-    """Return the fingerprints of one commit's decisions about some memories, or all if None."""
+    """Return the fingerprints of a commit's decisions about some memories (None: about all)."""
     ids = entry.trailers.get("Memory", ())
     if not ids and len(entry.parents) == 1 and entry.op in ("edit", "run"):
         return _prints_between(work, entry, gone)
@@ -310,7 +310,7 @@ def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset
 
 
 def _prints_between(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
-    """Return the fingerprints of a whole run squashed into one commit that lost its trailers."""
+    """Return fingerprints for a whole run that was squashed into one commit without trailers."""
     changed = work.store.work.changed(entry.parents[0], entry.commit)
     if not work.tree.layout.memory_files(changed):
         return frozenset()
@@ -323,9 +323,10 @@ def _prints_between(work: Work, entry: Entry, gone: Collection[str] | None) -> f
 
 
 def hold_removals(work: Work, plan: RunPlan) -> None:
-    """Hold back removals if a run has too many. Pending removals remain pending.
+    """Hold back the removals of a run if there are too many.
 
-    Pending removals are committed only if a limit was given explicitly for this run.
+    Removals that are already pending remain pending, unless a limit was given explicitly for this
+    run.
     """
     state, limit = plan.state, plan.max_change_pct
     changes = [change for step in plan.steps for change in step.changes]
@@ -343,7 +344,7 @@ def hold_removals(work: Work, plan: RunPlan) -> None:
 
 
 def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return pending removals that a person has not refused, and the reasons they wait."""
+    """Return pending removals that no person has refused, and the reasons why they are pending."""
     removals = open_removals(plan.manifests)
     if not removals:
         return (), ()
@@ -354,7 +355,7 @@ def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...],
 
 
 def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return later steps of a run. Hold back their removals if the run now has too many."""
+    """Return the later steps of a run, holding back their removals if there are now too many."""
     changes = [change for step in (*plan.steps, *steps) for change in step.changes]
     why = interlock(plan.state, changes, plan.max_change_pct)
     held = [step for step in steps if why and losses(plan.state, step.changes)]
@@ -366,12 +367,12 @@ def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...
 
 
 def played(state: State, steps: Sequence[Step]) -> State:
-    """Return the state after applying some steps."""
+    """Return the state after the given steps."""
     return apply(state, (change for step in steps for change in step.changes))
 
 
 def wait_for_review(work: Work, plan: RunPlan, main: Draft) -> Draft:
-    """Return the draft, marked as pending if it is a reconciliation that requires review."""
+    """Return the draft, marked as pending if it is a reconciliation that needs review."""
     decides = any(step.op not in ("view", "run") for step in main.steps)
     if plan.mode != "reconciliation" or not decides:
         return main

@@ -1,4 +1,4 @@
-"""Attribute manual commits: before a run, record the author of each edited memory.
+"""Attribution of manual commits: before a run, record who edited each memory.
 
 A memory edited by one of `human_authors` counts as a person's statement, which no program rewords.
 Edits by others are attributed to `process:unknown`.
@@ -32,7 +32,7 @@ CLAIMED = "a commit by hand says who means it"
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory after a manual commit, its author, and its former text."""
+    """A memory as a manual commit left it, with the commit's author and the former text."""
 
     memory: Memory
     stamp: Stamp
@@ -40,7 +40,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def claim_edits(first: Work) -> str:
-    """Commit attributions for manual edits since the last run.
+    """Commit the attributions of manual edits since the last run.
 
     Return the commit, or an empty string.
     """
@@ -147,7 +147,7 @@ def _stamp(at: Work, hand: HandCommit) -> Stamp:
 
 
 def _meant(memory: Memory, was: Memory | None) -> bool:
-    """Return whether an edit is meaningful: a new text, or a field that a person may set."""
+    """Return whether an edit changed the text or a field that a person may set."""
     if was is None:
         return "generated" not in memory.fields  # otherwise the memory was only restored
     keys = changed_keys(was.fields, memory.fields)
@@ -155,7 +155,7 @@ def _meant(memory: Memory, was: Memory | None) -> bool:
 
 
 def _updates(state: State, claims: Iterator[Claim]) -> list[Update]:
-    """Return updates for memories that still have the edited text. The last editor counts.
+    """Return updates for memories that still have the edited text, naming the last editor.
 
     Memories that repeat a rejected statement are skipped.
     """

@@ -1,4 +1,4 @@
-"""Proposals that must wait for review: reverted or rejected decisions, and removals.
+"""Proposals that wait for review: removals, and decisions reverted or rejected before.
 
 Additions are committed, removals may have to wait. A pending removal is recorded in the manifest of
 the run that found it, so it survives in clones and later runs. It is proposed again until a
@@ -50,19 +50,19 @@ from memrepo.purify.known import Former, Known, Marks
 
 
 def told_apart(state: State, steps: Sequence[Step]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return (steps to commit, steps that remove active memories)."""
+    """Return the steps to commit, and the steps that remove active memories."""
     takes = [can_wait(step) and bool(losses(state, step.changes)) for step in steps]
     adding = tuple(s for s, taking in zip(steps, takes, strict=True) if not taking)
     return adding, tuple(s for s, taking in zip(steps, takes, strict=True) if taking)
 
 
 def can_wait(step: Step) -> bool:
-    """Return whether a step can be carried from run to run. Other steps are not held back."""
+    """Return whether a step can be carried over to later runs. Only such steps are held back."""
     return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
 
 
 def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
-    """Return the manifest records of pending steps, one removal per decision."""
+    """Return pending steps as records for the manifest, with one removal per decision."""
     found: list[Removal] = []
     for step in filter(can_wait, steps):
         if step.op == "supersede":
@@ -76,7 +76,7 @@ def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
 
 
 def prints_in(steps: Iterable[Step]) -> frozenset[str]:
-    """Return the fingerprints of the decisions in some steps."""
+    """Return the fingerprints of all decisions in the given steps."""
     found: set[str] = set()
     for step in steps:
         prints = [p for change in step.changes for p in prints_of(step.op, change)]
@@ -91,7 +91,7 @@ def carried(
     now: datetime,
     run: str,
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return steps for pending removals that still apply, and the reasons they wait.
+    """Return steps for those pending removals that still apply, and why they are pending.
 
     A removal no longer applies if the line is back, if a person confirmed the memory, or if it left
     recall otherwise.
@@ -124,7 +124,7 @@ _SAID = ("subject", "predicate", "object", "scope")
 
 
 class Bars(msgspec.Struct, frozen=True, kw_only=True):
-    """Fingerprints of proposals to drop, and of proposals to review."""
+    """The fingerprints of proposals to drop, and those of proposals to review."""
 
     dropped: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
@@ -137,7 +137,7 @@ def barred(
     *,
     whole: bool,
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...], Bars]:
-    """Return the steps without rejected statements, the problems, and the barred fingerprints.
+    """Return the steps without rejected statements, with the problems and barred fingerprints.
 
     `left_out` maps a source text to the tombstone that shortened its unit. `whole` marks a
     reconciliation, which also reads corrected statements that are still in their sources.
@@ -178,7 +178,7 @@ def barred(
 
 
 def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
-    """Return the correction that bars a new memory's text in all of its places, or None.
+    """Return the correction that bars a new memory's text wherever it occurs, or None.
 
     Memories without sources, such as those written by a person, are never barred.
     """
@@ -204,7 +204,7 @@ def _with_body(change: Change, update: Update) -> Change:
 def _repeats_left_out(
     stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
 ) -> Tombstone | None:
-    """Return the tombstone that shortened its unit, if the memory still has all of its words."""
+    """Return the tombstone that shortened a memory's source, if the memory repeats its words."""
     if memory.is_note:
         return None
     for source in memory.sources:
@@ -244,7 +244,7 @@ def _told(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
 
 
 class Parted(msgspec.Struct, frozen=True, kw_only=True):
-    """Steps to commit, steps pending review, and steps refused permanently.
+    """The steps to commit, the steps that need review, and the steps refused for good.
 
     `held_ids` and `refused_ids` are the memories whose creation is pending or refused.
     """
@@ -267,7 +267,7 @@ class Parted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -> frozenset[str]:
-    """Return the fingerprints of a commit: one per change for bulk steps, else a single one.
+    """Return the fingerprints of a commit: one per change in bulk steps, otherwise only one.
 
     `prints` are the fingerprints listed in the commit's trailers, which take precedence.
     """
@@ -279,7 +279,7 @@ def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -
 
 
 def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
-    """Return, by memory, all fingerprints that the decisions between two states could have.
+    """Return every fingerprint that decisions between two states could have, by memory.
 
     This is for changes without recorded decisions. An extra fingerprint does no harm.
     """
@@ -321,7 +321,7 @@ def part(
     similar: frozenset[str] = frozenset(),
     offered: frozenset[str] = frozenset(),
 ) -> Parted:
-    """Split steps by fingerprint into kept, pending and refused ones.
+    """Split steps by fingerprint into kept, pending and refused steps.
 
     Reverted decisions, texts `similar` to rejected ones, and decisions `offered` again become
     pending. A decision that needs a pending or refused memory is treated like that memory.
@@ -348,7 +348,7 @@ def part(
 def _split(
     steps: Sequence[Step], prints: frozenset[str]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Split steps into those that remain and those excluded by fingerprint or excluded memory."""
+    """Split steps into those to keep and those excluded by fingerprint or by memory."""
     stay: list[Step] = []
     leave: list[Step] = []
     gone: set[str] = set()
@@ -367,7 +367,7 @@ def _split(
 
 
 def _without_twins(steps: tuple[Step, ...], gone: frozenset[str]) -> tuple[Step, ...]:
-    """Remove duplicate marks that refer to memories which will not exist."""
+    """Remove duplicate marks that refer to memories that will not be created."""
     return tuple(
         replace(step, changes=tuple(_without_twin(change, gone) for change in step.changes))
         for step in steps

@@ -1,4 +1,4 @@
-"""`memrepo ingest`: copy the workspace's allowed files to `sources/`, in a separate commit."""
+"""`memrepo ingest`: copy the allowed files of the workspace to `sources/`, in one commit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _IN_JSON = 50
 
 
 class SourcesGone(MemrepoError):
-    """Raised when the workspace is missing or empty. A person must check it first."""
+    """Raised when the workspace is missing or empty, which a person must check first."""
 
     exit_code = Exit.DECIDE
 
@@ -49,7 +49,7 @@ class SourcesGone(MemrepoError):
 
 
 class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of text files that no configured pattern matches, and the first of them."""
+    """The number of text files that match no configured pattern, and the first of these files."""
 
     count: int = 0
     paths: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def said(self) -> str:
-        """Return the count and some names as text; empty if there are none."""
+        """Return the number of files and some names as text; empty if there are none."""
         if not self.count:
             return ""
         first = ", ".join(visible(name) for name in self.paths[:NAMED])
@@ -70,7 +70,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ingested(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one ingest. `commit` is empty if there was nothing to do."""
+    """The outcome of an ingest. `commit` is empty if there was nothing to commit."""
 
     commit: str = ""
     added: tuple[str, ...] = ()
@@ -83,17 +83,17 @@ class Ingested(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return all problems found."""
+        """Return all problems that the ingest found."""
         return self.refused + self.news
 
     @property
     def exit(self) -> Exit:
-        """Return the exit code. It asks for a person's decision if too many files are gone."""
+        """Return the exit code. It requests a person's decision if too many files are gone."""
         return Exit.DECIDE if any(p.rule == "source-gone" for p in self.refused) else Exit.DONE
 
     @property
     def is_pending(self) -> bool:
-        """Return whether there are changes that were not committed, as in a dry run."""
+        """Return whether there are uncommitted changes, as after a dry run."""
         return not self.commit and bool(self.added or self.changed or self.removed)
 
     @property
@@ -120,7 +120,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The ingested files. `commit` is empty if there was nothing to do."""
+    """The ingested files. `commit` is empty if there was nothing to commit."""
 
     source: str
     """The folder that was read."""
@@ -198,7 +198,7 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True):
 def ahead(
     work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True
 ) -> Ahead:
-    """Return a preview of an ingest. Raise SourcesGone under the same conditions."""
+    """Return a preview of an ingest. Raises SourcesGone in the same cases as an ingest."""
     work.require_writable()
     found, mirrored = _desired(work, dry_run=dry_run)
     layout = work.tree.layout
@@ -235,7 +235,7 @@ def _below(name: str, tops: tuple[str, ...]) -> bool:
 
 
 def _named(work: Work, word: str, there: Collection[str]) -> str:
-    """Return the workspace name that PATH refers to, or an empty string for everything.
+    """Return the workspace name to which PATH refers, or an empty string for all files.
 
     A relative path is resolved from the workspace first, then from the current folder. Raises
     UsageError if nothing matches.
@@ -257,7 +257,7 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
 
 
 def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
-    """Return the desired contents of `sources/`, and the name of the mirrored workspace, if any.
+    """Return the desired contents of `sources/` and, if there is one, the mirrored workspace.
 
     Digests of files without secrets are cached, together with the scan rules. Unchanged files are
     not scanned again.
@@ -307,14 +307,14 @@ def _read(work: Work) -> tuple[Workspace, str]:
 
 
 def followed(work: Work) -> tuple[Path, ...]:
-    """Return the folders that symbolic links of the workspace may point to (`sources.follow`)."""
+    """Return the folders to which symbolic links of the workspace may point (`sources.follow`)."""
     setting = outside(work).get("sources.follow")
     names = setting.value.split(os.pathsep) if setting else ()
     return tuple(Path(name).expanduser().resolve() for name in names if name)
 
 
 def _mirrors(work: Work) -> bool:
-    """Return whether `sources/` contains files that were mirrored from a workspace."""
+    """Return whether `sources/` contains files mirrored from a workspace."""
     layout = work.tree.layout
     area = layout.area("sources")
     names = map(layout.source_name, work.tree.files.below(area))
@@ -322,7 +322,7 @@ def _mirrors(work: Work) -> bool:
 
 
 def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
-    """Read `sources/` itself, if it is a real folder in the work tree."""
+    """Read the files in `sources/`, if it is a real folder in the work tree."""
     area = work.tree.layout.area("sources")
     own = work.store.root / area
     if work.store.work.linked(area.rstrip("/")):
@@ -333,7 +333,7 @@ def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
 
 
 def find_unmatched(work: Work) -> Unmatched:
-    """Return the unmatched text files of the workspace, or of `sources/` if there is none."""
+    """Return the unmatched text files in the workspace or, if there is none, in `sources/`."""
     return _report(*_unread(work))
 
 
@@ -392,7 +392,7 @@ def _lost(
     ids: Mapping[str, str],
     unread: Iterable[Unread],
 ) -> list[str]:
-    """Return the snapshots to retain because too many files are gone; empty if within the limit.
+    """Return the snapshots to keep because too many files are gone; empty if within the limit.
 
     A file counts as moved, not gone, if its bytes or most of its lines are in another file. This
     includes files that runs do not read.
@@ -413,7 +413,7 @@ def _lost(
 
 
 def _is_in(work: Work, blob: str, files: Iterable[Path]) -> bool:
-    """Return whether one of the files has the same bytes as a blob."""
+    """Return whether any of the files has the same bytes as a blob."""
     present = (file for file in files if file.is_file())
     try:
         return any(work.store.work.blob_id(file.read_bytes()) == blob for file in present)
@@ -458,14 +458,14 @@ def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str)
 
 
 def workspace_of(where: Path) -> Path:
-    """Return the absolute form of a workspace path given by a person."""
+    """Return the absolute form of a workspace path that a person entered."""
     return where.expanduser().absolute()
 
 
 def texts_at(
     work: Work, cursor: Mapping[str, Cursor], blobs: Mapping[str, str] | None = None
 ) -> list[SourceText]:
-    """Return the sources of a commit in path order, then those removed since a run read them.
+    """Return a commit's sources in path order, then sources removed since a run read them.
 
     `blobs`, if given, replaces the blobs of the commit. Changed files are then dated now.
     """

@@ -1,4 +1,4 @@
-"""Ask the judge which candidates to store (pass 1), their wording (pass 2), and contradictions."""
+"""The questions to the judge: what to store (pass 1), how to word it (pass 2), contradictions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDE = Reach(per_cluster=10, per_request=120)
 
 
 def judge(plan: RunPlan) -> None:
-    """Ask about all candidates. Unanswered ones remain open for the next run."""
+    """Ask about all candidates. Those without an answer remain open for the next run."""
     reader, state = plan.reader, plan.follows
     if reader is None or state is None:
         return
@@ -74,7 +74,7 @@ def judge(plan: RunPlan) -> None:
 
 
 def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
-    """Return a function that selects known claims for a batch of clusters.
+    """Return a function that selects the known claims to show with a batch of clusters.
 
     A judge without batch limits receives all claims.
     """
@@ -92,7 +92,7 @@ def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
 def _dropped(
     groups: Sequence[Cluster], verdicts: tuple[Verdict, ...], worded: Asked[CanonicalClaim]
 ) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
-    """Return groups and verdicts with the clusters rejected that pass 2 found empty."""
+    """Return groups and verdicts, rejecting the clusters in which pass 2 found no statement."""
     why = {claim.cluster_id: claim.drop for claim in worded.answers if claim.drop}
     if not why:
         return tuple(groups), verdicts
@@ -113,7 +113,7 @@ def _dropped(
 def _open_units(
     plan: RunPlan, unjudged: frozenset[str], unclaimed: frozenset[str]
 ) -> frozenset[tuple[str, str]]:
-    """Return the units of candidates without an answer."""
+    """Return the units of the candidates that received no answer."""
     failed = set(unjudged)
     for group in plan.asked_of:
         if group.cluster_id in unclaimed:
@@ -122,7 +122,7 @@ def _open_units(
 
 
 def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a warning for each wording that was refused twice and replaced by its source text."""
+    """Yield a warning for each wording that was refused twice and replaced by the source's text."""
     for group in groups:
         if why := refused.get(group.cluster_id):
             yield from _warning(
@@ -134,7 +134,7 @@ def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator
 
 
 def _unusual(groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]) -> Iterator[Problem]:
-    """Yield a warning for each claim whose page is unusual for its type."""
+    """Yield a warning for each claim on a page that is unusual for the claim's type."""
     odd = {c.cluster_id: c for c in claims if affinity(c.type, c.home) == "suspicious"}
     for group in groups:
         if claim := odd.get(group.cluster_id):

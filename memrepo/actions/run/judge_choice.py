@@ -1,4 +1,4 @@
-"""Choose the judge of a run, and report progress.
+"""The choice of the judge for a run, and the report of its progress.
 
 The judge depends on the configuration, the command line and the person's own settings. Progress is
 reported by wrappers around the source reader and the judge, so that pure code needs no progress
@@ -49,13 +49,13 @@ SESSION = "judging"
 
 
 class CannotJudge(MemrepoError):
-    """Raised when the chosen judge lacks something that only a person can supply."""
+    """Raised when the chosen judge lacks something that only a person can provide."""
 
     exit_code = Exit.USAGE
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """The command-line options for the judge; empty or None means the configured value.
+    """The command-line options that choose a judge. Empty or None means the configured value.
 
     `now` determines the month and day of spending limits. Without it, only per-run limits apply.
     `carried` is the spending of an interrupted run that left no manifest.
@@ -71,7 +71,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge_of(work: Work, choice: Choice) -> Judge:
-    """Return the judge for a run; raises CannotJudge or CommandNotFound.
+    """Return the judge for a run. Raises CannotJudge or CommandNotFound.
 
     Judge modules are imported on demand, so the offline judge loads no other.
     """
@@ -100,7 +100,7 @@ def judge_of(work: Work, choice: Choice) -> Judge:
 
 
 def pair_judge(work: Work, judge: Judge) -> Judge:
-    """Return the judge for contradicting pairs: the run's judge or, if configured, rules."""
+    """Return the judge for contradicting pairs: the run's own or, if so configured, rules."""
     if not judge.prompt_hash or work.config.get("contradictions.ask_model"):
         return judge
     from memrepo.judges.offline import OfflineJudge
@@ -129,7 +129,7 @@ def _replay(work: Work, choice: Choice) -> Judge:
 
 
 def _live(work: Work, name: str, choice: Choice) -> Judge:
-    """Return a live judge: a program or service, wrapped in a budget and an answer recorder."""
+    """Return a program or service as judge, with a budget and a recorder of answers."""
     from memrepo.judges.budget import Budgeted
     from memrepo.judges.model import Backend, ModelJudge
     from memrepo.judges.replay import Recording
@@ -157,7 +157,7 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
 
 
 def _claude(work: Work) -> Claude:
-    """Return the Claude Messages API judge as configured."""
+    """Return the judge that uses the Claude Messages API, as configured."""
     from memrepo.judges.claude import Claude
 
     get = work.config.get
@@ -179,7 +179,7 @@ def _claude(work: Work) -> Claude:
 
 
 def refuse_unable(work: Work) -> str:
-    """Return the name of the configured judge. Raise the errors a run would raise before asking.
+    """Return the name of the configured judge. Raise the errors that a run would raise up front.
 
     No request is sent, so an invalid key is not detected.
     """
@@ -204,13 +204,13 @@ def _price(work: Work, model: str | None) -> Price | None:
 
 
 def _own_model(work: Work) -> str:
-    """Return the configured model, or an empty string for the default, which only Claude has."""
+    """Return the configured model, or "" for the default model, which only Claude has."""
     model, default = work.config.get("judge.model"), BY_NAME["judge.model"].default
     return "" if model == default else str(model)
 
 
 def _openai(work: Work) -> OpenAI:
-    """Return the OpenAI-compatible judge as configured."""
+    """Return the judge that uses an OpenAI-compatible API, as configured."""
     from memrepo.judges.openai_api import OpenAI
 
     get = work.config.get
@@ -268,13 +268,13 @@ def _command(work: Work) -> tuple[str, ...]:
 
 
 def price_of(work: Work, choice: Choice) -> Price | None:
-    """Return the price of the chosen judge, or None if unknown."""
+    """Return the price of the chosen judge, or None if it is unknown."""
     priced = ("anthropic", "openai")
     return _price(work, work.config.get("judge.model")) if kind_of(work, choice) in priced else None
 
 
 def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
-    """Return the spending limits of the run, the day and the month."""
+    """Return the spending limits for the run, the day and the month."""
     from memrepo.core.manifest import read_manifests, spent_in_day, spent_in_month
     from memrepo.judges.budget import Limit
 
@@ -303,7 +303,7 @@ def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
 
 
 class Usable(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a judge can run on this machine, with its nightly cost or the missing setup.
+    """Whether a judge can run on this machine, and its nightly cost or the setup it lacks.
 
     No request is sent, so an invalid login or key is not detected.
     """
@@ -318,7 +318,7 @@ NIGHT = ("A line of a daily log that says in about fifteen words what was decide
 
 
 def usable_judges(work: Work) -> tuple[Usable, ...]:
-    """Return, for each judge that can be chosen by name, whether it can run here."""
+    """Return whether each judge that can be chosen by name can run on this machine."""
     from memrepo.judges.budget import by_lines
 
     found = []
@@ -352,7 +352,7 @@ A = TypeVar("A")
 
 
 def deadline(work: Work) -> Callable[[], None]:
-    """Return a function that raises BudgetReached once the run has used its time limit."""
+    """Return a function that raises BudgetReached after the run's time limit."""
     most, clock = work.config.get("run.max_minutes"), work.call.clock
     ends = work.call.now + timedelta(minutes=most)
 
@@ -367,7 +367,7 @@ def deadline(work: Work) -> Callable[[], None]:
 
 
 class WatchedJudge(msgspec.Struct, frozen=True):
-    """A judge wrapper that counts requests.
+    """A judge that passes requests to another judge and counts them.
 
     `in_time` is called before each request. It raises BudgetReached if no request may follow.
     """
@@ -411,11 +411,11 @@ class WatchedJudge(msgspec.Struct, frozen=True):
         return self._watch(self.judge.canonicalise, request, "judged, pass 2")
 
     def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Request checks whether evidence supports wordings."""
+        """Request checks of whether evidence supports wordings."""
         return self._watch(self.judge.verify, request, "wordings verified")
 
     def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Request comparisons of pairs."""
+        """Request comparisons of pairs of memories."""
         return self._watch(self.judge.compare, request, "pairs compared")
 
     def gist(self, request: GistRequest) -> Gist:
@@ -423,12 +423,12 @@ class WatchedJudge(msgspec.Struct, frozen=True):
         return self._watch(self.judge.gist, request, "notes gisted")
 
     def summarise(self, request: SummaryRequest) -> Summary:
-        """Request the summary of some memories."""
+        """Request a summary of some memories."""
         return self._watch(self.judge.summarise, request, "summaries")
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
-    """Return a reader that reports each blob it reads to `tick`."""
+    """Return a reader that calls `tick` for each blob it reads."""
 
     def reading(blob: str) -> bytes:
         tick("sources read")

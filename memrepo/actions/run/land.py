@@ -1,4 +1,4 @@
-"""Commit the result of a run: draft its chains, write them, put pending parts on a branch."""
+"""The commits of a run: draft its chains, write them, and put pending parts on a branch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from memrepo.views.report import counts_in_words
 
 
 def draft(work: Work, plan: RunPlan) -> None:
-    """Draft the chain to commit and the chain that waits for review. Either may be None."""
+    """Draft the chain to commit and the chain to review. Either may be None."""
     units = _waiting_units(plan)
     main = _drafted(
         work,
@@ -56,7 +56,7 @@ def draft(work: Work, plan: RunPlan) -> None:
 
 
 def draft_waiting(work: Work, plan: RunPlan) -> None:
-    """Draft the chain of pending decisions on the current commit.
+    """Draft the chain of pending decisions on top of the current commit.
 
     Removals are drafted only after the main chain is committed, because they apply to its result.
     The receipt is counted once, in the main chain.
@@ -98,7 +98,7 @@ def _drafted(
     paid: bool = False,
     always: bool = False,
 ) -> Draft | None:
-    """Return the finished chain for some steps, or None if there is nothing to write.
+    """Return the finished chain for the given steps, or None if there is nothing to write.
 
     `held` are removals to record as pending. `decided` are formerly pending removals that this
     chain performs. `paid` states that another chain records the receipt.
@@ -141,7 +141,7 @@ def _drafted(
 
 
 def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
-    """Return the units that support only pending memories."""
+    """Return the units that support only pending memories, not committed ones."""
     held: set[tuple[str, str]] = set()
     waiting = plan.parted.open_ids
     for id_ in waiting:
@@ -153,7 +153,7 @@ def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
 
 
 def _without(consumed: Sequence[Consumed], units: Units) -> tuple[Consumed, ...]:
-    """Return the consumption records without the pending units."""
+    """Return the consumption records, leaving out the units of pending memories."""
     found = []
     whole = {resource for resource, hash_ in units if not hash_}
     for entry in consumed:
@@ -171,7 +171,7 @@ def _without(consumed: Sequence[Consumed], units: Units) -> tuple[Consumed, ...]
 
 
 def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
-    """Return the changes of candidate files.
+    """Return the changes to candidate files.
 
     A file remains while the memory it became is pending.
     """
@@ -184,7 +184,7 @@ def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
 
 
 def _with_run(step: Step, run: str) -> Step:
-    """Insert the run's id into retirements and corrections."""
+    """Add the run's id to retirements and corrections."""
     changes: list[Change] = []
     for change in step.changes:
         match change:
@@ -200,7 +200,7 @@ def _with_run(step: Step, run: str) -> Step:
 
 
 def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
-    """Replace text that looks like a secret in new memories, and return warnings.
+    """Replace text that looks like a secret in new memories, and return a warning for each.
 
     Sources are redacted when they are read. A value may look like a secret only in combination with
     its headings, so memories are checked with their context. Otherwise every run would be refused.
@@ -262,7 +262,7 @@ def _digest_of(base: str, steps: Sequence[Step]) -> str:
 
 
 def record(files: Sequence[Change], pages: Sequence[Change], reason: str) -> Step:
-    """Return the last step of a run: its manifest and the regenerated pages."""
+    """Return the last step of a run, which adds its manifest and the regenerated pages."""
     if pages:
         reason = f"{reason}; {counted(len(pages), 'page', 'pages')} regenerated"
     return Step(op="run", what=RECORD, reason=reason, changes=(*pages, *files))
@@ -290,7 +290,7 @@ _BY_MEMORY = ("promote", "demote", "tier")
 
 
 def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
-    """Count the changes in a chain. Other decisions of the run may be pending elsewhere."""
+    """Count the changes in a chain. It may omit decisions of the run that are still pending."""
     changes = [change for step in steps if step.op != "restore" for change in step.changes]
     made = [change.memory for change in changes if isinstance(change, Create)]
     new = [memory.id for memory in made if memory.type not in ("summary", "chunk")]
@@ -300,7 +300,7 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
 
 
 def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
-    """Count the changes in parts of an earlier chain, from operations and ids only."""
+    """Count the changes in parts of an earlier chain, using only operations and ids."""
     found, rows = state.memories, [(part.entry.op, part.memories) for part in parts]
     made = [id_ for op, ids in rows if op == "create" for id_ in ids]
     new = [id_ for id_ in made if id_ not in found or found[id_].type != "summary"]
@@ -310,7 +310,7 @@ def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
 def _counts(
     rows: Sequence[tuple[str, Sequence[str]]], new: Sequence[str], notes: set[str]
 ) -> dict[str, int]:
-    """Count operations, given as (operation, ids of changed memories)."""
+    """Count operations, given as (operation, ids of changed memories) pairs."""
 
     def of(op: str) -> list[str]:
         return [id_ for one, ids in rows if one == op for id_ in ids]
@@ -342,7 +342,7 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 
 
 def land(work: Work, plan: RunPlan, reason: str) -> None:
-    """Commit the main chain unless it must wait.
+    """Commit the main chain, unless it must be reviewed first.
 
     Raise BranchMoved if another commit landed meanwhile.
     """
@@ -369,7 +369,7 @@ def _landing(work: Work, found: Draft, reason: str = "") -> Landing:
 
 
 def conclude(work: Work, plan: RunPlan) -> None:
-    """Put the pending chain on a branch, and set the final status of the plan.
+    """Put the pending chain on a branch, and set the plan's final status.
 
     A run without the purify stage does not change an existing branch.
     """
@@ -388,12 +388,12 @@ def conclude(work: Work, plan: RunPlan) -> None:
 
 
 def waiting_of(work: Work, mode: str) -> list[Waiting]:
-    """Return the pending runs of a mode, oldest first."""
+    """Return the pending runs of the given mode, oldest first."""
     return [waiting for waiting in all_waiting(work) if waiting.manifest(work)["mode"] == mode]
 
 
 def _left_waiting(work: Work, plan: RunPlan, waits: Draft | None) -> str:
-    """Put the pending chain on one branch and return its name; reuse an equal branch.
+    """Put the pending chain on a branch, reusing one with equal content. Return its name.
 
     If no removals are pending any more, their branch is deleted. A reconciliation covers everything
     an incremental run would propose. It therefore replaces pending runs, and later incremental runs
@@ -424,7 +424,7 @@ MAX_FAILED = 200
 
 
 def keep_unusable_answers(work: Work, plan: RunPlan) -> None:
-    """Store each unusable answer byte for byte, with the reason.
+    """Store each unusable answer byte for byte, together with the reason.
 
     These files are never committed.
     """

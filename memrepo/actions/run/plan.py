@@ -1,4 +1,4 @@
-"""The record of one run, from its request to its result.
+"""The record of one run, from the request to the result.
 
 `gather.py`, `judge.py`, `decide.py`, `guard.py`, `upkeep.py` and `land.py` each fill in their
 fields and read the earlier ones. They share no other data.
@@ -38,7 +38,7 @@ Units = Collection[tuple[str, str]]
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished chain of commits.
+    """A finished chain of commits that has not been written yet.
 
     `wait` is the reason for review, or empty if it may be committed.
     """
@@ -56,7 +56,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def decisions(self) -> tuple[Step, ...]:
-        """Return the steps except pages and the record."""
+        """Return all steps except those for pages and the run's record."""
         return tuple(step for step in self.steps if step.op not in ("view", "run"))
 
 
@@ -67,7 +67,7 @@ def _rules() -> Judge:
 
 
 class RunPlan(msgspec.Struct, kw_only=True):
-    """One run: its request, input, answers, decisions, pending parts and results."""
+    """The state of one run: request, input, answers, decisions, pending parts and results."""
 
     # The request (run.py).
     now: datetime
@@ -192,10 +192,10 @@ class RunPlan(msgspec.Struct, kw_only=True):
 
     @property
     def decided(self) -> frozenset[str]:
-        """Return the fingerprints of decisions that a person reverted, left out or refused."""
+        """Return the fingerprints of the decisions that a person reverted, left out or refused."""
         return self.reverted | self.left_out | self.refused
 
     @property
     def removal_reason(self) -> str:
-        """Return why the removals are pending, as text."""
+        """Return the reason why the removals are pending, as text."""
         return "; ".join(dict.fromkeys(filter(None, self.removal_reasons)))

@@ -1,4 +1,4 @@
-"""`memrepo report`: show the report of the last run in this clone, for a person or a chat."""
+"""`memrepo report`: show this clone's report of the last run, for a person or a chat."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chat(result.Result, frozen=True, kw_only=True):
-    """The text to send to a chat; empty if there is none."""
+    """The text to send to a chat; empty if there is nothing to send."""
 
     text: str
     enabled: bool
@@ -55,7 +55,7 @@ class LastRun(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Chat | LastRun:
-    """Return the operator's report or, with --chat, the text for a chat."""
+    """Return the operator's report or, with --chat, the text to send to a chat."""
     config, told = work.config, from_json(last_record(work).get("last", {}))
     if request.chat:
         enabled, mode = config.get("reporting.enabled"), request.report
@@ -70,7 +70,7 @@ def do(work: Work, request: Request) -> Chat | LastRun:
 
 
 def _changed(work: Work, run: str) -> list[str]:
-    """Return the lines that list a run's changes per memory; empty if the run is not available."""
+    """Return lines with a run's changes, by memory; empty if the run is not available."""
     from memrepo.actions.review.comparison import NothingToCompare, review_of, span_of
 
     if not run:

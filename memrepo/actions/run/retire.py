@@ -49,7 +49,7 @@ def ticking(
     now: datetime,
     marks: Marks,
 ) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
-    """Return steps for ticked or reopened boxes, and the units that support each, by memory."""
+    """Return steps for ticked or reopened boxes, and the units that support each memory."""
     if not intake.consumed:
         return (), {}
     done, opened = _boxes(intake, list(texts), reader)
@@ -67,13 +67,13 @@ def ticking(
 
 
 def _place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
-    """Return the (resource, unit hash) of a memory's line if its box changed, else None."""
+    """Return the (resource, unit hash) of a memory's line if its box changed, otherwise None."""
     hashes = (hash_ for s in memory.sources for hash_ in memory.wordings(s))
     return next((boxes[hash_] for hash_ in hashes if hash_ in boxes), None)
 
 
 def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple[_Ticks, _Ticks]:
-    """Return the newly ticked lines, and the reopened ones.
+    """Return the newly ticked lines and the reopened lines.
 
     Ticked lines of new log entries count.
     """
@@ -118,7 +118,7 @@ def retire(
     among: Collection[str] | None = None,
     marks: Marks | None = None,
 ) -> tuple[Step, ...]:
-    """Return one step per source that retires the memories without remaining evidence.
+    """Return a step per source that retires memories left without any evidence.
 
     `gone` maps a source's path to the removed text hashes. If it is None, all memories are checked.
     `spared` are memories that this run confirmed or reworded. `among` restricts the check to some
@@ -140,7 +140,7 @@ def retire(
 def relisted(
     state: State, gone: _Gone | None, reader: Reader, spared: Iterable[str], marks: Marks
 ) -> tuple[Step, ...]:
-    """Return the step that replaces listed places that are all gone by remaining ones."""
+    """Return the step that lists other places for memories whose listed places are all gone."""
     kept = set(spared)
     asked = (m for m in _asked(state, gone, marks) if m.has(SOURCE_COUNT) and m.id not in kept)
     changes = tuple(
@@ -155,7 +155,7 @@ def relisted(
 
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the places to list, from the current and the former places of a text."""
+    """Return the places to list for a text, chosen from its current and its former places."""
     reflecting = only_reflecting((*memory.sources, *places))
     merged = {s.text_hash for s in memory.sources if s.kind == "merged"}
     found = (
@@ -168,7 +168,7 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
-    """Return the memories that may have lost their evidence."""
+    """Return the memories that may have lost some evidence."""
     if gone is not None and marks is not None:
         return marks.with_hashes(frozenset[str]().union(*gone.values()))
     return state.active
@@ -177,7 +177,7 @@ def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Me
 def _without_places(
     state: State, asked: Iterable[Memory], gone: _Gone | None, reader: Reader
 ) -> Iterator[tuple[Memory, str]]:
-    """Yield (memory, source that lost it) for memories with no listed place left."""
+    """Yield (memory, source that lost it) for each memory without any listed place left."""
     for memory in asked:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue
@@ -189,19 +189,19 @@ def _without_places(
 
 
 def lost_by(memory: Memory, gone: _Gone) -> frozenset[str]:
-    """Return the changed sources among those that supported a memory."""
+    """Return those changed sources that supported a memory."""
     changed = (s.resource for s in memory.sources if s.resource in gone)
     return frozenset(changed) | _unlisted(memory, gone)
 
 
 def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
-    """Return the sources that lost the text of a memory with an incomplete list of places."""
+    """Return the sources that lost a memory's text, if its list of places is incomplete."""
     hashes = hashes_of(memory) if memory.has(SOURCE_COUNT) else frozenset[str]()
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
 def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
-    """Return whether the line of a source may be gone. A person's own wording has no line."""
+    """Return whether a memory's line may be gone from a source. A person's own wording has none."""
     hashes = memory.wordings(source) - {""}
     if gone is None:
         return bool(hashes) and not (len(hashes) == 1 and worded_by_person(memory))
@@ -211,7 +211,7 @@ def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
 def _stands(
     state: State, memory: Memory, source: Source, standing: Callable[[str], frozenset[str]]
 ) -> bool:
-    """Return whether evidence still exists. A promoted note always counts as existing."""
+    """Return whether a piece of evidence still exists. A promoted note counts as existing."""
     noted = state.layout.is_memory(source.resource)
     return noted or not memory.wordings(source).isdisjoint(standing(source.resource))
 
@@ -251,7 +251,7 @@ _LENGTH, _NAMED = 80, 3
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that a run ingested, its place, and the memories it became."""
+    """A text that a run ingested, with its place and the memories made from it."""
 
     path: str
     line: int
@@ -260,7 +260,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[Problem]:
-    """Yield a warning for each instruction in a text, with the command that would carry it out."""
+    """Yield a warning for each instruction in a text, with the command to carry it out."""
     for one in said:
         for directive in find_directives(one.text):
             word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
@@ -277,7 +277,7 @@ def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[P
 
 
 def may_ask(text: str) -> bool:
-    """Return whether a text may contain an instruction. This is a fast check before `requests`."""
+    """Return whether a text may contain an instruction, as a quick test before `requests`."""
     return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
 
 

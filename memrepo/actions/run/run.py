@@ -145,7 +145,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _stages(text: str) -> frozenset[str]:
-    """Parse a comma-separated list of stages; raises ValueError for an unknown one."""
+    """Parse a comma-separated list of stages. Raises ValueError for an unknown stage."""
     found = [word.strip() for word in text.split(",")]
     if wrong := [word for word in found if word not in STAGES]:
         raise ValueError(f"found {wrong[0]!r}, expected stages of {', '.join(STAGES)}")
@@ -153,7 +153,7 @@ def _stages(text: str) -> frozenset[str]:
 
 
 def do(work: Work, request: Request) -> Result:
-    """Run once and report the result. Fail immediately if another run is active."""
+    """Run once and report the result. Raise immediately if another run is active."""
     work.require_writable()
     refuse_other(work, take_over=request.take_over)
     mode, kind, resume = resumed(work, request.mode, request.judge, request.resume)
@@ -203,7 +203,7 @@ def run_once(first: Work, request: Request) -> Result:
 
 
 def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
-    """Ingest the workspace, propose and commit.
+    """Ingest the workspace, propose changes and commit them.
 
     Retry the proposal if another commit landed meanwhile.
     """
@@ -263,7 +263,7 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
 
 
 def propose(work: Work, plan: RunPlan) -> RunPlan:
-    """Compute a run at one commit without writing anything."""
+    """Compute a run at a commit without writing anything."""
     read_commit(work, plan)
     read_decisions(work, plan)
     if "purify" in plan.stages:
@@ -279,7 +279,7 @@ def propose(work: Work, plan: RunPlan) -> RunPlan:
 
 
 def _asked(first: Work, request: Request) -> RunPlan:
-    """Return the plan for a request. An acknowledged upgrade becomes a reconciliation."""
+    """Return the plan for a request. After an acknowledged upgrade, plan a reconciliation."""
     due = upgrade_due(first)
     if due is not None and not request.acknowledge_upgrade:
         raise due
@@ -322,7 +322,7 @@ def _report(first: Work) -> Report:
 
 
 def _estimated(work: Work, request: Request) -> Result:
-    """Return an estimate of the run's questions. Nothing is locked, asked or written."""
+    """Return an estimate of the run's questions, without locking, asking or writing anything."""
     from memrepo.actions.run.estimate import estimated
 
     at, plan = work.refreshed(), _asked(work, request)
@@ -342,7 +342,7 @@ Below it, the next search does.
 
 
 def _update_caches(before: Work, at: Work) -> None:
-    """Update caches for the next start: memories, stale pages and the search index."""
+    """Update the caches that speed up the next start: memories, stale pages, search index."""
     has_moved = at.tree.commit != before.tree.commit
     if has_moved:
         stale_files(at)

@@ -1,4 +1,4 @@
-"""`memrepo judge`: let the running agent act as judge, one question at a time.
+"""`memrepo judge`: let the running agent answer as the judge, one question at a time.
 
 `next` computes the run up to the first unanswered question and shows it. `answer` stores an answer
 and then does the same. Answers pass the same checks as those of any model. A refused answer is
@@ -55,14 +55,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The next question, or the result of the run if no question was left."""
+    """The next question or, if none is left, the result of the run."""
 
     question: Question | None = None
     run: RunResult | None = None
 
 
 def do(work: Work, request: Request) -> Result:
-    """Store an answer if given, then continue to the next question or the end."""
+    """Store the answer if one is given, then continue to the next question or to the end."""
     work.require_writable()
     if request.act == "answer":
         if not request.question:
@@ -93,7 +93,7 @@ def _answer(work: Work, file: str) -> str:
 
 
 def _go_on(work: Work, request: Request) -> Result:
-    """Run with the answers so far; return the next question or the final result."""
+    """Run with the answers given so far. Return the next question or the final result."""
     from memrepo.judges.replay import Unanswered
 
     at = work.refreshed()

@@ -1,4 +1,4 @@
-"""Record and report a run: events, the last run's record and report, notifications, hand-off.
+"""Record and report a run: events, the last run's record, its report, notifications, hand-off.
 
 A failure here never fails a run. It becomes a warning. Dry runs are not recorded.
 """
@@ -57,7 +57,7 @@ WIDTH = 90
 
 
 class Landed(msgspec.Struct, frozen=True, kw_only=True):
-    """One commit of the run, with the memories it concerns."""
+    """One commit of the run, and the memories that it concerns."""
 
     id: str
     op: str
@@ -66,7 +66,7 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Withheld(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending decision, its memories, and the text of the new memory, if any."""
+    """A pending decision with its memories and, if there is a new memory, the memory's text."""
 
     op: str
     memories: tuple[str, ...]
@@ -75,7 +75,7 @@ class Withheld(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
-    """A new memory and its source line, as an example."""
+    """A new memory and its source line, shown as an example."""
 
     type: str
     text: str
@@ -83,7 +83,7 @@ class Example(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
-    """The input and result of a repository's first run."""
+    """The input and the result of a repository's first run."""
 
     files: int
     statements: int
@@ -112,7 +112,7 @@ def is_first(work: Work) -> bool:
 
 
 def first_run(work: Work, run: Result) -> FirstRun:
-    """Return the statistics of a first run, three example memories, and its largest source."""
+    """Return a first run's statistics, three example memories, and its largest source."""
     layout = work.tree.layout
     claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
     files = Counter(layout.source_name(m.sources[0].resource) for m in claims)
@@ -156,7 +156,7 @@ def _place(name: str, lines: tuple[int, int] | None) -> str:
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The result of one run. At most one chain was committed, and at most one is pending."""
+    """The result of one run. It contains at most one committed and one pending chain."""
 
     run: str
     """Id of the committed or pending run."""
@@ -282,7 +282,7 @@ OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
-    """Where events and reports are written. `within` is the work tree, if they are inside it.
+    """The place for events and reports. `within` is the work tree, if it contains the place.
 
     `downstream` is the command that receives the manifest of each committed run, if set. `runtime`
     is the folder that receives its artifacts.
@@ -298,12 +298,12 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def report(self) -> Path:
-        """Return the path of `last-run.md`. It has its own folder, because the log is shared."""
+        """Return the path of `last-run.md`. Its folder differs from that of the shared log."""
         return self.folder / self.component.partition(".")[0] / "last-run.md"
 
 
 def place_of(at: Work) -> Place:
-    """Return where telemetry goes: a folder in this clone, a configured folder, or OpenClaw's."""
+    """Return the place for telemetry: a folder in this clone, a configured one, or OpenClaw's."""
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
     component, path = at.config.get("telemetry.component"), ""
@@ -331,7 +331,7 @@ def place_of(at: Work) -> Place:
 
 
 class Downstream(msgspec.Struct, frozen=True, kw_only=True):
-    """The manifest of a committed run, and the result of its hand-off (empty if not configured)."""
+    """A committed run's manifest, and the result of its hand-off (empty if not configured)."""
 
     manifest: str
     result: Literal["", "done", "failed"] = ""
@@ -345,7 +345,7 @@ _LATER = ("context", "duration_s", "questions")
 def reported(
     first: Work, inner: Callable[[], Result], *, mode: str = "", dry_run: bool = False
 ) -> Result:
-    """Call `inner` and record its result or its error. A dry run is not recorded."""
+    """Call `inner`, and record its result or its error unless this is a dry run."""
     if dry_run:
         return inner()
     begun, place = time.monotonic(), place_of(first)
@@ -381,7 +381,7 @@ def reported(
 
 
 def _data_of(error: BaseException, mode: str) -> dict[str, object]:
-    """Return the record of a run that raised an error."""
+    """Return the record of a run that ended with an error."""
     message, fix = "interrupted", ""
     match error:
         case MemrepoError():
@@ -398,7 +398,7 @@ def _data_of(error: BaseException, mode: str) -> dict[str, object]:
 
 
 def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
-    """Write the files for other programs; return the errors."""
+    """Write the files for other programs, and return the errors."""
     problems: list[Problem] = []
     if place.runtime is not None and (landed or not place.runtime.exists()):
         from memrepo.actions.exchange.export import write_runtime
@@ -412,7 +412,7 @@ def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
 
 
 def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
-    """Write the event, the report and this clone's record, and notify; return the errors.
+    """Write the event, the report and this clone's record, notify, and return the errors.
 
     If the run could not get the lock, only the event is written. The report and record belong to
     the other run.
@@ -433,7 +433,7 @@ def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
 
 
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
-    """Send notifications about conditions that need a person; return the errors."""
+    """Send notifications about conditions that need a person's attention. Return the errors."""
     from memrepo.actions.needs import needs, tell
     from memrepo.actions.setup.budgets import budgets
     from memrepo.actions.setup.survey import survey
@@ -468,7 +468,7 @@ def _views(before: Work, after: Work) -> tuple[str, ...]:
 
 
 def _context(before: Work, after: Work) -> dict[str, object]:
-    """Return additional facts for a report."""
+    """Return additional facts for the report of a run."""
     state = after.tree.state()
     due = next_fire(before.call.now, after.config.cadence, after.config.zone)
     surfaced = recall_surface(state.every, before.call.now)
@@ -488,7 +488,7 @@ def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]
 def _hand_off(
     after: Work, setting: Setting | None, run: str
 ) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Pass a committed run's manifest to the configured command, if any."""
+    """Pass a committed run's manifest to the downstream command, if one is configured."""
     manifest = after.tree.layout.manifest(run) if run else ""
     if manifest not in after.tree.blobs:
         return None, ()

@@ -31,12 +31,12 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
     mode: RunMode
 
     def said(self, zone: str) -> str:
-        """Return the time of the run as text."""
+        """Return the time of the next run as text."""
         return f"{datetime.fromisoformat(self.when):%a %Y-%m-%d %H:%M} {zone}, {self.name}"
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
-    """The schedule of this clone and its problems, worst first.
+    """The schedule of this clone and the problems with it, worst first.
 
     `by` names the program that starts runs: crontab, launcher or nothing. `missed` counts the runs
     due since the last successful one. A single one counts as 0, because it may still be starting.
@@ -68,7 +68,7 @@ def last_record(work: Work) -> dict[str, Any]:
 
 
 def timetable(work: Work, now: datetime) -> Schedule:
-    """Compare the cadence with the runs recorded in this clone."""
+    """Compare the configured cadence with the runs recorded in this clone."""
     here, record = settings.local(work.store.repo), last_record(work)
     cadence, zone = work.config.cadence, work.config.zone
     by = here.get(BY, "")
@@ -108,7 +108,7 @@ def _is_failure(found: object) -> bool:
 
 
 def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, object]:
-    """Return the updated record after a run.
+    """Return this clone's record, updated after a run.
 
     A run skipped for a reconciliation changes no status.
     """
@@ -123,7 +123,7 @@ def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, objec
 
 
 def superseded(work: Work, now: datetime) -> str:
-    """Return why an incremental run would collide with a reconciliation, or an empty string.
+    """Return why an incremental run would collide with a reconciliation; empty if it would not.
 
     Without an installed schedule in this clone, no reconciliation will start. A manual first run
     must not depend on the time of day.

@@ -66,7 +66,7 @@ PACED = ("pruned", "archived", "summarised")
 
 
 def add_upkeep(work: Work, plan: RunPlan) -> None:
-    """Add maintenance steps, computed on the state after the steps so far."""
+    """Add maintenance steps, computed on the state that the previous steps lead to."""
     if not plan.stages & {"lifecycle", "consolidation"}:
         return
     # If the judge failed on new text, do not ask it about existing memories.
@@ -88,7 +88,7 @@ def add_upkeep(work: Work, plan: RunPlan) -> None:
 
 
 def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
-    """Return the steps due by age and use. Set how many more memories may leave recall."""
+    """Return the steps due to age and use. Set how many more memories may leave recall."""
     is_wanted = "lifecycle" in plan.stages
     accesses, state = ledger_of(work.store).accesses(), played(plan.state, plan.steps)
     back, problems = restored(work, state, accesses, plan)
@@ -112,7 +112,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
 
 
 def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:
-    """Return the steps that update the first page of a state."""
+    """Return the steps that update the first page to match a state."""
     rules, accesses = work.config.rules, ledger_of(work.store).accesses()
     return compose_hot(
         state.active,
@@ -125,7 +125,7 @@ def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, .
 
 
 def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
-    """Return whether a step may be proposed, because no person reverted or refused it.
+    """Return whether no person reverted or refused a step, so that it may be proposed.
 
     A reverted commit that promoted several memories blocks each of them.
     """
@@ -139,7 +139,7 @@ def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
 
 
 def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
-    """Return the counts of earlier runs at the same moment."""
+    """Return the counts of earlier runs dated at the same time as this one."""
     runs = [m.run for m in plan.manifests if m.now == format_time(plan.now)]
     paths = map(work.tree.layout.manifest, runs)
     return [json.loads(plan.state.files[path]).get("counts", {}) for path in paths]
@@ -151,7 +151,7 @@ def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
 def restored(
     work: Work, state: State, accesses: Accesses, plan: RunPlan
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...]]:
-    """Return steps that restore memories pruned without knowledge of their retrievals.
+    """Return steps to restore memories that were pruned while their retrievals were unknown.
 
     Also return a warning if this clone's ledger lacks the commit that the newest run used.
     """
@@ -211,7 +211,7 @@ def _restored(work: Work, state: State, id_: str, access: Access, now: datetime)
 
 
 def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
-    """Yield the removals of a memory from the tree, newest first."""
+    """Yield the commits that removed a memory from the tree, newest first."""
     tail = f"-{id_.removeprefix('mem-')[:6]}"
     for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, tail):
         memory, _ = codec.decode(lost.path, lost.data)
@@ -220,14 +220,14 @@ def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
 
 
 def _is_due(memory: Memory, access: Access, at: datetime, rules: Rules) -> bool:
-    """Return whether a memory should be pruned at a moment, given its retrievals."""
+    """Return whether a memory should be pruned at a given time, considering its retrievals."""
     if memory.is_note:
         return not any(m.source == "forgotten" for m in moves(memory, access, at, rules.tiers))
     return bool(prunable([memory], Accesses(by_memory={memory.id: access}), at, rules.decay))
 
 
 def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
-    """Return the changes that restore everything a prune removed, without dangling references."""
+    """Return the changes that restore everything a prune removed, with no dangling references."""
     found = removed_by(work.store.repo, commit, work.tree.layout)
     memories = [memory for one in found if (memory := codec.decode(one.path, one.data)[0])]
     creates = [
@@ -256,7 +256,7 @@ def _consolidation(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step
 def _contradictions(
     work: Work, plan: RunPlan, state: State, judge: Judge | None
 ) -> tuple[Step, ...]:
-    """Compare memories that may contradict each other. Uncertain pairs are left to a person."""
+    """Compare memories that may contradict each other. Leave uncertain pairs to a person."""
     if judge is None or not plan.contradictions.enabled:
         return ()
     judge = pair_judge(work, judge)
@@ -321,7 +321,7 @@ def _summaries(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> 
 def compression(
     plan: RunPlan, state: State, rules: CompressionRules, score: Score, judge: Judge | None
 ) -> tuple[Step, ...]:
-    """Return steps that compress the oldest groups, as far as the removal limit permits.
+    """Return steps that compress the oldest groups, as far as the limit on removals permits.
 
     Without a judge, summaries are worded offline. If a person reverted a summary, its memories are
     not compressed again.
@@ -347,7 +347,7 @@ def compression(
 
 
 def _why_compressed(rules: CompressionRules, group: Group) -> str:
-    """Return why a group is compressed. The topic is omitted, because it is memory text."""
+    """Return why a group is compressed, without the topic, because that is memory text."""
     return (
         f"more than {rules.trigger - 1} memories are active; {len(group.memories)} of importance"
         f" below {rules.below:g}, older than the {rules.keep} newest, "
@@ -367,7 +367,7 @@ def _links(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tupl
 
 
 def _chunk_files(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
-    """Write the chunks of long memories as files, and remove outdated ones.
+    """Write the chunks of long memories as files, and remove outdated chunk files.
 
     The files are for other programs that index them. Search does not need them.
     """
@@ -392,7 +392,7 @@ def _chunk_files(work: Work, plan: RunPlan, state: State, judge: Judge | None) -
 
 
 def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Memory]:
-    """Yield the chunks of a memory that has more than one, each as a separate memory."""
+    """Yield a memory's chunks, each as a separate memory; none if there is only one."""
     found, created = chunks(memory.body, rules), memory.time("created")
     for chunk in found if len(found) > 1 else ():
         id_ = f"mem-{digest(['chunk', memory.id, chunk.index, chunk.text])[:16]}"

@@ -1,4 +1,4 @@
-"""Let a judge word replacements of old memories: the gist of a note, the summary of a group.
+"""Wordings by a judge for replacements of old memories: gists of notes, summaries of groups.
 
 The offline wording is used if the judge gives no wording that the memories support.
 """
@@ -48,7 +48,7 @@ MAX_TAG_LENGTH = 40
 
 
 class Clerk(msgspec.Struct, kw_only=True):
-    """Requests wordings from a judge one by one. After a failure, it makes no further requests.
+    """A requester of wordings from a judge. After a failure, it makes no further requests.
 
     `name` is the kind of question. `rule` and `what` are used in warnings about offline wordings.
     """
@@ -61,7 +61,7 @@ class Clerk(msgspec.Struct, kw_only=True):
     asked: int = 0
 
     def word(self, path: str, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T | None:
-        """Return an answer without faults, or None.
+        """Return the first answer without faults, or None.
 
         `ask` receives the fault of the previous attempt.
         """
@@ -114,7 +114,7 @@ class Clerk(msgspec.Struct, kw_only=True):
 def worded_gists(
     plan: RunPlan, state: State, steps: Sequence[Step], judge: Judge
 ) -> tuple[Step, ...]:
-    """Return the steps with the judge's gists for notes that end at gist tier."""
+    """Return the steps with gists by the judge for the notes that they move to gist tier."""
     clerk = Clerk(
         plan=plan, name="gist", rule="gist-offline", what="its gist was made without a model"
     )
@@ -149,7 +149,7 @@ def _with_gists(step: Step, worded: Mapping[str, Gist]) -> Step:
 
 
 def gist_fault(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
-    """Return the fault of a gist, as feedback for the judge. Empty if the gist is valid."""
+    """Return the fault of a gist, as feedback for the judge, or "" if the gist is valid."""
     if gist == gist_of(note):
         return ""
     if len(gist.tags) > gists.TAGS or len(set(gist.tags)) < len(gist.tags):
@@ -160,7 +160,7 @@ def gist_fault(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
 
 
 def worded_summary(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
-    """Return the summary of a group, by the judge if its answer is valid, else offline."""
+    """Return the summary of a group, by the judge if the answer is valid, otherwise offline."""
     summary = None
     if judge is not None and clerk.asked < MAX_SUMMARIES:
         summary = clerk.word(
@@ -174,7 +174,7 @@ def worded_summary(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
 
 
 def _summary_fault(given: Summary, group: Group, judge: Judge, now: datetime) -> str:
-    """Return the fault of a summary, as feedback for the judge. Empty if the summary is valid."""
+    """Return the fault of a summary, as feedback for the judge, or "" if the summary is valid."""
     if given == summary_of(group.topic, group.memories):
         return ""
     facts, entities = len(given.facts), len(given.entities)
@@ -201,7 +201,7 @@ def _unsound(
     judge: Judge,
     now: datetime,
 ) -> str:
-    """Return the fault of a wording, as feedback for the judge. Empty if the wording is valid.
+    """Return the fault of a wording, as feedback for the judge, or "" if the wording is valid.
 
     Exact checks are done in code. Then the judge verifies that the memories support the wording.
     """

@@ -497,7 +497,7 @@ class Objects:
     # -- the child process -------------------------------------------------------------------
 
     def _part(self, names: Sequence[str], most: int | None) -> list[Found | None]:
-        """Return the objects with some names. Restart the git process once per name if it ends."""
+        """Return the objects with the given names. Restart git once for each name if it ends."""
         found: list[Found | None] = []
         tried = -1
         while len(found) < len(names):

@@ -63,7 +63,7 @@ _OUT_OF_REACH = frozenset(
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A search result: a memory, its score (higher is better), and each signal's part of it."""
+    """A search result: a memory, its score (higher is better), and the score's parts by signal."""
 
     id: str
     path: str

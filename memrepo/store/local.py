@@ -325,7 +325,7 @@ def purged_folder(repo: Repo) -> Path:
 
 
 def replaced_commits(repo: Repo) -> dict[str, str]:
-    """Return {old commit: new commit} of all commits that purges have replaced."""
+    """Return {old commit: new commit} for all commits that purges have replaced."""
     found: dict[str, str] = {}
     for path in sorted(purged_folder(repo).glob("*.map")):
         rows = (line.split(" ") for line in path.read_text("ascii").splitlines())

@@ -1,4 +1,4 @@
-"""Records of purges, stored on a separate ref, and their keys, stored outside the repository.
+"""Records of purges, stored on a separate ref, and purge keys, stored outside the repository.
 
 `refs/memrepo/purges` contains `<purge>/receipt.json` and, for each clone that repeated the purge,
 `<purge>/clones/<clone>.json`. A receipt does not reveal the value: it contains only HMACs. The key
@@ -179,7 +179,7 @@ def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime
 def acknowledgement(
     repo: Repo, receipt: Receipt, now: datetime, hits: int
 ) -> dict[str, Acknowledged]:
-    """Return a new record which states that this clone repeated a purge."""
+    """Create a record which states that this clone repeated a purge."""
     clone = clone_id(repo)
     said = Acknowledged(clone=clone, at=now, hits_before=hits, hits_after=0)
     return {f"{receipt.id}/clones/{clone}.json": said}

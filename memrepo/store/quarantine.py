@@ -36,7 +36,7 @@ _BROKE = "git fast-import ended before all was written"
 
 
 class Tip(NamedTuple):
-    """The name of a starting point of history, such as a ref, and the id of its object."""
+    """A named starting point of history, such as a ref, with the id of the object it refers to."""
 
     name: str
     id: str

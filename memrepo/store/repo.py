@@ -578,7 +578,7 @@ TX = "refs/memrepo/tx/"
 
 
 def drop_locks(repo: Repo, left: Journal, since: float) -> None:
-    """Remove lock files left by our interrupted git processes. Raises GitAtWork for any others.
+    """Remove lock files left by our interrupted git processes. Raises GitAtWork for others.
 
     None of our git processes is alive: each inherits memrepo's write lock, which the caller holds.
     """

@@ -108,7 +108,7 @@ def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
 
 
 def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
-    """Add a file to the index of the current commit, and remove its old path."""
+    """Add a file to the index of the commit in progress, and remove the file at the old path."""
     blob = git.ask("hash-object", "-w", "--stdin", fed=data).strip()
     lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
     lines.append(f"100644 {blob}\t{new}")
@@ -116,7 +116,7 @@ def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
 
 
 class HandCommit(msgspec.Struct, frozen=True):
-    """A commit not made by memrepo: its id, its author's e-mail, and its time since the epoch."""
+    """A commit not made by memrepo: id, author's e-mail, and time in seconds since the epoch."""
 
     id: str
     email: str

@@ -588,7 +588,7 @@ def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
 
 
 def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
-    """Return whether two statements have the same headings, or no headings but a named subject."""
+    """Return whether two statements have the same headings, or name their subject in the text."""
     one, two = _headings(old.under), _headings(new.under)
     return _are_nested(one, two) if one and two else one == two or bool(is_named)
 

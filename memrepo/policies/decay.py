@@ -226,7 +226,7 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
 
 
 def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
-    """Return whether age alone never removes a memory from recall.
+    """Return whether a memory remains in recall regardless of its age.
 
     An explicit class with a short lifetime does remove it. A class guessed from the words does so
     only for a memory without evidence.

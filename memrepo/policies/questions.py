@@ -253,7 +253,7 @@ def _parted(text: str) -> str:
 
 @cache
 def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return a pattern for known words in scripts without blanks, and which are function words."""
+    """Return a pattern for known words of scripts without blanks, and the function words in it."""
     small = frozenset(w for _, found in tables("asking") for w in found.get("small", ()))
     every = sorted(
         {w for w in small.union(_spaceless_ideas()) if len(w) > 1}, key=lambda w: (-len(w), w)

@@ -118,9 +118,8 @@ def behind(
 ) -> dict[str, tuple[float, int]]:
     """Limit each memory's score to the scores of its successors.
 
-    Return by id the limited score, and a position among equal scores.
-
-    The position is the number of successors in the longest chain after the memory.
+    Return by id the limited score, and a position among equal scores. The position is the number of
+    successors in the longest chain after the memory.
     """
     found = {id_: (score, 0) for id_, score in scores.items()}
     after = {id_: [s for s in successors.get(id_, ()) if s in scores] for id_ in scores}

@@ -101,7 +101,7 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HotRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of the hot cache, and how many sessions add a memory to it or remove it.
+    """The size of the hot cache, and the session counts for adding and removing memories.
 
     With `composed`, each run composes the page from valid memories, and use decides among equals.
     """

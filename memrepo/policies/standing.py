@@ -56,7 +56,7 @@ _WORDS = {
 
 
 def is_retired(memory: Memory) -> bool:
-    """Return whether a memory is retired, which only active memories can be.
+    """Return whether a memory is active and retired.
 
     A run retires a memory when its last source line has been deleted.
     """
@@ -123,7 +123,7 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
 
 
 def stale(when: str) -> str:
-    """Describe a memory as stale since a given time."""
+    """Return a sentence that states since when a memory is stale."""
     return f"it is stale since {when}: not confirmed for longer than the lifetime of its class"
 
 

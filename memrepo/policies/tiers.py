@@ -47,7 +47,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_ageing(self) -> bool:
-        """Return whether age causes the move, and not a retrieval."""
+        """Return whether age, and not a retrieval, causes the move."""
         return TIERS.index(self.tier) > TIERS.index(self.source)
 
     def said_of(self, note: Memory) -> str:

@@ -1,1 +1,1 @@
-"""Turn source text into claims in two judged passes. Pure functions that receive a Judge."""
+"""Turn source text into claims in two passes that a judge decides."""

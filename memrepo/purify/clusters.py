@@ -1,4 +1,4 @@
-"""Group candidates into clusters, and split clusters that state several facts.
+"""Group candidates into clusters, and split clusters that state more than one fact.
 
 Each cluster becomes one claim. A compressed candidate joins the cluster of its target, so its text
 remains as evidence. memory-purifier (clustering, union-find over merge links) differs in this.
@@ -49,7 +49,10 @@ _OWN_ROLE = frozenset(
 
 
 def hint_of(hints: Iterable[str]) -> str:
-    """Return the type that determines a group: by zone, else the most frequent one."""
+    """Return the type for a group of candidates, chosen from the candidates' types.
+
+    The zones above decide, or else the most frequent type.
+    """
     count = Counter(hints)  # on ties, most_common retains the order of first appearance
     ranked = [hint for hint, _ in count.most_common()]
     for hint in ranked:
@@ -59,17 +62,17 @@ def hint_of(hints: Iterable[str]) -> str:
 
 
 def apart(one: Candidate, other: Candidate) -> bool:
-    """Return whether the types of two candidates require separate memories."""
+    """Return whether two candidates need separate memories because of their types."""
     return two_roles(one.type_hint, other.type_hint)
 
 
 def two_roles(one: str, other: str) -> bool:
-    """Return whether two types are never one memory, even if they state the same."""
+    """Return whether statements of two types are never merged, even if they state the same."""
     return frozenset((one, other)) in _OWN_ROLE
 
 
 def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
-    """Return the files among some sources that only reflect on a statement of another source."""
+    """Return the source files that only reflect on a statement in another of the sources."""
     kinds = {resource: default_type(resource) for resource in {s.resource for s in sources}}
     stated = frozenset(kinds.values())
     return frozenset(
@@ -78,7 +81,7 @@ def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
 
 
 def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:
-    """Return the other homes of a cluster's members and linked candidates, sorted, for its tags."""
+    """Return the pages, other than its own, that suit a cluster and its linked candidates."""
     hints = {c.type_hint for c in (*cluster.candidates, *linked)}
     homes = {HOME_OF_TYPE[hint] for hint in hints if hint in HOME_OF_TYPE}
     return tuple(sorted(homes - {cluster.home_hint}))
@@ -87,7 +90,7 @@ def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ..
 def defer_dreams(
     groups: Sequence[Cluster], verdicts: Sequence[Verdict]
 ) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
-    """Defer wishes based on a single dream, or without persistence.
+    """Defer wishes that are based on a single dream or show no persistence.
 
     Return the remaining clusters and all verdicts.
     """
@@ -124,12 +127,12 @@ ENOUGH = 0.5
 
 
 def spans_of(quote: str) -> list[str]:
-    """Return the spans of a quote, separated by ` ... `. Spans without a word are omitted."""
+    """Split a quote at ` ... ` into spans. Spans without words are omitted."""
     return [span for part in quote.split("...") for span in part.split("…") if _WORD.search(span)]
 
 
 def find_span(text: str, span: str) -> tuple[int, int] | None:
-    """Return the start and end of a span in a text, or None.
+    """Return where a span starts and ends in a text, or None if it does not occur.
 
     Blanks, punctuation and case are ignored.
     """
@@ -139,13 +142,13 @@ def find_span(text: str, span: str) -> tuple[int, int] | None:
 
 
 def _find_quote(text: str, quote: str) -> tuple[int, int] | None:
-    """Return the start and end of a quote's spans in a text, or None."""
+    """Return where the spans of a quote start and end in a text, or None if no span occurs."""
     found = [at for span in spans_of(quote) if (at := find_span(text, span))]
     return (min(found)[0], max(end for _, end in found)) if found else None
 
 
 def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
-    """Return why the several claims of one cluster are invalid, or an empty string."""
+    """Return why several claims for one cluster are invalid, or an empty string if valid."""
     texts = [c.text for c in cluster.candidates]
     for claim in claims:
         if not (spans := spans_of(claim.quote)):
@@ -160,7 +163,7 @@ def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
 def divide(
     groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]
 ) -> tuple[tuple[Cluster, ...], tuple[CanonicalClaim, ...]]:
-    """Split clusters with several claims into one cluster per claim.
+    """Split clusters that have several claims into one cluster per claim.
 
     Their ids end in `.1`, `.2`, and so on.
     """
@@ -186,7 +189,7 @@ def divide(
 def _evidence(
     group: Cluster, claim: CanonicalClaim, own: Sequence[CanonicalClaim]
 ) -> tuple[Candidate, ...]:
-    """Return the members that state a part of a cluster.
+    """Return the members of a cluster that support one of its claims.
 
     Members with the quote come first, reduced to its lines.
     """
@@ -209,7 +212,7 @@ def _says(candidate: Candidate, claim: CanonicalClaim) -> float:
 
 
 def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
-    """Return a candidate whose sources have only the lines of a part of its text, if known.
+    """Limit the sources of a candidate to the lines of a part of its text, where possible.
 
     The lines are known if no line of the source was left out of the text.
     """
@@ -232,7 +235,7 @@ _TOKEN = regex(r"[^\W\d_][\w./-]*")
 
 
 def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tuple[Cluster, ...]:
-    """Return the clusters of promoted, merged and compressed candidates.
+    """Group the promoted, merged and compressed candidates into clusters.
 
     Members are sorted by id. Clusters are sorted by the place (resource, line) of their first
     evidence, then by id. Links to candidates that do not survive are ignored. A one-way link is
@@ -295,7 +298,7 @@ def _small() -> frozenset[str]:
 
 
 def shared_entities(texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the capitalised tokens (three or more characters) common to all texts, sorted."""
+    """Return the capitalised words of three or more characters that all texts contain, sorted."""
     shared: set[str] | None = None
     for text in texts:
         found = {token.rstrip("./-") for token in _TOKEN.findall(text) if token[0].isupper()}

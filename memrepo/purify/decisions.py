@@ -1,4 +1,4 @@
-"""Decide by separate commits what a statement replaces, and which statements contradict.
+"""Decide which memories a statement replaces or contradicts, each in a separate commit.
 
 `policies.change` determines how a statement affects another. Evidence determines which one is
 newer. A date in a text, heading or file name is certain, and so is the order in which git saw two
@@ -47,7 +47,7 @@ MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
 
 
 class Noticed(msgspec.Struct, frozen=True, kw_only=True):
-    """How one of two statements changes the other, and which one is certainly newer."""
+    """A change between two statements, and which of the two is newer."""
 
     change: Change
     newer: Newer
@@ -55,7 +55,7 @@ class Noticed(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def finding(self) -> Finding:
-        """Return the change as an answer to a comparison.
+        """Return the change in the form of a judge's answer to a comparison.
 
         The confidence is high if no person needs to check.
         """
@@ -68,7 +68,7 @@ class Noticed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
-    """Return what one of two statements changes about the other, or None if both may be true.
+    """Return how one of two statements changes the other, or None if both may be true.
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
     statement that only gives another value is certain if a date shows it.
@@ -103,12 +103,12 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
 
 def _is_of_a_day(sources: Sequence[Source]) -> bool:
-    """Return whether a statement is in a daily log, or below the heading of a day."""
+    """Return whether a statement is dated by a daily log or by a heading above it."""
     return any(s.captured_from in ("heading", "file") for s in sources)
 
 
 def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
-    """Return whether both are different lines of one file since the same day."""
+    """Return whether two statements are different lines of one file, written on the same day."""
     return any(
         (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
         and one.lines != other.lines
@@ -119,13 +119,13 @@ def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
 
 
 def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
-    """Return whether git saw the newer statement appear later in a file with the older one."""
+    """Return whether the newer statement was added later, according to git, in the same file."""
     seen = {s.resource: s.captured[:10] for s in old if s.captured}
     return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
 
 
 def is_compared(memory: Memory) -> bool:
-    """Return whether other statements are compared with a memory."""
+    """Return whether a memory is compared with new statements."""
     return (
         memory.status == "active"
         and memory.type in CLAIM_TYPES
@@ -134,7 +134,10 @@ def is_compared(memory: Memory) -> bool:
 
 
 def compared_in(state: State) -> Mapping[str, Memory]:
-    """Return the memories of a state that others are compared with, by id. Cached in the state."""
+    """Return by id the memories that are compared with new statements.
+
+    The result is cached in the state.
+    """
     return state.once(_compared_in)
 
 
@@ -143,7 +146,7 @@ def _compared_in(state: State) -> Mapping[str, Memory]:
 
 
 class Statements:
-    """An index of the statements that new ones are compared with, by words."""
+    """An index by words of the memories that are compared with new statements."""
 
     def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
         self._held: dict[str, Memory] = {}
@@ -151,7 +154,7 @@ class Statements:
         self.follow(memories)
 
     def follow(self, memories: Mapping[str, Memory]) -> None:
-        """Replace the indexed statements with these. Only the differences are processed."""
+        """Update the index to the given memories. Only the differences are processed."""
         old = self._held
         gone = [id_ for id_ in old if id_ not in memories]
         new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
@@ -164,11 +167,11 @@ class Statements:
                 self._holders.setdefault(word, {})[id_] = None
 
     def prior(self, id_: str) -> PriorClaim:
-        """Return a statement as a judge sees it."""
+        """Return an indexed memory in the form that a judge sees."""
         return prior_of(self._held[id_])
 
     def changed(self, claim: PriorClaim) -> dict[str, Noticed]:
-        """Return what a statement and its neighbours change about each other, by neighbour id.
+        """Map neighbours of a statement to how the statement and the neighbour change each other.
 
         Several values of one key form a list, so one more value changes nothing. If a statement may
         end several others, only the one whose words it repeats best counts. If that is a tie, none
@@ -187,7 +190,7 @@ class Statements:
         return _covered_best(found)
 
     def follows(self, claim: PriorClaim) -> list[str]:
-        """Return the statements of other days for which a statement of a day has another value."""
+        """Return the ids of other days' statements that a day's statement gives a new value."""
         if read(claim.text).is_open or not self._held or not _is_of_a_day(claim.sources):
             return []
         found = {id_: self.prior(id_) for id_ in self.neighbours(claim)}
@@ -201,7 +204,7 @@ class Statements:
         ]
 
     def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
-        """Return the neighbours most similar to a statement, best first, at most `most`.
+        """Return the ids of up to `most` neighbours that are most similar to a statement.
 
         The cosine of their words with the claim's must exceed `above` and MIN_SIMILARITY.
         """
@@ -216,7 +219,7 @@ class Statements:
         return [id_ for _, id_ in sorted(found)][:most]
 
     def neighbours(self, claim: PriorClaim) -> list[str]:
-        """Return the ids of statements that share the rarest words with a claim, best first."""
+        """Return the ids of statements that share rare words with a claim, most relevant first."""
         held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
         rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
         scores: dict[str, float] = {}
@@ -234,7 +237,7 @@ class Statements:
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
-    """Return the changes, with only the best covered of the statements a new one may end.
+    """Return the changes, but of the statements declared over keep only the best covered one.
 
     If several are covered equally well, none of them is returned.
     """
@@ -257,7 +260,7 @@ PENDING = "pending"
 def case_of(
     known: Known, new: str, old: str, *, kept: str, reason: str, sure: float | None
 ) -> tuple[Write, ...]:
-    """Return the write of the correction about two memories.
+    """Return the write that records a correction about two memories.
 
     `kept` is the memory that replaced the other, or empty if the pair is only flagged. An earlier
     correction about the pair is overwritten, and its date remains.
@@ -281,7 +284,7 @@ def case_of(
 
 
 def is_resolved(known: Known, new: str, old: str) -> bool:
-    """Return whether two memories with their current texts need no further comparison.
+    """Return whether a decision on two memories is still valid for their current texts.
 
     A person's decision is valid until one of the texts changes. A run's decision is valid until the
     superseded memory is stated again.
@@ -300,7 +303,7 @@ Findings = Mapping[tuple[str, str], Finding]
 
 
 class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
-    """Two memories of which a person must choose one, and why a run does not."""
+    """Two memories between which a person must choose, and why a run cannot choose."""
 
     new: str
     old: str
@@ -314,7 +317,7 @@ def single_decisions(
     became: Mapping[str, str],
     findings: Findings,
 ) -> Iterable[Step]:
-    """Yield the decisions that need separate commits.
+    """Yield a step for each decision that needs a separate commit.
 
     For each claim, supersessions come first, then contradictions, and doubts follow at the end.
     """
@@ -330,7 +333,7 @@ def single_decisions(
 
 
 def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
-    """Return the step that replaces a contradicted memory whose source no longer states it.
+    """Return the step that replaces a contradicted memory that no source states any more.
 
     Return None if a person worded or confirmed the older memory, or if the rules do not permit it.
     """
@@ -348,7 +351,7 @@ def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
 def _replacing(
     known: Known, new: str, claim: CanonicalClaim, doubts: list[_Doubt]
 ) -> Iterator[Step]:
-    """Yield the steps for what a claim replaces, by an edit of its source or the judge's answer.
+    """Yield the steps by which a claim replaces memories, after an edit or a judge's answer.
 
     Doubtful replacements are added to `doubts`.
     """
@@ -370,13 +373,13 @@ def _replacing(
 
 
 def _dated(known: Known, new: str, old: str) -> str:
-    """Return the dates of two statements as a reason if the new one is of a later day, else ""."""
+    """Return a reason that names the dates of two statements, or "" if `new` is not later."""
     later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
     return f"stated on {later}, newer than {earlier}" if later > earlier > "" else ""
 
 
 def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
-    """Yield a doubt for each memory that replaced a superseded statement which is stated again."""
+    """Yield doubts about the memories that replaced a statement, if it is stated again."""
     memory = known.current(id_)
     if memory.status != "superseded" or not known.has_news(id_):
         return
@@ -391,7 +394,7 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
 def _contradicting(
     known: Known, new: str, claim: CanonicalClaim, findings: Findings, doubts: list[_Doubt]
 ) -> Iterator[Step]:
-    """Yield the steps for contradictions resolved by comparison. Others are added to `doubts`."""
+    """Yield the steps for contradictions that are resolved. Add all others to `doubts`."""
     # If the new memory was replaced already, a stale older value is no news.
     over = known.current(new).status != "active"
     named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
@@ -415,7 +418,7 @@ def _contradicting(
 
 
 def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:
-    """Return the step for a finding about two active memories, or None if nothing changes."""
+    """Return the step that follows from a finding about two active memories, or None if none."""
     if is_resolved(known, first, second) or not (
         known.is_active(first) and known.is_active(second)
     ):
@@ -425,14 +428,14 @@ def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step 
 
 
 def replaced_pair(known: Known, new: str, old: str, reason: str) -> Step | None:
-    """Return the step by which a memory replaces another, or None if it must not."""
+    """Return the step by which a memory replaces another, or None if that is not allowed."""
     if is_resolved(known, new, old) or not (known.is_active(new) and known.is_active(old)):
         return None
     return _supersede(known, new, old, reason)
 
 
 def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
-    """Return the step that replaces the older of two memories, or a doubt if that is uncertain."""
+    """Return the step that replaces the older of two memories, or a doubt if uncertain."""
     sure, why = found.confidence, found.reasoning or UNNAMED
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if found.newer != "unknown" and _is_held(known, newer, older):
@@ -447,7 +450,7 @@ def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _D
 
 
 def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
-    """Return why a model's finding needs a person's decision, or an empty string.
+    """Return why a model's finding needs a person's decision, or an empty string if it does not.
 
     A person decides about statements by a person, about statements that are still partly true, and
     about statements that no date shows to be over.
@@ -466,7 +469,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
-    """Return whether a person stated or confirmed the older memory and no date shows it is over."""
+    """Return whether a person supports the older memory, and no date shows that it is over."""
     if not by_person(known.current(older)) or by_person(known.current(newer)):
         return False
     sides = known.current(newer).sources, known.current(older).sources
@@ -474,7 +477,7 @@ def _is_held(known: Known, newer: str, older: str) -> bool:
 
 
 def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
-    """Return why a supersession is only flagged, or an empty string.
+    """Return why a run may only flag a replacement, or an empty string if it may replace.
 
     A superseded memory that is stated again is never restored automatically, since nobody decided
     so.
@@ -493,7 +496,7 @@ def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
 
 
 def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
-    """Return the step that replaces a memory by another."""
+    """Return the step by which the memory `new` supersedes the memory `old`."""
     before, after = known.current(old), known.current(new)
     gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
     doubted = new in known.fresh or contradicts(after, before)
@@ -526,7 +529,7 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
 
 
 def _flag(known: Known, doubt: _Doubt) -> Step | None:
-    """Return the step that marks two memories as contradicting, or None if both are marked."""
+    """Return the step that marks two memories as contradicting, or None if not needed."""
     new, old = doubt.new, doubt.old
     if new == old or not known.is_active(old) or is_resolved(known, new, old):
         return None

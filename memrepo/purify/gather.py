@@ -1,4 +1,4 @@
-"""Convert statements into candidates. Exact duplicates become one candidate with every place.
+"""Convert statements into candidates. Exact duplicates become one candidate with all places.
 
 In real workspaces, 14.6 % of the longer bullets are exact repetitions. A judge should see each
 once, with every place as evidence.
@@ -25,7 +25,7 @@ SHORT = 25
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A unit in scope and its place in the repository."""
+    """A unit that a run reads, with its place in the repository."""
 
     unit: Unit
     resource: str
@@ -46,7 +46,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The subject of its file, if another file names it."""
 
     def source(self) -> Source:
-        """Return the unit's provenance."""
+        """Return the source entry that records where the unit is from."""
         captured = self.unit.captured
         basis: str = self.unit.captured_from
         # A text cannot be captured before it is written. A later date is part of its content.
@@ -63,7 +63,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Gathered(msgspec.Struct, frozen=True, kw_only=True):
-    """Candidates in order of first mention, and the unit hashes of each."""
+    """Candidates in order of first mention, with the hashes of their units."""
 
     candidates: tuple[Candidate, ...]
     units: Mapping[str, tuple[tuple[str, str], ...]]
@@ -89,7 +89,7 @@ def gather(placed: Iterable[Placed]) -> Gathered:
 
 
 def candidate_id(unit: Unit) -> str:
-    """Return the id of a unit's candidate, which does not depend on its place."""
+    """Return the id of the candidate for a unit, which does not depend on the unit's place."""
     return f"cand-{_sameness(unit)[:16]}"
 
 

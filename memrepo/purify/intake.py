@@ -1,4 +1,4 @@
-"""Select the input of a run: units that no accepted run consumed, and changes to earlier units.
+"""Select the input of a run: units not yet consumed, and changes to units consumed earlier.
 
 The manifests in the tree determine which units are open. Each manifest consumed the difference
 between two blobs of a source. If a run is reverted, its difference is open again, whatever later
@@ -36,17 +36,17 @@ UnitHashes = Callable[[str], frozenset[str]]
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True):
-    """The consumed versions of one source: contiguous spans from blob to blob, oldest first."""
+    """The versions of a source file that runs have consumed, as spans from blob to blob."""
 
     spans: tuple[Consumed, ...] = ()
 
     @property
     def last(self) -> str:
-        """Return the newest blob consumed, or an empty string."""
+        """Return the newest blob that was consumed, or an empty string if none was."""
         return self.spans[-1].to if self.spans else ""
 
     def is_at(self, blob: str) -> bool:
-        """Return whether exactly this blob is consumed completely, so nothing needs to be read."""
+        """Return whether exactly this blob was consumed, completely, so nothing is left to read."""
         if len(self.spans) != 1:
             return False
         span = self.spans[0]
@@ -63,7 +63,7 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
-    """Combine manifests, oldest first, into one cursor per source."""
+    """Combine manifests, ordered from oldest to newest, into one cursor per source file."""
     found: dict[str, Cursor] = {}
     for manifest in manifests:
         for entry in manifest.consumed:
@@ -74,7 +74,7 @@ def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
 def advance(
     cursor: Cursor, resource: str, blob: str, new: frozenset[str], hashes: UnitHashes
 ) -> tuple[frozenset[str], Consumed] | None:
-    """Return the open units of a source's version, and the manifest entry that consumes them.
+    """Return the hashes of unconsumed units, and the manifest entry that consumes them.
 
     Return None if there is neither an open unit nor a new version. Units left open by earlier runs
     are listed in `also`, since the difference between the two versions does not contain them.
@@ -90,7 +90,7 @@ def advance(
 
 
 def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
-    """Append a span. Merge it with the last span if both are contiguous and complete."""
+    """Append a span to a cursor, merging it with the last span if both are complete."""
     last = cursor.spans[-1] if cursor.spans else None
     left_open = last is not None and (last.except_ or last.also or entry.except_ or entry.also)
     if last is None or last.to != entry.from_ or left_open:
@@ -106,7 +106,7 @@ MAX_UNITS_MOVED = 50
 
 
 class Revision(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes of one source between two versions.
+    """The changes between two versions of a source file.
 
     `edited` maps the hash of a new unit to its former text hash. `gone` contains the text hashes
     that are no longer in the source. `before` is the former number of units. `boxes` contains the
@@ -120,7 +120,7 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
-    """Compare two versions of one source by position and similarity."""
+    """Compare the units in two versions of a source file by position and similarity."""
     gone = {u.text_hash for u in old} - {u.text_hash for u in new}
     edited: dict[str, str] = {}
     blocks = SequenceMatcher(None, [u.hash for u in old], [u.hash for u in new], autojunk=False)
@@ -133,7 +133,7 @@ def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
 
 
 def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str, str]:
-    """Pair old and new units at one place, most similar first. For ties, earlier units win."""
+    """Pair old and new units at the same place, most similar first. Earlier units win ties."""
     before = [(i, content_words(u.text)) for i, u in enumerate(old) if u.text_hash in gone]
     after = [content_words(u.text) for u in new]
     scored = [
@@ -152,7 +152,7 @@ def _pairs(old: Sequence[Unit], new: Sequence[Unit], gone: set[str]) -> dict[str
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of common words in two texts, from 0 to 1."""
+    """Return the share of words that two texts have in common, from 0 to 1."""
     return 2 * len(one & other) / (len(one) + len(other) or 1)
 
 
@@ -167,7 +167,7 @@ FREE_LOSSES = 5
 
 
 class SourceText(msgspec.Struct, frozen=True, kw_only=True):
-    """One source file at the base commit.
+    """A source file at the base commit of a run.
 
     `name` is its path in the workspace, `resource` its path in the repository, and `committed` the
     ISO date of the commit that added this version. An empty `blob` means the file was deleted.
@@ -183,7 +183,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Intake(msgspec.Struct):
-    """The open units of all sources, and the changes to earlier units."""
+    """The input of a run: the unconsumed units of all sources, and changes to earlier units."""
 
     whole: bool = False
     placed: list[Placed] = msgspec.field(default_factory=list)
@@ -196,12 +196,12 @@ class Intake(msgspec.Struct):
 
     @property
     def gone(self) -> dict[str, frozenset[str]]:
-        """Return the text hashes that were removed from each source."""
+        """Map each source file to the hashes of the texts that were removed from it."""
         return {resource: revision.gone for resource, revision in self.revisions.items()}
 
 
 class Reader:
-    """Reads versions of sources, each once.
+    """A reader for versions of source files that reads each version once.
 
     Statements that `state` has as rejected or corrected are removed from the units.
     """
@@ -216,7 +216,7 @@ class Reader:
         size: Size = "normal",
         learn: bool = False,
     ) -> None:
-        """Prepare to read. With `learn`, decisions on the memories of `state` adjust the ranks."""
+        """Prepare to read. With `learn`, decisions on memories of `state` adjust the ranks."""
         self._read = read
         self._size = size
         self._learn = learn
@@ -234,7 +234,7 @@ class Reader:
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
     def claims(self, name: str, blob: str) -> Scan:
-        """Return the claim units of one version of a source."""
+        """Return the claim units in one version of a source file."""
         key = (name, blob)
         if key not in self._claims:
             found = scan(name, self._bytes(blob))
@@ -242,7 +242,7 @@ class Reader:
         return self._claims[key]
 
     def notes(self, name: str, blob: str) -> tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]:
-        """Return the note units of one version of a daily log."""
+        """Return the note units in one version of a daily log."""
         key = (name, blob)
         if key not in self._notes:
             units, problems = scan_notes(name, self._bytes(blob))
@@ -256,7 +256,7 @@ class Reader:
         return tuple(self._shortened(state, unit) for unit in units)
 
     def _shortened(self, state: State, unit: UnitT) -> UnitT:
-        """Return a unit without its rejected statements, or those corrected elsewhere.
+        """Remove statements from a unit that were rejected, or corrected elsewhere.
 
         The unit retains its hashes, which identify it. If nothing would remain, the unit is
         returned unchanged.
@@ -289,7 +289,7 @@ class Reader:
 
     @property
     def owners(self) -> Owners:
-        """Return the subjects of the profile files among the sources."""
+        """Return the people and agents named in the profile files."""
         if self._owners is None:
             files = (
                 (t.name, self._bytes(t.blob)) for t in self._current.values() if is_profile(t.name)
@@ -298,13 +298,13 @@ class Reader:
         return self._owners
 
     def file_kind(self, text: SourceText) -> FileKind:
-        """Return the kind of a source."""
+        """Return the file kind of a source file."""
         units = self.claims(text.name, text.blob).units
         shown = self._bytes(text.blob).decode("utf-8", "replace")
         return file_kind(text.name, shown, units, text.as_kind)
 
     def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, Ranked]:
-        """Return the ranks of a source's statements by hash. Only new ones use up its share."""
+        """Return the ranks of a file's statements by hash. New statements compete for its share."""
         units = self.claims(text.name, text.blob).units
         return rank_file(
             self.file_kind(text),
@@ -323,7 +323,7 @@ class Reader:
 
     @cached_property
     def taste(self) -> Taste | None:
-        """Return the preferences learned from the owner's decisions, or None if learning is off."""
+        """Return the owner's preferences, learned from decisions, or None if learning is off."""
         return (
             taste_of(self._state, self._kind_of)
             if self._learn and self._state is not None
@@ -335,7 +335,7 @@ class Reader:
         return self.file_kind(text).kind.name if text is not None and text.blob else ""
 
     def standing(self, resource: str) -> frozenset[str]:
-        """Return the text hashes of the units in the current version of a source."""
+        """Return the text hashes of the units in the current version of a source file."""
         text = self._current.get(resource)
         if text is None or not text.blob:
             return frozenset()
@@ -345,14 +345,14 @@ class Reader:
         return self._standing[resource]
 
     def held(self, resource: str, blob: str) -> frozenset[str]:
-        """Return the text hashes of the units in one version of a source."""
+        """Return the text hashes of the units in one version of a source file."""
         text = self._current.get(resource)
         if text is None or not blob or blob == text.blob:
             return self.standing(resource) if blob else frozenset()
         return frozenset(unit.text_hash for unit in self.claims(text.name, blob).units)
 
     def holding(self, hashes: frozenset[str]) -> tuple[Source, ...]:
-        """Return the places that currently contain one of some texts, by path.
+        """Return the places that contain any of the given texts, sorted by path.
 
         All sources are searched, so only search for a line whose listed places are gone.
         """
@@ -383,20 +383,20 @@ class Reader:
 
 
 def lines_of(data: bytes) -> frozenset[str]:
-    """Return the lines of a source that contain words, without headings."""
+    """Return the lines of a file that contain words, except headings."""
     rows = map(str.strip, data.decode("utf-8", "replace").splitlines())
     return frozenset(r for r in rows if not r.startswith("#") and any(map(str.isalnum, r)))
 
 
 def is_mostly_in(lines: frozenset[str], others: Collection[str]) -> bool:
-    """Return whether more than half of some lines are among others."""
+    """Return whether more than half of `lines` are among `others`."""
     return 2 * sum(line in others for line in lines) > len(lines)
 
 
 def find_moves(
     texts: Iterable[SourceText], cursor: Mapping[str, Cursor], read: Read
 ) -> dict[str, str]:
-    """Map the path of each moved or renamed source to its former path.
+    """Map the new path of each moved or renamed source file to its former path.
 
     A moved source is a new source with the same bytes as a deleted one, or with most of its lines.
     An edited daily log must have its old file name, since logs of two days often share a template.
@@ -436,7 +436,7 @@ def _is_like(old: SourceText, now: SourceText, read: Read) -> bool:
 
 
 def follow(moves: Mapping[str, str], cursor: Mapping[str, Cursor]) -> dict[str, Cursor]:
-    """Return the cursors, with one for the new path of each moved source that was fully consumed.
+    """Return the cursors, adding one for each moved source file that was fully consumed.
 
     Other moved sources are read again completely. Statements that memories already have as sources
     are recognised.
@@ -450,7 +450,7 @@ def follow(moves: Mapping[str, str], cursor: Mapping[str, Cursor]) -> dict[str, 
 
 
 def relocate(state: State, moves: Mapping[str, str]) -> tuple[Step, ...]:
-    """Return the step that changes the sources of memories to the new paths."""
+    """Return a step that updates the sources of memories to new paths, or no step."""
     former = {old: now for now, old in moves.items()}
     changes = tuple(
         Update(
@@ -479,7 +479,7 @@ def take_in(
     days: bool = True,
     moves: Mapping[str, str] = MappingProxyType({}),
 ) -> Intake:
-    """Compare every source with its consumed versions. `whole` reads all claims again.
+    """Compare every source file with its consumed versions. `whole` reads all claims again.
 
     Notes are captured once and not judged, so `whole` does not apply to them. With `days`, the
     units of daily logs are candidates too, but only once. `moves` maps moved sources to their
@@ -503,7 +503,7 @@ def take_in(
 
 
 def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
-    """Add the open units of a source, and the notes of a daily log.
+    """Add the unconsumed units of a source file, or the notes of a daily log, to the intake.
 
     With `days`, a daily log has units too. A deleted log was rotated, so its statements remain.
     """
@@ -552,7 +552,7 @@ def _placed_of(
     revision: Revision,
     reader: Reader,
 ) -> Iterator[Placed]:
-    """Yield the open statements of a source with their ranks."""
+    """Yield the unconsumed statements of a source file with their ranks."""
     units = tuple(units)
     ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
     about = reader.owners.of(text.name)
@@ -580,7 +580,7 @@ def _placed(
 
 
 def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iterator[str]:
-    """Yield why a person must review first.
+    """Yield the reasons why a person must review the run first.
 
     Units that are now in another source are not lost.
     """
@@ -608,7 +608,7 @@ def _blobs(at: Cursor) -> set[str]:
 
 
 def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Cursor:
-    """Return the cursor without spans whose blobs are missing from the repository.
+    """Return a cursor without the spans whose blobs are missing from the repository.
 
     A warning is added, since the content of such spans is unknown.
     """

@@ -1,4 +1,4 @@
-"""Index the memories by everything that identifies a claim, while a run assembles."""
+"""Index memories by everything that identifies a claim, while a run assembles its result."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from memrepo.text.tokens import content_words
 
 
 def bare(text: str) -> str:
-    """Return a text without case, list marker and final full stops."""
+    """Normalise a text for comparison, without case, list marker and final full stops."""
     return normal_claim(text).rstrip(" .!。！")
 
 
 class Marks:
-    """An index of memories by hashes of their texts, by subject, and by bare words."""
+    """An index of memories by text hash, by subject, and by normalised text."""
 
     def __init__(self, memories: Mapping[str, Memory]) -> None:
-        """Store memories by id. Each index is built at its first look-up."""
+        """Store the memories. Each index is built at the first look-up."""
         self._memories = memories
 
     @cached_property
@@ -69,20 +69,20 @@ class Marks:
         return found
 
     def with_hash(self, hash_: str) -> Sequence[Memory]:
-        """Return the memories with this text, or with a source of this text, ordered by path."""
+        """Return the memories that have this text, or a source with this text, sorted by path."""
         return self._by_hash.get(hash_, ())
 
     def with_hashes(self, hashes: Iterable[str]) -> list[Memory]:
-        """Return the memories with one of these texts, or with a source of one, ordered by path."""
+        """Return the memories with any of these texts, or a source with one, sorted by path."""
         found = {m.id: m for hash_ in hashes for m in self.with_hash(hash_)}
         return sorted(found.values(), key=lambda memory: memory.path)
 
     def about(self, subject: str) -> Sequence[Memory]:
-        """Return the active memories of a normalised subject, ordered by path."""
+        """Return the active memories with a normalised subject, sorted by path."""
         return self._by_subject.get(subject, ())
 
     def with_words(self, words: str) -> Sequence[Memory]:
-        """Return the memories with a bare text, ordered by path."""
+        """Return the memories with a normalised text (`bare`), sorted by path."""
         return self._by_words.get(words, ())
 
 
@@ -91,7 +91,7 @@ ALIKE = 0.3
 
 
 def prior_of(memory: Memory) -> PriorClaim:
-    """Return a memory as Pass 2 sees it. The result is cached in the memory."""
+    """Convert a memory to the form that pass 2 sees. The result is cached in the memory."""
     return memory.made(_prior_of)
 
 
@@ -112,7 +112,7 @@ def _prior_of(memory: Memory) -> PriorClaim:
 
 
 class Former(msgspec.Struct, frozen=True):
-    """What candidates were before an edit: (resource, text hash) pairs by candidate id.
+    """The state of edited candidates before the edit, as (resource, text hash) pairs.
 
     `standing` returns the text hashes in the current version of a source. `before` returns those in
     the version consumed last. `holding` returns the places that currently contain one of some text
@@ -126,7 +126,7 @@ class Former(msgspec.Struct, frozen=True):
 
 
 class Known(msgspec.Struct):
-    """The memories a run knows, by everything that identifies a claim.
+    """The memories that a run knows, indexed by everything that identifies a claim.
 
     New memories are added while the run assembles.
     """
@@ -160,7 +160,7 @@ class Known(msgspec.Struct):
         self.index = matching.PriorIndex(partial(_of_subject, self.marks))
 
     def resting(self, resource: str, hash_: str) -> list[str]:
-        """Return the ids of the memories that have a unit as a source."""
+        """Return the ids of the memories that list a unit as a source."""
         if (resource, hash_) not in self.by_evidence:
             self.by_evidence[resource, hash_] = [
                 memory.id
@@ -171,7 +171,7 @@ class Known(msgspec.Struct):
         return self.by_evidence[resource, hash_]
 
     def known_by(self, hash_: str) -> str:
-        """Return the id of the memory that a text hash identifies, or an empty string.
+        """Return the id of the memory that a text hash identifies, or an empty string if none.
 
         Parts of one unit are identified by their own texts, not by the unit's.
         """
@@ -183,16 +183,16 @@ class Known(msgspec.Struct):
         return self.by_text[hash_]
 
     def stands(self, memory: Memory) -> bool:
-        """Return whether a line of a source, or a note, still states a memory."""
+        """Return whether a memory is still stated by a line of a source or by a note."""
         noted = any(self.state.layout.is_memory(s.resource) for s in memory.sources)
         return noted or self._has_line(memory)
 
     def _has_line(self, memory: Memory) -> bool:
-        """Return whether a line of a source still states a memory."""
+        """Return whether a memory is still stated by a line of a source."""
         return self._is_at(memory) or bool(elsewhere(memory, self.former.holding))
 
     def _is_at(self, memory: Memory) -> bool:
-        """Return whether one of a memory's listed places still contains its text."""
+        """Return whether any place that a memory lists still contains the memory's text."""
         standing = self.former.standing
         return any(memory.wordings(s) & standing(s.resource) for s in memory.sources)
 
@@ -216,7 +216,7 @@ class Known(msgspec.Struct):
             self.spoken.add(bare(memory.body))
 
     def _person_replaced(self, memory: Memory) -> bool:
-        """Return whether a person wrote a memory's replacement, or decided between the two."""
+        """Return whether a person wrote the replacement of a memory, or decided on replacing it."""
         for id_ in memory.texts("superseded_by"):
             successor = self.state.memories.get(id_)
             if successor is not None and by_person(successor):
@@ -227,23 +227,23 @@ class Known(msgspec.Struct):
         return False
 
     def memory(self, id_: str) -> Memory | None:
-        """Return a memory as changed by this run so far, or None."""
+        """Return a memory with this run's changes so far, or None if it does not exist."""
         return self.edited.get(id_) or self.fresh.get(id_) or self.state.memories.get(id_)
 
     def current(self, id_: str) -> Memory:
-        """Return a memory as changed by this run so far. Raises KeyError if it does not exist."""
+        """Return a memory with this run's changes so far. Raises KeyError if it does not exist."""
         memory = self.memory(id_)
         if memory is None:
             raise KeyError(id_)
         return memory
 
     def is_active(self, id_: str) -> bool:
-        """Return whether a memory is active after the changes of this run so far."""
+        """Return whether a memory is active after this run's changes so far."""
         memory = self.memory(id_)
         return memory is not None and memory.status == "active"
 
     def text(self, id_: str) -> str:
-        """Return the text of a memory after the rewordings of this run."""
+        """Return the text of a memory, as reworded by this run."""
         update = self.reworded.get(id_)
         return self.current(id_).body if update is None or update.body is None else update.body
 
@@ -252,12 +252,12 @@ class Known(msgspec.Struct):
         return id_ in self.fresh or id_ in self.grown or id_ in self.reworded
 
     def edit(self, id_: str, fields: Mapping[str, object]) -> Update:
-        """Return an update, and apply it for the rest of this run."""
+        """Return an update of a memory, and apply the update for the rest of this run."""
         self.edited[id_] = self.current(id_).with_fields(fields)
         return Update(id=id_, fields=fields)
 
     def recognise(self, claim: CanonicalClaim, texts: Iterable[str], id_: str) -> tuple[str, str]:
-        """Return the id of the memory that states the same, and how it was recognised.
+        """Find the memory that states the same as a claim. Return its id and how it was found.
 
         Return two empty strings if there is none.
         """
@@ -279,7 +279,7 @@ class Known(msgspec.Struct):
         return "", ""
 
     def _decided(self, words: str) -> Memory | None:
-        """Return the memory with a bare text that a person replaced or decided against, or None.
+        """Return the memory with a given text that a person has replaced or rejected, or None.
 
         If such a text is stated again, the memory remains superseded.
         """
@@ -290,7 +290,7 @@ class Known(msgspec.Struct):
         return next(decided, None)
 
     def imported(self, sources: Iterable[Source]) -> tuple[str, str]:
-        """Return the imported memory with one of these sources, since it was judged elsewhere.
+        """Find the imported memory with one of these sources, because it was judged elsewhere.
 
         Return its id and how it was recognised, or two empty strings.
         """
@@ -302,7 +302,7 @@ class Known(msgspec.Struct):
         return "", ""
 
     def _may_rest(self, resource: str, hash_: str) -> Iterator[Memory]:
-        """Yield the memories that may have a unit as a source, listed or not."""
+        """Yield the memories that may have a unit as a source, even if they do not list it."""
         for memory in self.marks.with_hash(hash_):
             listed_there = any(
                 s.resource == resource and hash_ in memory.wordings(s) for s in memory.sources
@@ -311,7 +311,7 @@ class Known(msgspec.Struct):
                 yield memory
 
     def before_edit(self, cluster: Cluster, said: Wording) -> Memory | None:
-        """Return the active memory whose only source was edited into this cluster, or None.
+        """Return the active memory whose only source was edited into a cluster, or None.
 
         If several had one unit as source, return the one most similar to the new text. A text with
         another subject is no rewording.
@@ -337,7 +337,7 @@ class Known(msgspec.Struct):
         return not self._has_line(memory)
 
     def revived(self, id_: str) -> dict[str, object]:
-        """Return the fields to change if a retired memory is stated again.
+        """Return the fields that restore a retired memory that is stated again.
 
         The higher status epoch wins in a merge.
         """
@@ -351,7 +351,7 @@ class Known(msgspec.Struct):
         return {"standing": None, **back}
 
     def add_evidence(self, id_: str, sources: Sequence[Source]) -> bool:
-        """Merge sources by resource and text. Return whether anything was added."""
+        """Merge sources into a memory's sources. Return whether anything was added."""
         if id_ in self.fresh:
             old = self.fresh[id_]
             united = unite(old.sources, sources)
@@ -370,7 +370,7 @@ class Known(msgspec.Struct):
         return True
 
     def evidence(self, sources: tuple[Source, ...], old: Memory | None = None) -> dict[str, object]:
-        """Return the source fields: the listed places, and their number if not all are listed.
+        """Return a memory's source fields: the listed places, and the count if some are unlisted.
 
         `old` is the memory before `sources` were merged. An unlisted place counts as new if it did
         not contain the text when its source was last consumed. If no listed place contains the text
@@ -388,34 +388,34 @@ class Known(msgspec.Struct):
         return {"sources": listed_places(sources), SOURCE_COUNT: count}
 
     def bounded(self, memory: Memory) -> Memory:
-        """Return a new memory with its sources limited to the listed places."""
+        """Limit the sources of a new memory to the number of places that may be listed."""
         if len(memory.sources) <= MAX_LISTED:
             return memory
         return memory.with_fields(self.evidence(memory.sources))
 
 
 def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
-    """Yield the active memories of a normalised subject as Pass 2 sees them."""
+    """Yield the active memories with a normalised subject, in the form that pass 2 sees."""
     for memory in marks.about(subject):
         if memory.status == "active" and not memory.is_note:
             yield prior_of(memory)
 
 
 def _person(memory: Memory) -> str:
-    """Return whether a person worded or confirmed a memory, as text, or an empty string."""
+    """Return text that a person worded or confirmed a memory, or an empty string if nobody did."""
     if worded_by_person(memory):
         return "worded by a person"
     return "confirmed by a person" if by_person(memory) else ""
 
 
 def _is_listed(memory: Memory, source: Source) -> bool:
-    """Return whether a memory lists a place, also by an earlier wording."""
+    """Return whether a memory lists a source, under its current or an earlier wording."""
     of_file = (one for one in memory.sources if one.resource == source.resource)
     return any(source.text_hash in memory.wordings(one) for one in of_file)
 
 
 def worded_by_person(memory: Memory) -> bool:
-    """Return whether a person worded a memory's text."""
+    """Return whether a person wrote the current text of a memory."""
     stamp: Stamp | None = memory.fields.get("generated")
     return stamp is not None and stamp.by.startswith("human:")
 
@@ -436,7 +436,7 @@ def held_by_person(memory: Memory) -> bool:
 
 
 def _is_known_by_text(memory: Memory) -> bool:
-    """Return whether a memory's text alone identifies it.
+    """Return whether its text is sufficient to identify a memory.
 
     A short text has other meanings elsewhere.
     """
@@ -444,7 +444,7 @@ def _is_known_by_text(memory: Memory) -> bool:
 
 
 def _names_another(memory: Memory, said: Wording) -> bool:
-    """Return whether a text and a memory name different subjects in their words."""
+    """Return whether a text and a memory mention different subjects."""
     sides = ((memory.text("subject"), memory.body), (said.subject, said.text))
     named = all(
         subject and content_words(subject) <= content_words(text) for subject, text in sides
@@ -456,12 +456,12 @@ def _names_another(memory: Memory, said: Wording) -> bool:
 def elsewhere(
     memory: Memory, holding: Callable[[frozenset[str]], tuple[Source, ...]]
 ) -> tuple[Source, ...]:
-    """Return the current places of a memory that does not list all of its sources, else nothing."""
+    """Return where a memory with unlisted sources is currently stated, or nothing for others."""
     return holding(hashes_of(memory)) if memory.has(SOURCE_COUNT) else ()
 
 
 def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Return the merged sources: the first entry for each resource and text, unchanged.
+    """Merge two lists of sources, keeping the first entry for each resource and text.
 
     Its blob stays readable, so a line that only moved needs no new entry.
     """
@@ -472,7 +472,7 @@ def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
 
 
 def storable(memory: Memory) -> str:
-    """Return why a memory could not be read back after writing, or an empty string."""
+    """Return why a memory could not be read back after writing, or an empty string if it could."""
     try:
         codec.prove(memory)
     except codec.CodecError as error:
@@ -489,7 +489,7 @@ def _in_folders(state: State) -> Counter[str]:
 
 
 def free_path(state: State, taken: set[str], memory: Memory) -> str:
-    """Return a path that neither the tree nor this run's new memories use.
+    """Return a path for a memory that neither the tree nor this run's new memories use.
 
     Folders are limited to a size that people and forges can display.
     """

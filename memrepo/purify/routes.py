@@ -58,17 +58,17 @@ AFFINITIES: Mapping[tuple[str, str], Affinity] = MappingProxyType(
 
 
 def affinity(type_: str, home: str) -> Affinity:
-    """Return how well a home suits a type. Unknown types or homes are suspicious."""
+    """Return how well a page suits a type of claim. Unknown types and pages are suspicious."""
     return AFFINITIES.get((type_, home), "suspicious")
 
 
 def permitted(home: str, profile: Profile) -> bool:
-    """Return whether a profile has this home. HISTORY and WISHES are personal only."""
+    """Return whether a profile has a page. HISTORY and WISHES exist only in personal profiles."""
     return home in HOMES and (profile == "personal" or home not in PERSONAL_HOMES)
 
 
 def recast(type_: str, profile: Profile) -> str:
-    """Return the type of a claim under a profile.
+    """Return the type that a claim gets in a profile.
 
     An aspiration only fits WISHES, which the business profile lacks. There it becomes an open
     question, because a wish is undecided. memory-purifier documented this rerouting, but its code
@@ -78,10 +78,10 @@ def recast(type_: str, profile: Profile) -> str:
 
 
 def route(type_: str, profile: Profile) -> str:
-    """Return the permitted home with the highest affinity for a type, after `recast`.
+    """Return the page that suits a type best among the pages that a profile permits.
 
-    On the business profile, a milestone retains its type and goes to EPISODES, its acceptable
-    second home. An unknown type goes to LTMEMORY.
+    The type is first converted by `recast`. On the business profile, a milestone retains its type
+    and goes to EPISODES, its acceptable second home. An unknown type goes to LTMEMORY.
     """
     type_ = recast(type_, profile)
     own = HOME_OF_TYPE.get(type_, "LTMEMORY.md")

@@ -1,4 +1,4 @@
-r"""Decode a source file into numbered lines and hide the lines its author did not write.
+r"""Decode a source file into numbered lines, and hide lines that its author did not write.
 
 Hidden lines are the frontmatter, blocks that other programs maintain between start and end
 comments, and lines of memrepo's own hot cache. Lines end at `\n` only, and `\r\n` counts as one
@@ -45,7 +45,7 @@ _PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
 
 
 def without_struck(line: str) -> str:
-    """Return a line without the text its author struck out (`~~port 8080~~`).
+    """Remove the text that is struck out (`~~port 8080~~`) from a line.
 
     In a heading, only the strike marks are removed. Struck text at the start of a line remains if a
     remark on it follows (`~~Sync~~ dropped, the disk is gone`). Without the struck text, the remark
@@ -61,7 +61,7 @@ def without_struck(line: str) -> str:
 
 
 def _left(text: str) -> str:
-    """Return a text or table cell without its struck parts.
+    """Remove the parts that are struck out from a text or table cell.
 
     Return "" if nothing meaningful remains.
     """
@@ -90,7 +90,7 @@ def _begin_alike(one: str, other: str) -> bool:
 
 
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
-    """A decoded source. `text[n - 1]` is line n without its line end.
+    """A decoded source file. `text[n - 1]` is line n without its trailing newline.
 
     `hidden` contains the numbers of lines that are not evidence. `managed` is the subset that
     another program or memrepo wrote. `fenced` contains the numbers of lines in fenced code,
@@ -108,17 +108,17 @@ class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def count(self) -> int:
-        """Return the number of lines. A final line end does not start another line."""
+        """Return the number of lines. A trailing newline does not start another line."""
         return len(self.text)
 
     def visible(self, first: int, last: int) -> list[tuple[int, str]]:
-        """Return the (number, text) pairs of visible lines from `first` to `last`, inclusive."""
+        """Return the visible lines from `first` to `last`, inclusive, as (number, text) pairs."""
         span = range(max(first, 1), min(last, self.count) + 1)
         return [(n, self.text[n - 1]) for n in span if n not in self.hidden]
 
 
 def read_lines(resource: str, data: bytes) -> SourceLines:
-    """Decode a source and hide the lines its author did not write. Never raises.
+    """Decode a source file, and hide lines that its author did not write. Never raises.
 
     A file that is not UTF-8, is larger than 4 MiB or is nested deeper than 64 levels is skipped.
     The result then has no lines and one error.
@@ -176,7 +176,7 @@ def _refused(resource: str, rule: str, message: str, line: int = 0) -> SourceLin
 
 
 def _header_end(resource: str, text: Sequence[str]) -> int:
-    """Return the number of the line that closes the frontmatter, or 0 if there is none.
+    """Return the number of the line that closes the frontmatter, or 0 without frontmatter.
 
     Frontmatter is never evidence, so text between two rules counts as frontmatter only if it reads
     like a mapping. Some programs write a second block below the first. The second block belongs to
@@ -195,7 +195,7 @@ def _header_end(resource: str, text: Sequence[str]) -> int:
 
 
 def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset[int]]:
-    """Return the lines inside closed fences, and the lines that open a fence without closing it."""
+    """Return the numbers of lines in closed code fences, and of lines that open an unclosed one."""
     inside: set[int] = set()
     unclosed: set[int] = set()
     number = header + 1
@@ -215,7 +215,10 @@ def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """A start or end comment. A firm mark was certainly written by a program."""
+    """A comment that starts or ends a managed block.
+
+    A firm mark was certainly written by a program.
+    """
 
     line: int
     name: str
@@ -226,7 +229,7 @@ class _Mark(msgspec.Struct, frozen=True):
 def _managed(
     resource: str, text: Sequence[str], header: int, fenced: frozenset[int]
 ) -> tuple[frozenset[int], tuple[Problem, ...]]:
-    """Return the lines that programs maintain, and warnings about unpaired comments."""
+    """Return the numbers of lines that programs maintain, and warnings about unpaired marks."""
     inside: set[int] = set()
     problems: list[Problem] = []
     marks = list(_marks(text, header, fenced))
@@ -254,7 +257,10 @@ def _managed(
 
 
 def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator[_Mark]:
-    """Yield each start and end comment outside code, in line order."""
+    """Yield the comments that start or end a managed block, in order.
+
+    Comments in code are ignored.
+    """
     for number, line in enumerate(text[header:], start=header + 1):
         comment = _COMMENT.fullmatch(line) if "<!--" in line and number not in fenced else None
         if comment is None:
@@ -269,7 +275,7 @@ def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator
 
 
 def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:
-    """Map the index of each start mark to that of its end mark.
+    """Map the index of each start mark to the index of the matching end mark.
 
     An end is paired with the last open start of the same name. A start that is opened twice loses
     its first occurrence.

@@ -1,4 +1,4 @@
-"""Read the headers of files that other programs wrote, split by python-frontmatter.
+"""Read YAML headers of files that other programs wrote, using python-frontmatter.
 
 Headers are never written. Values are read within the limits of `core.header`: no type is guessed,
 no tag, anchor or alias is resolved, and nesting is limited. If YAML rejects a header, each key is
@@ -21,7 +21,7 @@ _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|
 
 
 class ForeignHeader(BaseHandler):
-    """The YAML header of one text, split by python-frontmatter.
+    """The YAML header of a text, and the body below it, as split by python-frontmatter.
 
     Headers are never written, so there is no `export`. `values` maps each key to its value, and
     `at` maps each key to its line. `last` is the number of the line that closes the header, or 0
@@ -40,7 +40,7 @@ class ForeignHeader(BaseHandler):
         self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
 
     def split(self, text: str) -> tuple[str, str]:
-        """Split a text into header and body.
+        """Split a text into the source of its header and its body, and store the header's values.
 
         Raises ValueError if the text between two rules is body text.
         """
@@ -65,12 +65,12 @@ class ForeignHeader(BaseHandler):
         return header, rest[0]
 
     def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
-        """Return the values by key."""
+        """Return the values of the header by key."""
         return self.values
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text that has no byte order mark.
+    """Read the header of a text, which must not begin with a byte order mark.
 
     Without a header, the whole text is body.
     """
@@ -85,7 +85,7 @@ def _blank_lines(text: str) -> int:
 
 
 def _is_mapping(lines: list[str]) -> bool:
-    """Return whether every unindented line is a key, a list item or a closing bracket."""
+    """Return whether each unindented line is a key, a list item or a closing bracket."""
     margin = [line for line in lines if line.strip() and line[0] not in " \t#"]
     return bool(margin) and all(
         _KEY_LINE.match(line) or (n and (line.startswith(("- ", "]", "}")) or line.rstrip() == "-"))
@@ -94,7 +94,7 @@ def _is_mapping(lines: list[str]) -> bool:
 
 
 def _by_key(lines: list[str], path: str) -> tuple[Entry, ...]:
-    """Read each key separately. The value is parsed as YAML, or else is the text after the key."""
+    """Read the header key by key. A value that is not valid YAML is read as plain text."""
     starts = [n for n, line in enumerate(lines) if _KEY_LINE.match(line)]
     found: dict[str, Entry] = {}
     for first, after in zip(starts, [*starts[1:], len(lines)], strict=True):

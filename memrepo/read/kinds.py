@@ -1,4 +1,4 @@
-"""Classify files and sections, and find the signs in a statement's own text, by tables.
+"""Classify files and sections, and find signs in the text of statements, using tables.
 
 The kind of a file comes from its path and shape (`kinds.toml`). The kind of a section comes from
 its innermost heading that matches the words of `languages/reading`. The configuration can override
@@ -31,7 +31,7 @@ SIGN_LENGTH, LONG_FILE = 1500, 9000
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of file: how to recognise it, and how many of its statements may become memories."""
+    """A kind of file: how to recognise it, and how many statements of it may become memories."""
 
     name: str
     names: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
     signs: Mapping[str, float]
 
     def named(self, name: str) -> Kind:
-        """Return the first kind with a name. Raises KeyError for an unknown name."""
+        """Return the file kind with the given name. Raises KeyError if the name is unknown."""
         for kind in self.kind:
             if kind.name == name:
                 return kind
@@ -60,7 +60,7 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileKind(msgspec.Struct, frozen=True, kw_only=True):
-    """The kind of one file, and the reason for it."""
+    """The kind of a file, and the reason why the file has this kind."""
 
     kind: Kind
     reason: str
@@ -68,7 +68,7 @@ class FileKind(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def kinds() -> Kinds:
-    """Load the table of kinds."""
+    """Load the table of file kinds."""
     return msgspec.convert(tomllib.loads(TABLE.read_text("utf-8")), Kinds)
 
 
@@ -76,7 +76,7 @@ _WORDS = regex(r"[^\W_]+")
 
 
 def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -> FileKind:
-    """Return the kind of a file. `override` is the kind set in the configuration, if any."""
+    """Return the kind of a file, which is `override` if the configuration sets one."""
     table = kinds()
     if override:
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")
@@ -93,7 +93,7 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
 
 @cache
 def path_kind(path: str) -> str:
-    """Return the name of the kind that a path implies.
+    """Return the name of the file kind that a path implies.
 
     Return an empty string if the kind depends on the file's shape.
     """
@@ -157,7 +157,7 @@ _SHAPES = {
 def _has_shape(
     shape: str, path: str, lines: Sequence[str], units: Sequence[Unit], length: int
 ) -> bool:
-    """Return whether a file has a shape, judged by its nonblank lines, statements and length."""
+    """Return whether a file has a certain shape, judged by its lines, statements and length."""
     texts = [unit.text[:SIGN_LENGTH] for unit in units]
 
     def share(is_one: Callable[[str], object], of: Sequence[str]) -> float:
@@ -200,12 +200,14 @@ def _has_shape(
 
 
 def _plain(text: str) -> str:
-    """Return a line normalised for comparison: digits as 0, lower case, at most 60 characters."""
+    """Normalise a line for comparison: lower case, digits as 0, at most 60 characters."""
     return _NO_WORD.sub(" ", _DIGITS.sub("0", text.lower())).strip()[:60]
 
 
 def section_kind(headings: Sequence[str]) -> str:
-    """Return the kind of the innermost heading that names one, or an empty string.
+    """Return the kind of section that the headings name, or an empty string.
+
+    The innermost heading that names a kind decides.
 
     The first heading of a file is its title. The title counts only if it is the only heading.
     """
@@ -231,7 +233,7 @@ _MARKS = {
 
 
 def mark_of(text: str) -> str:
-    """Return the type that a mark in capitals (`[RULE] …`) gives a statement, or "" without one."""
+    """Return the type that a mark such as `[RULE]` gives a statement, or "" without a mark."""
     match = _MARKED.search(text[:SIGN_LENGTH])
     return _MARKS[match["mark"]] if match else ""
 
@@ -249,7 +251,7 @@ _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
 def points_to(unit: Unit, sources: Collection[str]) -> bool:
-    """Return whether most lines of a statement begin with a link to another source."""
+    """Return whether most lines of a statement begin with a link to another source file."""
     folder = posixpath.dirname(unit.resource)
     lines = unit.text[:SIGN_LENGTH].split("\n")
     found = 0
@@ -260,7 +262,7 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
 
 
 def _reports(unit: Unit, first: str) -> bool:
-    """Return whether a statement names a finished job with figures, like a program's report."""
+    """Return whether a statement reads like a program's report: a finished job with figures."""
     ends = patterns().sentences["reported"]
     label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
     if label != first and ends.search(label) and _DIGITS.search(unit.text):
@@ -272,7 +274,7 @@ _LABEL_END = regex(r"\*\*|[:：]|\s[–—-]\s")
 
 
 def signs_of(unit: Unit) -> frozenset[str]:
-    """Return the names of the signs in a statement's own text."""
+    """Return the names of the signs found in a statement's text."""
     text = unit.text[:SIGN_LENGTH]
     first = text.partition("\n")[0]
     table = patterns().sentences
@@ -341,17 +343,17 @@ NAME_LENGTH = 60
 
 
 class Owners(msgspec.Struct, kw_only=True):
-    """The names found in the profile files, by file name."""
+    """The names of people and agents found in profile files, by file."""
 
     by_file: dict[str, str] = msgspec.field(default_factory=dict)
 
     def of(self, name: str) -> str:
-        """Return the person or agent that a workspace file describes, or an empty string."""
+        """Return the person or agent that a profile file describes, or an empty string."""
         return self.by_file.get(name, "")
 
     @property
     def names(self) -> frozenset[str]:
-        """Return all names, and the first word of each."""
+        """Return all names, and the first word of each name."""
         found = self.by_file.values()
         return frozenset(found) | {name.split()[0] for name in found}
 
@@ -362,7 +364,7 @@ def is_profile(name: str) -> bool:
 
 
 def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
-    """Read the names in the profile files among these (name, bytes) pairs."""
+    """Read the names of people and agents from the profile files among (name, bytes) pairs."""
     owners = Owners()
     for name, data in files:
         if is_profile(name) and (found := name_in(data)):
@@ -371,7 +373,7 @@ def read_owners(files: Iterable[tuple[str, bytes]]) -> Owners:
 
 
 def name_in(data: bytes) -> str:
-    """Return the name in a field or in the title of a profile file, or an empty string."""
+    """Return the name that a profile file gives in a field or title, or an empty string."""
     table = patterns()
     lines = data.decode("utf-8", "replace").splitlines()
     for line in lines:

@@ -1,4 +1,4 @@
-"""Rank and type a statement with a linear model over its words and form.
+"""Rank statements and predict their types with a linear model over their words and form.
 
 The weights were trained on labelled statements (`benchmarks/judge`). They are loaded from
 `learned.bin`: one line of JSON, then binary numbers. Each feature is the hash of a word, and only
@@ -57,7 +57,7 @@ _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The model's input: hashes of the words of the text and of its context, and the form.
+    """The model's input for a statement: hashes of words in text and context, and the form.
 
     `sizes` are the numbers of distinct hashes in text and context, including hashes without a
     weight.
@@ -70,7 +70,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """The model. `rows` maps the hash of each feature to one small integer per output.
+    """The weights of the model. `rows` maps each feature's hash to one small integer per output.
 
     The first output is the worth, and the others are the logits of `types`. `steps` is the factor
     that scales the integers of each output. `templates` contains the hashes of lines that many
@@ -85,7 +85,7 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line of the model's file. Ids, rows and templates follow as binary numbers."""
+    """The first line of the model's file, followed by ids, rows and templates as binary data."""
 
     types: tuple[str, ...]
     bias: tuple[float, ...]
@@ -95,7 +95,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[str]) -> Features:
-    """Return the model's input for a statement. Kinds and signs are those of `read.kinds`."""
+    """Return the model's input for a statement, with kinds and signs as in `read.kinds`."""
     context = " ".join((*unit.headings[-CONTEXT_HEADINGS:], unit.lead))
     size = min(7, max(0, len(unit.text).bit_length() - 3))
     text, around = _hashes("t", unit.text[:TEXT_LENGTH]), _hashes("c", context)
@@ -114,18 +114,18 @@ def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[st
 
 
 def worth(found: Features) -> float:
-    """Return the logit that an editor with little space would store a statement."""
+    """Compute the logit that an editor with little space would store a statement."""
     return scores(found, weights(), outputs=1)[0]
 
 
 def type_scores(found: Features) -> dict[str, float]:
-    """Return the logit of each type that the model knows."""
+    """Map each type that the model knows to its logit."""
     model = weights()
     return dict(zip(model.types, scores(found, model)[1:], strict=True))
 
 
 def stated_type(found: Features, logits: Mapping[str, float]) -> str:
-    """Return the likeliest type among those that a statement states.
+    """Return the likeliest type among the types that a statement expresses.
 
     A statement with an open checkbox is a commitment. Other intentions are not commitments.
     """
@@ -145,26 +145,26 @@ def stated_type(found: Features, logits: Mapping[str, float]) -> str:
 
 
 def is_template(text: str, templates: Collection[int] | None = None) -> bool:
-    """Return whether at least half of a text's lines are templates that many workspaces share."""
+    """Return whether at least half of a text's lines are template lines of many workspaces."""
     known = weights().templates if templates is None else templates
     lines = list(filter(None, map(line_hash, text.splitlines())))
     return bool(lines) and 2 * sum(one in known for one in lines) >= len(lines)
 
 
 def line_hash(line: str) -> int:
-    """Return the hash of a line, ignoring case and punctuation, or 0 if the line is too short."""
+    """Return the hash of a line without case and punctuation, or 0 if the line is too short."""
     plain = _NO_WORD.sub(" ", line.lower()).strip()
     return zlib.crc32(plain.encode()) if len(plain) >= TEMPLATE_LENGTH else 0
 
 
 def form_hash(name: str) -> int:
-    """Return the hash of a feature of form."""
+    """Return the hash of a form feature, such as `shape item`."""
     return _hash("f" + name)
 
 
 @cache
 def weights() -> Weights:
-    """Load the model."""
+    """Load the weights of the model."""
     line, _, body = WEIGHTS.read_bytes().partition(b"\n")
     head = msgspec.json.decode(line, type=Head)
     width, at = len(head.steps), 4 * head.features
@@ -182,7 +182,7 @@ def weights() -> Weights:
 
 
 def scores(found: Features, model: Weights, outputs: int | None = None) -> list[float]:
-    """Return the logits of a model's outputs, or of the first `outputs` of them."""
+    """Return the logits of a model's outputs. If `outputs` is given, return only the first ones."""
     total = list(model.bias[:outputs])
     groups: tuple[tuple[Iterable[int], float], ...] = (
         (found.text, SCALES[0] / max(1, found.sizes[0]) ** 0.5),
@@ -205,7 +205,7 @@ def _hashes(group: str, text: str) -> frozenset[int]:
 
 @lru_cache(maxsize=1 << 14)
 def _word_hashes(group: str, word: str) -> tuple[int, ...]:
-    """Return the hash of a word, or the hashes of its short character runs for a wide script."""
+    """Return the hashes of a word: one hash, or one per short substring in a wide script."""
     word = _DIGIT.sub("0", word)[:WORD_LENGTH]
     if not _WIDE.search(word):
         return (_hash(group + word),)

@@ -49,7 +49,7 @@ _OPENING_HTML = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>"}
 
 
 class Block(msgspec.Struct, frozen=True, kw_only=True):
-    """A block and its inclusive one-based lines.
+    """A block of a markdown file, with the numbers of its first and last line, from 1.
 
     The `text` of an item excludes its marker, its checkbox and its nested items, which are
     `children`. The `text` of a row is `Header: cell; Header: cell`. Its `lead` is the first cell.
@@ -73,7 +73,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed source: its lines, its top-level blocks in order, and its problems."""
+    """A parsed source file: its lines, its top-level blocks in order, and its problems."""
 
     source: SourceLines
     blocks: tuple[Block, ...] = ()
@@ -81,7 +81,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _marker(sign: re.Match[str]) -> str:
-    """Return the markdown marker for a sign.
+    """Return the markdown list marker that replaces a bullet sign such as `・`.
 
     Add the blank that may be missing after signs such as `・`.
     """
@@ -92,7 +92,10 @@ def _marker(sign: re.Match[str]) -> str:
 
 
 def parse_document(resource: str, data: bytes) -> Document:
-    """Read and parse a source. Never raises. A skipped file has no blocks and one error."""
+    """Parse a source file into blocks. Never raises.
+
+    A file that is skipped results in a document with one error and no blocks.
+    """
     source = read_lines(resource, data)
     shown = (
         ""
@@ -131,7 +134,7 @@ def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
 
 
 class _State(BlockState):
-    """A block state that stores the line number where its text starts."""
+    """A state of mistune's parser that also stores the line number where its text starts."""
 
     def __init__(self, parent: object = None) -> None:
         super().__init__(parent)
@@ -142,7 +145,7 @@ class _State(BlockState):
         self._split: list[str] | None = None
 
     def line_at(self, position: int) -> int:
-        """Return the line number of a character offset. Count from the offset of the last call."""
+        """Return the line number of a character offset, counting from the previous offset."""
         offset, line = self._mark
         if position >= offset:
             line += self.src.count("\n", offset, position)
@@ -153,12 +156,12 @@ class _State(BlockState):
 
     @property
     def last(self) -> int:
-        """Return the last line of an item, without trailing blank lines."""
+        """Return the number of the last line of an item that is not blank."""
         text = self.src.rstrip("\n")
         return self.first + text.count("\n") if text else self.item_line
 
     def child_state(self, src: str, lazy_line_starts: set[int] | None = None) -> BlockState:
-        """Open the text of a list item. The list parser calls this once per item, in order."""
+        """Create the state for a list item. The list parser calls this once per item, in order."""
         child = _ours(super().child_state(src, lazy_line_starts))
         child.item_line = self.item_line
         # If an item starts with a blank line, mistune omits the line of its marker.
@@ -170,7 +173,7 @@ class _State(BlockState):
         return child
 
     def text_of(self, numbers: Iterable[int]) -> str:
-        """Join lines by number. Remove trailing blanks and collapse consecutive blank lines."""
+        """Join the lines with the given numbers. Omit trailing blanks and repeated empty lines."""
         if self._split is None:
             self._split = self.src.split("\n")
         kept: list[str] = []
@@ -181,7 +184,7 @@ class _State(BlockState):
         return without_comments("\n".join(kept)).strip()
 
     def _offset(self, line: int) -> int:
-        """Return the offset of a line of this text, searching from the offset of the last call."""
+        """Return the character offset of a line, searching from the previous call's offset."""
         offset, current = self._mark
         offset = self.src.rfind("\n", 0, offset) + 1
         while current > line - self.first:
@@ -193,7 +196,7 @@ class _State(BlockState):
         return offset
 
     def add_paragraph(self, text: str) -> None:
-        """Start a paragraph or extend the last one by its lines.
+        """Start a paragraph, or extend the last paragraph by the lines of a text.
 
         A paragraph is extended only if the text follows it directly. mistune's own method copies
         the whole text on each call.
@@ -207,7 +210,7 @@ class _State(BlockState):
         token["end"] = self.line_at(max(end - 1, 0))
 
     def append_paragraph(self) -> int | None:
-        """Append the line at the cursor to the paragraph it continues.
+        """Append the line at the cursor to the paragraph directly before it.
 
         Return the end of the line, or None if the line continues no paragraph.
         """
@@ -224,7 +227,10 @@ def _ours(state: BlockState) -> _State:
 
 
 class _Parser(BlockParser):
-    """mistune's block parser with tables and line numbers, without link definitions."""
+    """A variant of mistune's block parser with tables and line numbers.
+
+    Link definitions are not parsed.
+    """
 
     state_cls = _State
 
@@ -238,7 +244,7 @@ class _Parser(BlockParser):
         self.open_ended: list[tuple[int, int, str]] = []
 
     def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Apply a rule and set the line numbers of the token it produced."""
+        """Apply a parsing rule, and set the line numbers of the resulting token."""
         ours = _ours(state)
         line = ours.line_at(m.start())
         end = super().parse_method(m, state)
@@ -249,7 +255,7 @@ class _Parser(BlockParser):
         return end
 
     def parse_list(self, m: re.Match[str], state: BlockState) -> int:
-        """Parse a list and store the states of its items, which have their text and lines."""
+        """Parse a list, and store the state of each item in the token."""
         ours = _ours(state)
         known, outer = len(state.tokens), (ours.item_line, ours.items)
         line = ours.line_at(m.start())
@@ -265,7 +271,7 @@ class _Parser(BlockParser):
         return end
 
     def parse_block_quote(self, m: re.Match[str], state: BlockState) -> int:
-        """Skip a quote without parsing its content.
+        """Skip a block quote without parsing its content.
 
         Only marked lines belong to the quote. CommonMark also includes the unmarked lines that
         follow directly, which would treat an author's own words as quoted.
@@ -277,7 +283,7 @@ class _Parser(BlockParser):
         return end
 
     def parse_setex_heading(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Parse an underlined title. Below a whole paragraph, the line is a rule instead.
+        """Parse an underlined title. A line below a whole paragraph is parsed as a rule instead.
 
         Agents write `---` directly below text as a separator. CommonMark would turn that text into
         a heading, so it would be missing from the statements.
@@ -295,7 +301,7 @@ class _Parser(BlockParser):
         return super().parse_setex_heading(m, state)
 
     def parse_fenced_code(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Parse a fence. Record a fence that is still open at the end of its container."""
+        """Parse a code fence, and record it if it is not closed before its container ends."""
         ours = _ours(state)
         line = ours.line_at(m.start())
         end = super().parse_fenced_code(m, state)
@@ -307,7 +313,7 @@ class _Parser(BlockParser):
         return end
 
     def parse_raw_html(self, m: re.Match[str], state: BlockState) -> int | None:
-        """Parse an HTML block. Text after a comment on its last line is not part of the block."""
+        """Parse an HTML block. The block does not include text after a closing comment mark."""
         ours = _ours(state)
         line = ours.line_at(m.start())
         opening = m[0].strip()
@@ -327,7 +333,7 @@ class _Parser(BlockParser):
 
 
 def _parse_table(block: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
-    """Parse a table as GFM does. Rows may have fewer or more cells than the header."""
+    """Parse a table like GFM. Rows may have fewer or more cells than the header."""
     ours = _ours(state)
     line = ours.line_at(m.start())
     head, _, rule = m[0].strip("\n").partition("\n")
@@ -364,7 +370,7 @@ def _row(names: list[str], cells: list[str]) -> str:
 
 
 def _brief(names: list[str], cells: list[str]) -> str:
-    """Return a row as a list item that starts with its first cell.
+    """Format a table row as a list item that starts with the row's first cell.
 
     The header is omitted for rows of two cells. The header remains if it contrasts two sides, since
     the first cell then does not name what the second describes.
@@ -377,7 +383,7 @@ def _brief(names: list[str], cells: list[str]) -> str:
 
 
 def _blocks(state: _State) -> Iterator[Block]:
-    """Yield a block for each token of a state, in order."""
+    """Yield the blocks for the tokens of a parser state, in order."""
     lists = 0
     for token in state.tokens:
         kind = token["type"]
@@ -405,7 +411,7 @@ def _blocks(state: _State) -> Iterator[Block]:
 
 
 def _item(child: _State, number: int, *, ordered: bool) -> Block:
-    """Return the block of a list item.
+    """Return the block for a list item.
 
     Its text comes from its own blocks, its children are its items.
     """

@@ -1,4 +1,4 @@
-"""Split daily logs into notes: one per heading with a date or time, or one for the whole file."""
+"""Split daily logs into notes: one per heading with a date or time, or one per file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
-    """A section of a daily log, or a whole log.
+    """A note: a section of a daily log, or a whole log.
 
     `text` is verbatim with its sub-headings, without the heading used as `title` and without lines
     that other programs wrote. The last of `headings` is the note's own. `clock` is the `HH:MM` of
@@ -48,7 +48,10 @@ class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Cut(msgspec.Struct, frozen=True):
-    """The start of a note: the line of its heading (0 for none), of its text, and its headings."""
+    """The start of a note: the lines where its heading and its text begin, and its headings.
+
+    The line is 0 for a note without a heading.
+    """
 
     line: int
     body: int
@@ -79,7 +82,7 @@ def scan_notes(resource: str, data: bytes) -> tuple[tuple[NoteUnit, ...], tuple[
 
 
 def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
-    """Return the starts of notes in file order. The first start covers text before any heading."""
+    """Return where notes start, in file order. The first start covers text before any heading."""
     paths = [(b, path) for b, path in heading_path(blocks) if b.kind == "heading"]
     title = _title(blocks, [b for b, _ in paths])
     level = min((b.level for b, _ in paths if b is not title and has_moment(b.text)), default=0)
@@ -94,7 +97,7 @@ def _cuts(blocks: Sequence[Block]) -> list[_Cut]:
 
 
 def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ...]]]:
-    """Pair each block with the headings above it, outermost first. A heading includes itself."""
+    """Yield each block with the headings above it, outermost first. A heading includes itself."""
     path: list[tuple[int, str]] = []
     for block in blocks:
         if block.kind == "heading":
@@ -105,7 +108,7 @@ def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ..
 
 
 def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
-    """Return the log's title: the first block, if it is the only heading of the highest level.
+    """Return the title of a log: its first block, if it is the only heading of the top level.
 
     A heading below level 1 with a clock time starts a note and is not a title.
     """
@@ -140,7 +143,7 @@ def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
 
 
 def _date(resource: str, headings: tuple[str, ...], text: str) -> tuple[str, DateBasis]:
-    """Date a note by its headings, or else by its file name.
+    """Return the date of a note and its origin: a heading, or else the file name or the text.
 
     The text is the last resort, since a log also mentions other days.
     """
@@ -158,7 +161,7 @@ def _with_occurrence(note: NoteUnit, occurrence: int) -> NoteUnit:
 
 
 class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
-    """A note in scope, with its path, its blob and its commit date."""
+    """A note that a run reads, with its path, its blob and its commit date."""
 
     unit: NoteUnit
     resource: str
@@ -167,10 +170,10 @@ class PlacedNote(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """Return the note's identity in manifests."""
+        """Return the hash that identifies the note in manifests."""
         return note_hash(self.unit)
 
 
 def note_hash(unit: NoteUnit) -> str:
-    """Return a note's identity: a hash of its source, text and occurrence."""
+    """Return the id of a note: a hash of its source, text and occurrence."""
     return "un-" + digest([unit.resource, unit.text_hash, unit.occurrence])[:16]

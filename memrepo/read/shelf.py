@@ -1,4 +1,4 @@
-"""Rank the statements of a file, and choose the share of them that becomes memories.
+"""Rank the statements of files, and choose the statements that become memories.
 
 The shelf is the set of chosen statements. The rank depends on the kinds of file and section, and on
 the signs in the statement's text. A file contributes at most the share of its kind. The total
@@ -75,7 +75,7 @@ _HINTS: Mapping[str, str] = {
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """The rank and type of one statement, and the reasons.
+    """The rank and type of a statement, with the reasons for the rank.
 
     `fits` is whether the file's share includes it: "good", "fair" (only while there are few claims)
     or "".
@@ -90,7 +90,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Return the codes of the criteria that determined the rank, for a rationale."""
+        """Return codes for the criteria that determined the rank, for use in a rationale."""
         section = (f"section_{self.section}",) if self.section else ()
         return (f"file_{self.file_kind.replace(' ', '_')}", *section, *sorted(self.signs))
 
@@ -106,7 +106,7 @@ def rank_file(
     resource: str = "",
     sources: Collection[str] = (),
 ) -> dict[str, Ranked]:
-    """Rank the statements of a file by unit hash.
+    """Rank the statements of a file. Return the ranks by unit hash.
 
     `names` are the names of the people and agents in the profile files. `open_` contains the hashes
     of new statements, and the file's share is computed from these only, so a long file still
@@ -193,7 +193,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
 def type_of(
     unit: Unit, file_kind: str, section: str, signs: Collection[str], seen: Features
 ) -> str:
-    """Return the type that a statement states, or a fact if it states none."""
+    """Return the type that a statement expresses, or `fact` if it expresses no type."""
     name = unit.resource.rpartition("/")[2]
     fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
     if fixed:
@@ -238,7 +238,7 @@ def type_of(
 
 
 def _stated(unit: Unit, signs: Collection[str]) -> str:
-    """Return the type that a statement's first sentence states explicitly, or an empty string."""
+    """Return the type that a statement's first sentence makes explicit, or an empty string."""
     opening, table = _opening(unit), patterns().sentences
     is_told = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
     if not is_told or unit.kind in ("table", "code", "steps", "row"):
@@ -276,14 +276,14 @@ def _opens_as_rule(
 
 
 def _teaches(unit: Unit) -> bool:
-    """Return whether most lines of a statement describe a lesson, a rule or a ban."""
+    """Return whether most lines of a statement express a lesson, a rule or a ban."""
     lines, table = unit.text.split("\n"), patterns().sentences
     rows = [table[row] for row in ("lesson", "ban", "rule")]
     return 2 * sum(any(row.search(line) for row in rows) for line in lines) > len(lines)
 
 
 def _opening(unit: Unit) -> str:
-    """Return the first sentence of a statement, at most OPENING characters."""
+    """Return the first sentence of a statement, truncated to OPENING characters."""
     text = unit.text[:OPENING]
     end = _SENTENCE_END.search(text, 20)
     return text[: end.end()] if end else text
@@ -294,7 +294,7 @@ def _opening(unit: Unit) -> str:
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """The candidates for a run: ids on the shelf, ids next in rank, and near duplicates.
+    """The choice of candidates in a run: those on the shelf, those next in rank, and duplicates.
 
     `same` maps a candidate to a better one that states nearly the same.
     """
@@ -305,14 +305,14 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def shelf_size(files: int, size: Size = "normal") -> float:
-    """Return how many claims a repository with so many source files may have, maybe infinite."""
+    """Return how many claims a repository with `files` source files may have, possibly infinite."""
     return SHELF_SIZES[size] * (BASE + PER_ROOT_FILE * math.sqrt(files))
 
 
 def choose(
     candidates: Sequence[Candidate], *, size: float, existing: int, always: Collection[str] = ()
 ) -> Choice:
-    """Choose candidates for the shelf. Those in `always` are chosen in any case.
+    """Choose the candidates that become memories. Candidates in `always` are always chosen.
 
     `existing` is the number of claims the repository already has. Later runs may always add a tenth
     of the shelf's size.
@@ -344,7 +344,7 @@ _NUMBERS = regex(r"\d+")
 
 
 def _same(order: Sequence[Candidate]) -> dict[str, str]:
-    """Map each candidate to a better one with nearly the same words and the same numbers."""
+    """Map near duplicates to better candidates with nearly equal words and equal numbers."""
     kept: list[tuple[Candidate, frozenset[str], list[str]]] = []
     holding: dict[str, list[int]] = defaultdict(list)
     same: dict[str, str] = {}
@@ -403,10 +403,13 @@ Groups = Mapping[str, frozenset[Hashable]]
 
 
 class Taste:
-    """The owner's preferences, learned from decisions. False if there are too few decisions."""
+    """The owner's preferences, learned from decisions.
+
+    False in a boolean context if there are too few decisions.
+    """
 
     def __init__(self, decided: Sequence[tuple[Groups, bool]]) -> None:
-        """Count the features of each decided statement, and whether it was accepted."""
+        """Count how often statements with each feature were accepted and rejected."""
         self._decided = decided
         self._counts: tuple[Counter[tuple[str, Hashable]], ...] = (Counter(), Counter())
         for groups, kept in decided:
@@ -420,7 +423,7 @@ class Taste:
         return len(self._decided) >= FEWEST
 
     def delta(self, groups: Groups) -> float:
-        """Return the adjustment to a statement's rank."""
+        """Return the adjustment to the rank of a statement with the given features."""
         if not self:
             return 0.0
         total = sum(
@@ -434,13 +437,13 @@ class Taste:
         return round(max(-LIMIT, min(LIMIT, total)), 3)
 
     def _odds(self, name: str, one: Hashable, slow: float) -> float:
-        """Return how one feature changes the log odds that a statement is accepted."""
+        """Return how a single feature changes the log odds that a statement is accepted."""
         gone, kept = (counts[name, one] for counts in self._counts)
         odds = (kept / self._share + slow) / (gone / (1 - self._share) + slow)
         return math.log(odds)
 
     def code(self, delta: float, groups: Groups) -> str:
-        """Return the code for a rationale, with the number of similar decisions.
+        """Return a code that explains an adjustment, with the number of similar decisions.
 
         Empty if the adjustment is too small.
         """
@@ -451,14 +454,14 @@ class Taste:
 
 
 def _alike(one: Groups, other: Groups) -> bool:
-    """Return whether two statements are similar: the same file and heading, or common words."""
+    """Return whether two statements have the same file and heading, or enough common words."""
     shared = len(one["words"] & other["words"])
     is_same_file = one["file"] == other["file"] and bool(one["under"] & other["under"])
     return is_same_file or shared >= ALIKE * max(1, len(one["words"]))
 
 
 def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: str) -> Groups:
-    """Return the features that relate a statement to decisions on other statements."""
+    """Return the features used to compare a statement with statements already decided on."""
     inner = [*unit.headings, *filter(None, (unit.lead,))][-1:]
     seen = features(replace(unit, headings=(*inner,), lead=""), file_kind, section, ())
     return {
@@ -473,7 +476,7 @@ def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: st
 
 
 def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
-    """Learn from the decisions in a state.
+    """Learn the owner's preferences from the decisions in a state.
 
     `kind_of` returns the kind of a source, or an empty string. Memories without a decision are
     excluded (`is_decided`).
@@ -485,7 +488,7 @@ def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
 
 
 def is_decided(memory: Memory) -> bool:
-    """Return whether a person decided on a memory that was read from a source."""
+    """Return whether a memory was read from a source, and a person decided on it."""
     if not memory.sources:
         return False
     stamps: list[Stamp | None] = [memory.fields.get("generated")]
@@ -498,7 +501,7 @@ def is_decided(memory: Memory) -> bool:
 
 
 def _groups(memory: Memory, file_kind: str) -> Groups:
-    """Return the features of the statement behind a memory, from the memory's fields only."""
+    """Return the features of the statement from which a memory was made, using its fields only."""
     resource, _ = memory.first
     name = resource.rpartition("/")[2].removesuffix(".md")
     parts = memory.text("context").split(" › ")

@@ -1,4 +1,4 @@
-"""Define which files of a workspace runs read, as claims or notes, and why others are ignored.
+"""Define which workspace files runs read as claims or notes, and why they ignore other files.
 
 The allow and deny lists extend memory-purifier's source contract. Claim sources also include topic
 files at any depth, files about the person, the agent and its tools, and the memories of other
@@ -137,7 +137,7 @@ _TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
 
 
 class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Glob patterns, relative to the workspace, that determine how files are read.
+    """Glob patterns, relative to the workspace, that determine how runs read files.
 
     `*`, `?` and classes never match a slash. `**/` matches any number of folders, including none. A
     pattern that ends in `/` matches everything below that folder. Hidden folders are read only if a
@@ -153,7 +153,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     """Rows of `pattern = kind`. The first pattern that matches a path applies."""
 
     def kind_given(self, path: str) -> str:
-        """Return the kind that the configuration sets for a file, or an empty string."""
+        """Return the kind that the configuration sets for a file, or an empty string if none."""
         for row in self.kinds:
             pattern, _, kind = row.rpartition("=")
             if matches(path, pattern.strip()):
@@ -162,12 +162,12 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Return whether a slash-separated path matches a pattern, component by component."""
+    """Return whether a slash-separated path matches a glob pattern."""
     return _compiled((pattern,), hidden=True).fullmatch(path) is not None
 
 
 def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
-    """Return how runs read a workspace path, or None if they never read it."""
+    """Return how runs read a workspace file (claims or notes), or None if they ignore it."""
     if why_denied(path, rules):
         return None
     return "notes" if _any(path, rules.notes) else "claims"
@@ -175,7 +175,7 @@ def kind_of(path: str, rules: SourceRules) -> SourceKind | None:
 
 @lru_cache(maxsize=8192)  # each stage of a run looks up each file
 def why_denied(path: str, rules: SourceRules) -> str:
-    """Return why runs do not read a path, or an empty string if they do."""
+    """Return why runs ignore a path, or an empty string if they read it."""
     if not path or any(part in ("", ".", "..") for part in path.split("/")):
         return "is not a path inside the workspace"
     if _compiled(rules.deny, hidden=True).fullmatch(path):
@@ -189,7 +189,7 @@ def why_denied(path: str, rules: SourceRules) -> str:
 
 
 def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
-    """Return whether runs may read a file in a workspace folder or below it.
+    """Return whether a folder or its subfolders may contain files that runs read.
 
     With `by_name`, patterns that begin with `**/` are ignored.
     """
@@ -210,7 +210,7 @@ def is_denied(folder: str, rules: SourceRules) -> bool:
 
 
 def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
-    """Return whether a folder, or a folder below it, matches the folders of a pattern."""
+    """Return whether a pattern's folders match a folder or any of its subfolders."""
     if not parts or not folders:
         return not parts
     if folders[0] == "**":
@@ -220,17 +220,17 @@ def _leads_into(parts: tuple[str, ...], folders: tuple[str, ...]) -> bool:
 
 
 def is_hidden(path: str) -> bool:
-    """Return whether a component of a path begins with a dot."""
+    """Return whether any component of a path begins with a dot."""
     return any(part.startswith(".") for part in path.split("/"))
 
 
 def is_text(path: str) -> bool:
-    """Return whether a file name suggests text written by a person, not code or data."""
+    """Return whether a file's ending suggests text written by a person, not code or data."""
     return path.lower().endswith(WORDS)
 
 
 def default_type(path: str) -> str:
-    """Return the default claim type for the statements of a file.
+    """Return the default claim type for statements in a file.
 
     Accepts workspace paths and the paths of their snapshots below `sources/`.
     """
@@ -240,13 +240,13 @@ def default_type(path: str) -> str:
 
 
 def is_episode(path: str) -> bool:
-    """Return whether a file is an episode: it is directly in a folder named `episodes`."""
+    """Return whether a file is an episode, that is, directly in a folder named `episodes`."""
     return PurePosixPath(path).parent.name == "episodes"
 
 
 @lru_cache(maxsize=256)
 def _components(pattern: str) -> tuple[str, ...]:
-    """Return the components of a pattern. A folder pattern ends in `**` and `*`."""
+    """Split a pattern into components. A folder pattern is expanded to end in `**` and `*`."""
     parts = tuple(pattern.split("/"))
     if parts[-1] in ("", "**"):
         return (*parts[:-1], "**", "*")
@@ -255,7 +255,7 @@ def _components(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> re.Pattern[str]:
-    """Return a regular expression that fully matches every path of some patterns.
+    """Compile glob patterns into a regular expression that matches whole paths.
 
     Without `hidden`, only a component that begins with a dot matches a hidden folder.
     """
@@ -277,7 +277,7 @@ _PARTS = regex(r"\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def _component(pattern: str) -> str:
-    """Return a component of a pattern as a regular expression that matches no slash."""
+    """Translate a pattern component into a regular expression that matches no slash."""
     found = {"*": "[^/]*", "?": "[^/]"}
     return "".join(
         found.get(part) or (f"(?!/){translate(part)[4:-3]}" if len(part) > 1 else re.escape(part))
@@ -290,7 +290,7 @@ def _is_named(folder: str, pattern: str) -> bool:
 
 
 def _any(path: str, patterns: tuple[str, ...]) -> bool:
-    """Return whether any pattern matches a file. Hidden folders match only by name."""
+    """Return whether any pattern matches a file. Hidden folders must be named in the pattern."""
     return _compiled(patterns, hidden=False).fullmatch(path) is not None
 
 

@@ -1,4 +1,4 @@
-"""Split a source file into statements, each verbatim with its lines and context.
+"""Split a source file into verbatim statements, with their line numbers and context.
 
 An item with its children, a lead-in with its list, or numbered steps are one statement. So are a
 few short fields, a rule with its reason, and a file of one memory. A list or table longer than
@@ -83,7 +83,7 @@ _RULE_LINE = regex(r"^[\s|:-]+$")
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A statement of a source, which may become a memory.
+    """A statement in a source file, which may become a memory.
 
     `text` is verbatim. For a single item, `text` excludes the marker, the checkbox and a leading
     date, which is in `captured`. `lines` are one-based and inclusive, and refer to the original
@@ -113,7 +113,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Scan(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of reading one source: statements in file order, problems, and counts.
+    """The result of reading a source file: statements in file order, problems, and counts.
 
     `dropped` counts texts without a word. `managed` counts the lines that another program or
     memrepo wrote. `lines` counts all lines of the file.
@@ -128,7 +128,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def scan(resource: str, data: bytes) -> Scan:
-    """Find the statements of a source. Never raises. A file that cannot be read is a problem."""
+    """Find the statements in a source file. Never raises; unreadable files result in a problem."""
     from memrepo.read.markdown import parse_document  # a run without new files parses nothing
 
     document = parse_document(resource, data)
@@ -154,7 +154,7 @@ def scan(resource: str, data: bytes) -> Scan:
 
 
 def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield the units, and include the headings in the hash of a text that repeats under others.
+    """Yield the units. Add the headings to the hash of a text repeated under other headings.
 
     "Status: sold" under each of two houses makes two statements.
     """
@@ -168,12 +168,12 @@ def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
 
 
 def is_episode(resource: str) -> bool:
-    """Return whether a file is an episode: it is directly in a folder named `episodes`."""
+    """Return whether a file is an episode, that is, directly in a folder named `episodes`."""
     return resource.split("/")[-2:-1] == ["episodes"]
 
 
 def field_of(text: str) -> tuple[str, str]:
-    """Return the key and value of a single field (`**Key:** value`), or two empty strings."""
+    """Return the key and value of a field (`**Key:** value`), or two empty strings."""
     match = _FIELD.match(text) if "\n" not in text else None
     if match is None or match["value"].startswith("//") or ". " in match["key"]:
         return "", ""
@@ -183,12 +183,12 @@ def field_of(text: str) -> tuple[str, str]:
 
 
 def is_field(text: str) -> bool:
-    """Return whether a text is one short field."""
+    """Return whether a text is a single short field (`Key: value`)."""
     return len(text) <= FIELD_LENGTH and not _STAMP.match(text) and bool(field_of(text)[0])
 
 
 def filled(lines: Sequence[str]) -> list[str]:
-    """Return the lines of a text without unfilled fields.
+    """Remove the fields without a value from the lines of a text.
 
     A label without a value remains if it introduces the lines below it.
     """
@@ -203,7 +203,7 @@ def filled(lines: Sequence[str]) -> list[str]:
 
 
 def _leads(label: str, below: str, *, alone: bool) -> bool:
-    """Return whether a label introduces the line below it, rather than lacking a value."""
+    """Return whether a label introduces the line below, as opposed to lacking a value."""
     marked = _MARKER.match(label)
     if not below or not (marked or label.lstrip().startswith(("**", "__"))):
         return not alone and not marked
@@ -224,12 +224,12 @@ def _entry_day(line: str) -> str:
 
 
 def width(text: str) -> int:
-    """Return the width of a text. A wide character counts as two."""
+    """Return the display width of a text. A wide character counts as two."""
     return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
 
 
 class _Header(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields in the header of a memory file, and its last line."""
+    """The fields in the header of a memory file, and the number of the header's last line."""
 
     name: str
     description: str
@@ -241,7 +241,7 @@ _HINTS = {"user": "identity", "feedback": "constraint", "project": "fact", "refe
 
 
 def _memory_header(resource: str, data: bytes) -> _Header | None:
-    """Return the header of a file that contains one memory, or None for any other file."""
+    """Return the header of a file that contains exactly one memory, or None for other files."""
     text = data.decode("utf-8-sig", "replace")
     if not text.startswith("---"):
         return None
@@ -263,7 +263,7 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
 
 
 class _Node(msgspec.Struct, frozen=True, kw_only=True):
-    """A block and its parts: the children of an item, the rows of a table."""
+    """A markdown block with its text, and its rows if it is a table."""
 
     kind: Literal["paragraph", "item", "table", "code"]
     lines: tuple[int, int]
@@ -274,7 +274,7 @@ class _Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _FileReader(msgspec.Struct):
-    """Collects the statements of one file."""
+    """A reader that collects the statements of one file."""
 
     resource: str
     source: SourceLines
@@ -287,7 +287,7 @@ class _FileReader(msgspec.Struct):
     # -- kinds of files ------------------------------------------------------------------------
 
     def add_sections(self, document: Document) -> None:
-        """Add the statements of each section of a file."""
+        """Add the statements in all sections of a file."""
         for heads, blocks in _sections(document.blocks):
             self._compose(heads, self._nodes(blocks))
 
@@ -299,7 +299,7 @@ class _FileReader(msgspec.Struct):
             self.add("document", self._verbatim(min(rows), last), (min(rows), last), ())
 
     def add_procedures(self, document: Document) -> None:
-        """Add each second-level section as one statement.
+        """Add every second-level section as one statement.
 
         The text before these sections is added section by section.
         """
@@ -317,7 +317,7 @@ class _FileReader(msgspec.Struct):
                 self.add("section", text, (start.lines[0], end), ())
 
     def make_memory(self, header: _Header) -> None:
-        """Make a file with a memory's header one statement.
+        """Combine the statements of a file with a memory header into a single statement.
 
         If the file is too long, add its description before the other statements.
         """
@@ -420,7 +420,7 @@ class _FileReader(msgspec.Struct):
             self._add_joined(heads, fields, lead)
 
     def _add_joined(self, heads: tuple[str, ...], nodes: Sequence[_Node], lead: str = "") -> None:
-        """Add some nodes as one statement. A single item is added as an item."""
+        """Add several nodes as one statement. A single item is added as an item."""
         if len(nodes) == 1 and nodes[0].kind == "item":
             self._add_item(heads, nodes[0], lead)
             return
@@ -433,7 +433,7 @@ class _FileReader(msgspec.Struct):
             self.add("item", _bare(text), lines, heads, lead)
 
     def _add_item(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Add an item with its children.
+        """Add a list item and its children as statements.
 
         Split a long item into its children, with its line as their lead.
         """
@@ -459,7 +459,7 @@ class _FileReader(msgspec.Struct):
             self._add_item(heads, node, lead)
 
     def _add_table(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Add a table as one statement.
+        """Add a table as one statement, or as one statement per row if it is long.
 
         Split a long table into rows, with its header as their lead.
         """
@@ -474,7 +474,7 @@ class _FileReader(msgspec.Struct):
                 self.add("row", text, row.lines, heads, cells[:LEAD_LENGTH])
 
     def _add_code(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Append code to the statement directly before it, or add it as a separate statement."""
+        """Append code to the statement directly above, or add it as a separate statement."""
         last = self.units[-1] if self.units else None
         near = last is not None and last.headings == heads and node.lines[0] - last.lines[1] <= 2
         if last is not None and near and len(last.text) + len(node.text) <= WHOLE_LENGTH:
@@ -488,7 +488,7 @@ class _FileReader(msgspec.Struct):
     # -- texts ---------------------------------------------------------------------------------
 
     def _verbatim(self, first: int, last: int) -> str:
-        """Return lines as written, without comments, struck text, templates and common indent."""
+        """Return lines verbatim. Omit comments, struck text, templates and common indentation."""
         rows = [without_struck(line).rstrip() for _, line in self.source.visible(first, last)]
         text = without_comments("\n".join(rows))
         written = [row for row in text.split("\n") if row.strip(_MARKS + "-+")]
@@ -509,7 +509,7 @@ class _FileReader(msgspec.Struct):
         task: Task = "",
         hint: str = "",
     ) -> None:
-        """Add a text as a statement if it has enough letters and digits."""
+        """Add a text as a statement if it contains enough letters and digits."""
         captured, basis = "", ""
         first, _, rest = text.partition("\n")
         if kind in ("paragraph", "card", "steps") and (day := _entry_day(first)):
@@ -565,7 +565,7 @@ class _FileReader(msgspec.Struct):
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
-    """Yield the blocks of each section with the headings above it, outermost first.
+    """Yield each section as its headings, outermost first, and its blocks.
 
     A paragraph of one bold line with blocks below it is a heading of the lowest level.
     """
@@ -596,14 +596,14 @@ def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[B
 
 
 def _span(block: Block) -> Iterator[int]:
-    """Yield the first and last line of a block and of each of its children."""
+    """Yield the numbers of the first and last lines of a block and of its children."""
     yield from block.lines
     for child in block.children:
         yield from _span(child)
 
 
 def _bare(text: str) -> str:
-    """Return the text of an item without marker and checkbox, with its children unindented."""
+    """Remove the marker and checkbox from a list item's text, and unindent its children."""
     match = _MARKER.match(text)
     if match is None:
         return text
@@ -613,7 +613,7 @@ def _bare(text: str) -> str:
 
 
 def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
-    """Join each paragraph that gives a reason or exception to the node it explains."""
+    """Join paragraphs that give a reason or an exception to the nodes they explain."""
     joined: list[_Node] = []
     for node in nodes:
         last = joined[-1] if joined else None
@@ -634,7 +634,7 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
 
 
 def _explains(text: str) -> bool:
-    """Return whether a paragraph gives the reason or exception of the text before it."""
+    """Return whether a paragraph gives a reason or an exception for the text before it."""
     opening = patterns().sentences["explains"].match(text)
     return opening is not None and _COLON_NEAR.match(text, opening.end()) is not None
 
@@ -648,13 +648,16 @@ def _is_labelled(node: _Node) -> bool:
 
 
 def _introduces(node: _Node) -> bool:
-    """Return whether a paragraph introduces the next node by a final colon or as one bold line."""
+    """Return whether a paragraph introduces the next node.
+
+    It must end in a colon or be one bold line.
+    """
     bold = _BOLD_LINE.match(node.text) is not None
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 
 
 def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
-    """Return whether fragments directly follow a paragraph, or follow bold text."""
+    """Return whether list items that are mere fragments continue a paragraph."""
     run, node = _list_after(nodes, at), nodes[at]
     if not run or run[0].kind != "item" or not _is_fragments(run):
         return False
@@ -664,7 +667,7 @@ def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
 
 
 def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the items, table, code or paragraph that a node introduces."""
+    """Return the nodes that a node introduces: items, a table, code or a paragraph."""
     run: list[_Node] = []
     for node in nodes[at + 1 :]:
         if run and (node.kind != run[0].kind or node.kind == "paragraph"):
@@ -674,7 +677,7 @@ def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
 
 
 def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the items after an item that ends in a colon, up to the next such item."""
+    """Return the items that an item ending in a colon introduces, up to the next such item."""
     node = nodes[at]
     if node.kind != "item" or node.block.children or not _ends_open(node.text):
         return []
@@ -689,7 +692,7 @@ def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
 
 
 def _ordered_from(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the numbered items from a node, or nothing if they are too long for one statement."""
+    """Return the numbered items from a node on, or none if too long for one statement."""
     if at and _is_step(nodes[at - 1]):
         return []
     run: list[_Node] = []
@@ -712,14 +715,14 @@ def _ends_open(text: str) -> bool:
 
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
-    """Return whether a node is another field of a card."""
+    """Return whether a node is a further field of a card, which still has room for it."""
     is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
     total = sum(len(n.text) for n in (*fields, node))
     return is_one and total <= FIELDS_LENGTH and not node.block.task
 
 
 def _unset(line: str) -> bool:
-    """Return whether a line is an unfilled field."""
+    """Return whether a line is a field without a value."""
     bare = _bare(line).strip()
     key, value = field_of(bare)
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
@@ -727,13 +730,13 @@ def _unset(line: str) -> bool:
 
 
 def _is_shipped(line: str) -> bool:
-    """Return whether a line of prose is a template line that many workspaces share."""
+    """Return whether a line is prose from a template that many workspaces share."""
     is_prose = not (_MARKER.match(line) or _ends_open(line) or field_of(line)[0])
     return is_prose and line_hash(line) in weights().templates
 
 
 def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
-    """Return whether items are short fragments without sentences, each meaningless by itself."""
+    """Return whether list items are short fragments that are meaningless on their own."""
     texts = [_bare(n.text) for n in items]
     ends = sum(text.rstrip(_MARKS).endswith(SENTENCE_ENDS) for text in texts)
     states = any(_states(text) for text in texts)
@@ -742,20 +745,20 @@ def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
 
 
 def _states(text: str) -> bool:
-    """Return whether a text states something that can be true or change by itself."""
+    """Return whether a text states a preference, a decision, a rule or a finished task."""
     signs = patterns().sentences
     return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
 
 
 def _names_thing(heads: tuple[str, ...]) -> bool:
-    """Return whether the innermost heading names a thing, not a kind of section or a time."""
+    """Return whether the innermost heading names a thing, and not a kind of section or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
     return not any(pattern.search(heads[-1]) for pattern in patterns().headings.values())
 
 
 def _is_card(nodes: Sequence[_Node], average: int) -> bool:
-    """Return whether a section is one statement: steps, a lead-in with its list, or fragments."""
+    """Return whether a section is one statement: steps, an introduced list, or fragments."""
     total = sum(width(n.text) for n in nodes)
     items = [n for n in nodes if n.kind == "item"]
     if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
@@ -782,7 +785,7 @@ CONTEXT_LENGTH, PART_LENGTH = 240, 80
 
 
 def spelled_context(names: Iterable[str]) -> str:
-    """Join the names above a text, outermost first. Names that repeat another are omitted."""
+    """Join the file and heading names above a text, outermost first, without repetitions."""
     parts: list[str] = []
     seen = ""
     for part in names:

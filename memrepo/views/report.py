@@ -109,7 +109,7 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def event(self) -> Event:
-        """Return the telemetry event that the run's status causes at its end."""
+        """Return the name of the telemetry event for the run's end, which depends on the status."""
         return EVENTS.get(self.status, "run_failed")
 
     @property

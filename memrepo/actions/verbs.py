@@ -1,4 +1,4 @@
-"""The table of verbs: name, help line, module, and whether the verb writes history.
+"""The table of verbs: names, help lines, modules, and whether each verb writes history.
 
 A verb's module defines `Request` and `do(work, request)`. If several verbs share a module, each has
 `NameRequest` and `name(work, request)`. A module is imported when its verb is called, so `--help`
@@ -32,14 +32,14 @@ class Verb(NamedTuple):
     """Class name of its request. Verbs that share a module have `PinRequest` and so on."""
 
     def load(self) -> Loaded:
-        """Import the verb's module; return its request class and its function."""
+        """Import the verb's module, and return the request class and the function of the verb."""
         module = import_module(self.module)
         do = "do" if self.request == "Request" else self.name.replace("-", "_")
         return Loaded(getattr(module, self.request), getattr(module, do))
 
 
 class Loaded(NamedTuple):
-    """The request class of a verb and its function."""
+    """The request class and the function of a verb, after import."""
 
     Request: type[Any]
     do: Callable[[Work, Any], Result]
@@ -142,7 +142,7 @@ VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
 
 
 class Alias(NamedTuple):
-    """An older name of a verb: the current verb, and the request fields that the alias sets."""
+    """An older name of a verb, with the current verb and the request fields that the alias sets."""
 
     verb: str
     given: Mapping[str, object]
@@ -165,7 +165,7 @@ ALIASES: dict[str, Alias] = {
 
 
 def perform(work: Work, name: str, request: Any) -> Result:
-    """Run a verb with a request and return its result.
+    """Run a verb with a request, and return the result.
 
     Verbs that write first settle merges by git.
     """

@@ -1,4 +1,4 @@
-"""The context of a verb: the call it answers, and the open repository.
+"""The context in which a verb runs: the call that it answers, and the open repository.
 
 `--version`, `--help` and `check FILE` import this module too. Therefore modules that open a
 repository (store, configuration) are imported inside functions.
@@ -78,7 +78,7 @@ _IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
 class NewerFormat(MemrepoError):
-    """Raised when a newer memrepo wrote the repository. Reading works, writing is refused."""
+    """Raised on writing when a newer memrepo wrote the repository. Reading still works."""
 
     exit_code = Exit.DECIDE
 
@@ -90,7 +90,7 @@ class NewerFormat(MemrepoError):
 
 
 class OlderFormat(MemrepoError):
-    """Raised when an older memrepo wrote the repository. Writing requires a migration first."""
+    """Raised on writing when an older memrepo wrote the repository. It must be migrated first."""
 
     exit_code = Exit.DECIDE
 
@@ -108,7 +108,7 @@ def _resume_purge(store: Repository) -> None:
 
 
 class Work:
-    """The repository of one call, opened on first use and closed with the call.
+    """The repository of one call, opened on first use and closed at the end of the call.
 
     `tree` and `config` belong to one commit and do not change after a write. Use `refreshed()` for
     the new HEAD, or `at()` for another commit. Only the Work that opened a repository closes it.
@@ -142,7 +142,7 @@ class Work:
 
     @property
     def store(self) -> Repository:
-        """Return the repository that contains the call's folder; raises NotARepository."""
+        """Return the repository that contains the call's folder. Raises NotARepository."""
         if self._store is None:
             from memrepo.store.repo import open_repository
 
@@ -154,7 +154,7 @@ class Work:
 
     @property
     def tree(self) -> Snapshot:
-        """Return the files at this work's commit, which is HEAD at first use.
+        """Return the files at this Work's commit, which is HEAD at first use.
 
         Memories that the caller may not see are left out.
         """
@@ -162,14 +162,14 @@ class Work:
 
     @property
     def whole(self) -> Snapshot:
-        """Return the same files with the memories of every scope. Writes are computed on these."""
+        """Return the files with the memories of every scope, because writes are computed on all."""
         if self._tree is None:
             self._tree = self.store.snapshot(self.store.head())
         return self._tree
 
     @property
     def config(self) -> Config:
-        """Return the effective configuration; raises ConfigError."""
+        """Return the effective configuration. Raises ConfigError."""
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
             switch_off(self._config.get("secrets.off"))
@@ -187,7 +187,7 @@ class Work:
 
     @property
     def actor(self) -> str:
-        """Return the actor.
+        """Return who performs the call.
 
         `human:<email>` is used only for a listed author, never under an agent.
         """
@@ -200,7 +200,7 @@ class Work:
 
     @property
     def author(self) -> str:
-        """Return the git author for new commits: the agent if one acts, else the person."""
+        """Return the git author for new commits: the agent if one acts, otherwise the person."""
         from memrepo.store import settings, stream
 
         kind, _, name = self.call.actor.partition(":")
@@ -226,7 +226,7 @@ class Work:
         return landings(self.store.repo, self.tree.commit, layout, files.below(layout.area("runs")))
 
     def refreshed(self) -> Work:
-        """Return a Work at the current HEAD. The loaded tree is reused if HEAD has not moved."""
+        """Return a Work at the current HEAD, reusing the loaded tree if HEAD has not moved."""
         head = self.store.head()
         known = self._tree is not None and self._tree.commit == head
         return Work(self.call, store=self.store, tree=self._tree if known else None)
@@ -236,7 +236,7 @@ class Work:
         return Work(msgspec.structs.replace(self.call, scope=""), store=self.store)
 
     def at(self, tree: Snapshot, config: Config) -> Work:
-        """Return a Work on another commit's files, with the given configuration."""
+        """Return a Work on the files of another commit, with the given configuration."""
         return Work(self.call, store=self.store, tree=tree, config=config)
 
     def refresh(self) -> None:
@@ -246,7 +246,7 @@ class Work:
             self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
 
     def require_writable(self) -> None:
-        """Raise NewerFormat or OlderFormat if this program cannot write the repository's format."""
+        """Raise NewerFormat or OlderFormat if this version cannot write the repository's format."""
         from memrepo.config import FORMAT
 
         found = self.config.get("format")
@@ -254,14 +254,14 @@ class Work:
             raise (NewerFormat if found > FORMAT else OlderFormat)(found, FORMAT)
 
     def begin_write(self, *, dry_run: bool = False) -> None:
-        """Raise if writing is not possible here; finish operations that a crash interrupted."""
+        """Finish operations that a crash interrupted. Raise if writing is not possible here."""
         self.require_writable()
         self.store.refuse_unfit()
         if not dry_run:
             self.store.recover()
 
     def context(self, **more: Any) -> Context:
-        """Return the message context that all commits of this call share."""
+        """Return the message context shared by all commits of this call."""
         from memrepo.core.messages import Context
 
         return Context(actor=self.actor, **more)
@@ -283,14 +283,14 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
-    """A setting that must not come from the repository, and its origin."""
+    """A setting that must come from outside the repository, and its origin."""
 
     value: Any
     origin: str
 
 
 def outside(work: Work) -> Mapping[str, Setting]:
-    """Return settings from outside the repository: the person's, overridden by this clone's."""
+    """Return settings from outside the repository. Those of this clone override the person's."""
     from memrepo.config import OUTSIDE, RETIRED, ConfigError, git_name, parse_outside
     from memrepo.store import settings
     from memrepo.store.git import user_config
@@ -315,7 +315,7 @@ def outside(work: Work) -> Mapping[str, Setting]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Run the block with the garbage collector disabled.
+    """Run a block of code with the garbage collector disabled.
 
     The collector would scan all memories repeatedly, although few objects form cycles.
     """

@@ -34,7 +34,7 @@ Does: TypeAlias = Literal["unchanged", "made", "edited", "removed"]
 
 
 class Unreadable(MemrepoError):
-    """Raised when a settings file of another program cannot be parsed. The file is not changed."""
+    """Raised when another program's settings file cannot be parsed. The file is left unchanged."""
 
     exit_code = Exit.USAGE
 
@@ -43,7 +43,7 @@ class Unreadable(MemrepoError):
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """The edit of one file.
+    """The edit to make to one file.
 
     `found` is the current text, `base` the text without memrepo's part, and `after` the new text.
     None means that the file does not exist.
@@ -56,7 +56,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def does(self) -> Does:
-        """Return what happens to the file."""
+        """Return what the edit does to the file."""
         if self.found == self.after:
             return "unchanged"
         return "removed" if self.after is None else "made" if self.found is None else "edited"
@@ -81,14 +81,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class File(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of the agent program, and what happens to it."""
+    """A file of the agent program, and the change made to it."""
 
     path: str
     does: Does
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """What happens to each file, and the steps left to the user."""
+    """The change to each file, and the steps that the user must take."""
 
     files: tuple[File, ...]
     next: tuple[str, ...]
@@ -112,7 +112,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _unread(edits: Sequence[Edit]) -> Iterator[str]:
-    """Yield a warning if Claude Code ignores the edited settings because they contain comments."""
+    """Yield a warning if Claude Code ignores the edited settings because of comments in them."""
     for edit in edits:
         if edit.path.name == "settings.json" and edit.path.parent.name == ".claude":
             with suppress(ValueError):
@@ -137,7 +137,7 @@ def _into(work: Work, request: Request) -> Path:
 
 
 def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
-    """Return the edit of one file.
+    """Return the edit to make to one file.
 
     A file that is unchanged since the installation is restored byte for byte.
     """
@@ -156,7 +156,7 @@ def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
 
 
 def _is_bare(text: str | None, *, made: bool) -> bool:
-    """Return whether a file has no content left.
+    """Return whether an edited file has no content left.
 
     An empty JSON object counts as empty only if memrepo created the file (`made`).
     """

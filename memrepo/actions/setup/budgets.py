@@ -14,14 +14,14 @@ from memrepo.policies.hotcache import hot_of
 
 
 class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of memories in the hot cache, and the limit."""
+    """The number of memories in the hot cache, and the limit on that number."""
 
     bullets: int
     budget: int
 
 
 class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of judges this month, and the limits.
+    """The cost of judges this month, and the limits on that cost.
 
     `usd` is None if a price is unknown. A limit is None if it is not set.
     """
@@ -59,7 +59,7 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def spent(self) -> tuple[Spent, ...]:
-        """Return the amounts used of this month's limits, in US dollars and in tokens."""
+        """Return the used part of each of this month's limits, in US dollars and in tokens."""
         found = []
         if self.month.usd is not None and self.month.max_usd:
             found.append(Spent(used=self.month.usd, limit=self.month.max_usd, unit="US dollars"))
@@ -76,7 +76,7 @@ def hot_budget(work: Work, state: State) -> HotBudget:
 
 
 def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
-    """Return both budgets. `bullets` is the number of bullets in the hot cache."""
+    """Return both budgets. `bullets` is the number of bullets on the hot cache page."""
     hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
     recorded, zone = work.tree.manifests[0], work.config.zone
     spent, today = spent_in_month(now, recorded, zone), spent_in_day(now, recorded, zone)

@@ -97,13 +97,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """All configuration keys, and the settings that are stored outside the repository."""
+    """All configuration keys, and the settings stored outside the repository."""
 
     keys: tuple[Row, ...]
 
 
 class Explained(result.Result, frozen=True, kw_only=True):
-    """A key: its description, allowed values, default, and current value with its origin."""
+    """A key with its description, allowed values and default, and its current value and origin."""
 
     key: str
     doc: str
@@ -118,7 +118,7 @@ class Explained(result.Result, frozen=True, kw_only=True):
 
 
 class Changed(result.Result, frozen=True, kw_only=True):
-    """The value of a key before and after the change, and the commit of the change."""
+    """The value of a key before and after a change, and the commit of that change."""
 
     key: str
     old: Any
@@ -187,7 +187,7 @@ def _text(work: Work) -> str:
 
 
 def _plain(value: object) -> object:
-    """Return a value as JSON types."""
+    """Return a value as JSON-compatible types."""
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
     return list(value) if isinstance(value, tuple) else value
@@ -214,7 +214,7 @@ def _explained(work: Work, name: str) -> Explained:
 
 
 def _key_and_path(name: str) -> tuple[Key, tuple[str, ...]]:
-    """Return the key with the given name and its path in the file.
+    """Return the key with the given name, and the key's path in the file.
 
     The name of a table entry returns the key of the table.
     """
@@ -248,7 +248,7 @@ def _set(work: Work, request: Request) -> Changed:
 
 
 def _value(work: Work, key: Key, request: Request) -> object:
-    """Return the value for the words of a command line."""
+    """Return the value that the words of a command line specify."""
     words = request.values
     if request.what in ("add", "remove"):
         if key.kind not in LISTS:
@@ -280,7 +280,7 @@ def _value(work: Work, key: Key, request: Request) -> object:
 def _written(
     work: Work, request: Request, new: str, what: str, values: tuple[object, object]
 ) -> Changed:
-    """Write the file. Commit the change if the file had no uncommitted edits."""
+    """Write the file, and commit the change if the file had no uncommitted edits."""
     work.require_writable()
     path, store = work.tree.layout.config, work.store
     name, (before, after) = request.key, values
@@ -316,7 +316,7 @@ def _changed(
 
 
 def _in_clone(work: Work, request: Request) -> Changed:
-    """Set a key in the clone's `.git/config`, because a repository must not contain it."""
+    """Set a key in this clone's `.git/config`, because the repository must not contain the key."""
     name, repo = f"memrepo.{git_name(request.key)}", work.store.repo
     before = settings.get(repo, name) or None
     if request.what in ("add", "remove") or len(request.values) > 1:

@@ -1,4 +1,4 @@
-"""`memrepo doctor`: named checks of the repository, configuration, index, hooks and judge."""
+"""`memrepo doctor`: run named checks of repository, configuration, index, hooks and judge."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ _LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
 
 
 def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """Check the work tree against all rules. Return (other problems, secrets)."""
+    """Check the work tree against all rules. Return other problems and secrets as a pair."""
     looked = whole.look(work.store.root)
     found = [p for p in looked.problems if p.severity == "error"]
     early = tuple(p for p in looked.early if p.severity == "error")
@@ -190,7 +190,7 @@ def _broken(work: Work, fix: bool) -> Finding:
 
 
 def _purged(work: Work, fix: bool) -> Finding:
-    """Check for purges whose key is missing, or that were not repeated in this clone."""
+    """Check for purges whose key is missing or that this clone has not repeated."""
     repo = work.store.repo
     if not repo.refs.id(RECORDS):
         return Finding(name="purged", ok=True, message="nothing was purged")
@@ -252,7 +252,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Run all checks. The exit status is 1 if a check fails."""
+    """Run all checks. Exit with status 1 if any check fails."""
     left = tuple(name for name in names() if name in WHOLE) if request.quick else ()
     found: list[Finding] = []
     for check in (*CHECKS, _schedule):
@@ -275,7 +275,7 @@ class _Unreadable(Exception):
 
 
 def _guarded(check: Check, work: Work, fix: bool) -> Finding:
-    """Run one check. Return an error as a failed finding, so that the other checks still run.
+    """Run one check, turning an error into a failed finding so that the other checks still run.
 
     Raises _Unreadable if an object is missing.
     """
@@ -288,7 +288,7 @@ def _guarded(check: Check, work: Work, fix: bool) -> Finding:
 
 
 def _missing(work: Work) -> dict[str, str]:
-    """Return the missing objects of files at HEAD, by path."""
+    """Return the missing objects of files at HEAD, by file path."""
     return work.store.repo.light.objects.missing(work.tree.commit)
 
 
@@ -347,14 +347,14 @@ def _state(work: Work, fix: bool) -> Finding:
 
 
 def _folders_gone(work: Work) -> list[str]:
-    """Return memrepo's folders that exist at HEAD but not in the work tree."""
+    """Return the folders of memrepo that exist at HEAD but not in the work tree."""
     layout, root = work.tree.layout, work.store.root
     areas = (layout.area(name).rstrip("/") for name in AREAS)
     return [a for a in areas if work.tree.files.below(f"{a}/") and not (root / a).is_dir()]
 
 
 def _taken_out(work: Work) -> list[str]:
-    """Return files that are staged for deletion but are unchanged in the work tree.
+    """Return files that are staged for deletion but unchanged in the work tree.
 
     Two git processes that write the index concurrently leave this state, and so does `git rm
     --cached`.
@@ -474,7 +474,7 @@ def _judges(work: Work, fix: bool) -> Finding:
 
 
 def _next_run(work: Work) -> str:
-    """Return the estimated cost of the next run, or an empty string if the judge is free."""
+    """Return the estimated cost of the next run; empty if the judge is free."""
     choice = Choice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return ""

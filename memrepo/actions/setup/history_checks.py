@@ -1,4 +1,4 @@
-"""Checks of `doctor` that read history: trailers, manifests, chains, references, signatures."""
+"""The checks of `doctor` that read history: trailers, manifests, chains, links, signatures."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _tombstones(work: Work, fix: bool) -> Finding:
 
 
 def tombstone_problems(state: State) -> tuple[Problem, ...]:
-    """Return the problems of tombstones. An unreadable tombstone blocks no memory."""
+    """Return the problems with tombstones. An unreadable tombstone blocks no memory."""
     return tombstones_in(state).problems
 
 
@@ -113,7 +113,7 @@ def _rejected(work: Work, fix: bool) -> Finding:
 def _since(
     work: Work, name: str, problems_of: Callable[[State], tuple[Problem, ...]], well: str
 ) -> Finding:
-    """Report the problems at HEAD, and the commit that introduced the first problem."""
+    """Report the problems at HEAD, and the commit that introduced the first of them."""
     problems = problems_of(work.tree.state())
     if not problems:
         return Finding(name=name, ok=True, message=well)
@@ -137,7 +137,7 @@ def _same(one: Problem, other: Problem) -> bool:
 
 
 def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
-    """Return the commit that introduced a problem at HEAD, by binary search.
+    """Return the commit that introduced a problem found at HEAD, by binary search.
 
     Search along first parents, then within the chain of the run that the commit merged.
     """

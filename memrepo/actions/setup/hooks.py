@@ -43,7 +43,7 @@ class Installed(result.Result, frozen=True, kw_only=True):
 
 
 class Hook(msgspec.Struct, frozen=True, kw_only=True):
-    """A hook. `message` is the reason that it does not run."""
+    """A hook and its state. `message` says why the hook does not run."""
 
     name: str
     ok: bool
@@ -51,14 +51,14 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class States(result.Result, frozen=True, kw_only=True):
-    """The state of each hook, and why programs named by the repository are not trusted."""
+    """The state of each hook, and why programs that the repository names are not trusted."""
 
     hooks: tuple[Hook, ...]
     trust: str
 
 
 class Ran(result.Result, frozen=True, kw_only=True):
-    """The problems that a hook found, and the files that it fixed."""
+    """The problems that a hook found, and the files that the hook fixed."""
 
     problems: tuple[Problem, ...]
     fixed: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ def _status(work: Work) -> States:
 
 
 def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
-    """Run a hook. Each branch imports only what its hook needs, to start quickly."""
+    """Run a hook. Each branch imports only what the hook needs, so that it starts quickly."""
     if name in _STAGED:
         from memrepo.actions.check import check
 
@@ -154,7 +154,7 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
 
 
 def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...]:
-    """Update an existing index to HEAD. Return the git merges that memrepo must settle."""
+    """Update an existing index to HEAD. Return the merges by git that memrepo must settle."""
     if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
         return ()  # a checkout of files, or of the same commit
     from memrepo.actions.hand_merges import announced, unsettled

@@ -1,4 +1,4 @@
-"""The files that memrepo installs for each agent program, and the functions to edit them.
+"""The files that memrepo installs for each agent program, and the functions that edit them.
 
 Installing twice does not duplicate memrepo's part. Uninstalling works even if the file was edited
 after the installation.
@@ -33,7 +33,7 @@ _TOML_BLOCK = regex(r"(?:\r?\n)?^# memrepo:begin.*?^# memrepo:end$\r?\n?", re.DO
 
 
 def with_block(text: str, body: str, *, toml: bool = False) -> str:
-    """Append memrepo's block to a text, replacing an existing block. Return the new text."""
+    """Return a text with memrepo's block, replacing an existing block or adding one at the end."""
     rest = without_block(text, toml=toml)
     joint = "" if not rest or rest.endswith("\n") else "\n"
     begin, end = (_TOML_BEGIN, _TOML_END) if toml else (BEGIN, END)
@@ -46,7 +46,7 @@ def without_block(text: str, *, toml: bool = False) -> str:
 
 
 class Servers(NamedTuple):
-    """The files in which a client configures servers and instructions.
+    """The files in which an agent program configures servers and instructions.
 
     `home` and `home_says` are for all projects of a user, `project` and `project_says` for one
     project.
@@ -138,7 +138,7 @@ def _shell(words: Sequence[str]) -> str:
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """The functions that add memrepo's part to a file, and remove it.
+    """The functions that add memrepo's part to a file and remove it again.
 
     If the whole file belongs to memrepo, `take` returns an empty string.
     """
@@ -149,7 +149,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tuple[Part, ...]:
-    """Return the parts to install for a host in a folder.
+    """Return the parts to install for an agent program in a folder.
 
     `program` is the command line of memrepo.
     """
@@ -189,14 +189,14 @@ _INSTRUCTIONS = {
 
 
 def home_of(host: str) -> Path | None:
-    """Return the folder of a host's settings for all projects, or None if the host has none."""
+    """Return the folder of a program's settings for all projects, or None if it has none."""
     if host == "generic" or (host in CLIENTS and not CLIENTS[host].home):
         return None
     return Path.home() / ".openclaw" if host == "openclaw" else Path.home()
 
 
 def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
-    """Return the steps left to the user after the installation."""
+    """Return the steps that the user must take after the installation."""
     steps = _host_steps(host, into, program)
     if program[0] == "memrepo" and shutil.which("memrepo") is None:
         here = shlex.quote(crontab.program()[0])
@@ -263,7 +263,7 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
 
 
 def _table(path: Path, name: str, program: Sequence[str]) -> Part:
-    """Return the part for a server entry in a TOML file, as a marked block."""
+    """Return the part that sets a server entry in a TOML file, as a marked block."""
     # A JSON string or list of strings is valid TOML with the same value.
     command, args = json.dumps(program[0]), json.dumps([*program[1:], "mcp"])
     body = f"[{name}]\ncommand = {command}\nargs = {args}"
@@ -277,7 +277,7 @@ def _table(path: Path, name: str, program: Sequence[str]) -> Part:
 def _server(
     path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str] | None = None
 ) -> Part:
-    """Return the part for the entry of the MCP server in a JSON file."""
+    """Return the part that sets the MCP server's entry in a JSON file."""
     entry = {**(more or {}), "command": program[0], "args": [*program[1:], "mcp"]}
 
     def take(text: str) -> str:

@@ -1,4 +1,4 @@
-"""`memrepo init`: create a knowledge repository, or adopt an existing folder."""
+"""`memrepo init`: create a knowledge repository or adopt an existing folder."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recognised(NamedTuple):
-    """The recognised kind of a folder, and the source profile that covers all its files."""
+    """The kind of a folder, as recognised, and the source profile that covers all its files."""
 
     what: str = ""
     """Empty if the kind is unknown."""
@@ -88,7 +88,7 @@ class Recognised(NamedTuple):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The repository, and what was imported and read."""
+    """The new repository, and what was imported into it and read."""
 
     path: str
     commit: str
@@ -122,7 +122,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Create or adopt a repository. Existing files are not changed."""
+    """Create or adopt a repository without changing existing files."""
     if request.tz is not None and not is_zone(request.tz):
         raise UsageError(
             f"memrepo init: --tz {request.tz!r} is not a zone of the tz database",
@@ -219,12 +219,12 @@ _EMPTY = (
 
 
 def _holds(at: Work, ingested: Ingested) -> bool:
-    """Return whether the workspace contains sources, including sources that could not be read."""
+    """Return whether the workspace contains sources, including any that could not be read."""
     return bool(ingested.refused) or any(at.tree.files.below(at.tree.layout.area("sources")))
 
 
 def machine_zone() -> str:
-    """Return the time zone of this machine. `TZ` takes precedence. Return UTC if it is unknown."""
+    """Return this machine's time zone, preferring `TZ`, or UTC if the time zone is unknown."""
     import logging
     from zoneinfo import ZoneInfoNotFoundError
 
@@ -239,7 +239,7 @@ def machine_zone() -> str:
 
 
 def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
-    """Return patterns for `sources.claims` that match all given files.
+    """Return patterns for `sources.claims` that match all the given files.
 
     There is one pattern per top folder and file extension. An extension found in many folders, as
     in a vault, gets a single pattern.
@@ -284,7 +284,7 @@ _CODE = {
 
 
 def recognise(folder: Path) -> Recognised:
-    """Return the kind of a folder, recognised by the names in it.
+    """Return the kind of a folder, recognised by the names of its files.
 
     A folder of notes is recognised by the files below it.
     """
@@ -318,14 +318,14 @@ def _claims(at: Work, workspace: Path) -> Brought:
 
 
 def _unread(at: Work, workspace: Path | None) -> Unread:
-    """Return the files of a workspace that runs do not read."""
+    """Return the files in a workspace that runs do not read."""
     if workspace is None:
         return Unread()
     return find_unread(workspace, at.config.source_rules(), follow=followed(at))
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:
-    """Return whether the folder itself is a workspace, with files that runs would read."""
+    """Return whether the folder itself is a workspace with files that runs would read."""
     if found.profile == "notes":
         return True
     if not where.is_dir() or (where / CONFIG_NAME).exists():
@@ -341,7 +341,7 @@ def _taken(where: Path) -> bool:
 def _first_commit(
     store: Repository, work: Work, request: Request, found: Recognised, *, bare: bool
 ) -> str:
-    """Commit the templates. When adopting a folder, commit only the configuration."""
+    """Commit the templates or, when adopting a folder, only the configuration."""
     step = Step(
         op="init",
         what="Create knowledge repository",

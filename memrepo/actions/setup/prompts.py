@@ -1,4 +1,4 @@
-"""Prompts that an operator gives to an agent, filled in for this repository.
+"""The prompts that an operator gives to an agent, filled in for this repository.
 
 There is one prompt per run mode for an agent started by a scheduler, and one for an agent's own
 instructions.
@@ -23,7 +23,7 @@ _VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """A prompt with this repository's commands, its version, and the hash of its template."""
+    """A prompt with this repository's commands, with its version and the hash of its template."""
 
     version: int
     hash: str
@@ -31,17 +31,17 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_prompt(work: Work, mode: RunMode) -> Prompt:
-    """Return the prompt for an agent that a scheduler starts for a run."""
+    """Return the prompt for an agent that a scheduler starts to perform a run."""
     return _filled(work, f"{mode}-cron.md")
 
 
 def agent_snippet(work: Work) -> Prompt:
-    """Return the section on memory for an agent's own instructions."""
+    """Return the section about memory for an agent's own instructions."""
     return _filled(work, "agent-snippet.md")
 
 
 def agent_tools() -> Prompt:
-    """Return the section on memory for an agent that uses the tools, without any commands."""
+    """Return the section about memory for an agent that uses tools instead of commands."""
     raw = asset("prompts", "agent-tools.md").read_text(encoding="utf-8")
     return _prompt(raw, raw)
 

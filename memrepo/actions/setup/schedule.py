@@ -1,4 +1,4 @@
-"""`memrepo schedule`: start runs at the configured times, by crontab or by an agent's own cron."""
+"""`memrepo schedule`: start runs at configured times, by crontab or by an agent's own cron."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CannotSchedule(MemrepoError):
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """A cron expression of the cadence, in the repository's time zone."""
+    """A scheduled job, with its cron expression in the repository's time zone."""
 
     name: str
     mode: RunMode
@@ -62,7 +62,7 @@ def crontab_lines(work: Work, cron_zone: str, now: datetime) -> dict[str, tuple[
 
 
 def block_of(work: Work, lines: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return the crontab block of a repository.
+    """Return a repository's block in the crontab.
 
     Each cron expression is a comment, followed by its lines.
     """
@@ -82,7 +82,7 @@ def _lines(work: Work, job: Job, ahead: frozenset[timedelta]) -> Iterator[str]:
 
 
 def _command(work: Work, mode: RunMode, *, asks: bool) -> str:
-    """Return the shell command of a crontab line.
+    """Return the shell command to put on a crontab line.
 
     Escape percent signs, which would end the command.
     """
@@ -117,7 +117,7 @@ def _command(work: Work, mode: RunMode, *, asks: bool) -> str:
 
 
 class Launcher(msgspec.Struct, frozen=True, kw_only=True):
-    """A job for an agent's own cron: times, timeout, message, and where to announce it."""
+    """A job for an agent's own cron: times, timeout, message, and where to announce the result."""
 
     name: str
     mode: RunMode
@@ -131,7 +131,7 @@ class Launcher(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def launchers(work: Work) -> tuple[tuple[Launcher, ...], tuple[Problem, ...]]:
-    """Return the jobs for an agent's own cron, and problems that prevent report delivery."""
+    """Return the jobs for an agent's own cron, and problems that prevent delivery of reports."""
     get = work.config.get
     channel, to = get("announce.channel"), get("announce.to")
     told = bool(get("reporting.enabled") and channel and to)
@@ -171,7 +171,7 @@ def prompt_file(work: Work, mode: RunMode) -> Path:
 
 
 def block_name(root: Path) -> str:
-    """Return the name of a repository's crontab block, which is its path."""
+    """Return the name of a repository's crontab block, which is the repository's path."""
     return str(root)
 
 
@@ -219,7 +219,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CronPrompt(result.Result, frozen=True, kw_only=True):
-    """The prompt for an agent that a scheduler starts for a run."""
+    """The prompt for an agent that a scheduler starts to perform a run."""
 
     mode: Mode
     version: int
@@ -235,7 +235,7 @@ class Due(result.Result, frozen=True, kw_only=True):
 
 
 class Removed(result.Result, frozen=True, kw_only=True):
-    """Whether the crontab changed, and what started the runs before."""
+    """Whether the crontab was changed, and what started the runs before."""
 
     changed: bool
     by: str
@@ -253,7 +253,7 @@ class Launchers(result.Result, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A job of the cadence, and its crontab lines."""
+    """A scheduled job, and its lines in the crontab."""
 
     name: str
     mode: RunMode
@@ -263,7 +263,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entries(result.Result, frozen=True, kw_only=True):
-    """The crontab entries, their state, and the times of the next runs."""
+    """The crontab entries with their state, and the times of the next runs."""
 
     entries: tuple[Entry, ...]
     by: str
@@ -311,7 +311,7 @@ def _due(work: Work, request: Request) -> Due:
 
 
 def install(work: Work, now: datetime, zone: str = "", *, dry_run: bool = False) -> bool:
-    """Write the entries of a repository to the crontab. Return whether the crontab changed.
+    """Write a repository's entries to the crontab. Return whether the crontab changed.
 
     `zone` is the time zone of cron, if it differs from the machine's. A given zone is stored in the
     settings.
@@ -341,7 +341,7 @@ def _install(work: Work, request: Request) -> Entries:
 
 
 def _record(work: Work, now: datetime, by: str) -> None:
-    """Store what starts the runs, and since when.
+    """Record what starts the runs, and since when.
 
     The time is not changed if `by` is already stored, so runs missed since then still count.
     """
@@ -412,7 +412,7 @@ def _show(work: Work, request: Request) -> Launchers | Entries:
 
 
 def out_of_step(work: Work, now: datetime) -> str:
-    """Return how the crontab differs from the configuration, or an empty string."""
+    """Return how the crontab differs from the configuration; empty if it does not."""
     there = crontab.block(crontab.read(), block_name(work.store.root))
     zone = settings.get(work.store.repo, CRON_ZONE)
     lines = crontab_lines(work, zone, now)

@@ -32,7 +32,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A source: its kind with the reason, its number of thoughts, and its number of memories."""
+    """A source with its kind, the reason for the kind, and its numbers of thoughts and memories."""
 
     path: str
     kind: str
@@ -44,7 +44,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The sources in path order, and the total limit of memories."""
+    """The sources in path order, and the limit on the total number of memories."""
 
     files: tuple[SourceFile, ...]
     thoughts: int

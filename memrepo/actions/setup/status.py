@@ -1,4 +1,4 @@
-"""`memrepo status`: the state of the repository, pending runs, and problems."""
+"""`memrepo status`: show the state of the repository, pending runs and problems."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str, ...]]:
-    """Return the number of sources, and the names of sources with text that no run has read yet."""
+    """Return the number of sources, and the names of those with text that no run has read."""
     cursor = cursors(manifests)
     texts = texts_at(work, cursor)
     reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
@@ -190,7 +190,7 @@ def _sources(work: Work, manifests: Sequence[Recorded]) -> tuple[int, tuple[str,
 
 
 def _moved_cache(work: Work) -> str:
-    """Return the path of the hot cache if another file occupies its configured path, else ""."""
+    """Return the hot cache's path if another file occupies the configured path, otherwise ""."""
     rules, layout, files = hot_rules(work), work.tree.layout, work.tree.files
     place = layout.prefix + rules.path
     blob = files.regular(place)
@@ -200,7 +200,7 @@ def _moved_cache(work: Work) -> str:
 
 
 def _stale_views(work: Work) -> tuple[str, ...]:
-    """Return the views that single writes left stale, or nothing before the first run."""
+    """Return the views that individual writes left stale; none before the first run."""
     if not work.tree.files.below(work.tree.layout.area("views")):
         return ()
     return stale_files(work)

@@ -1,4 +1,4 @@
-"""The survey of all memories at a commit, as reported by `status`."""
+"""The survey of all memories at a commit, as `status` reports it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from memrepo.policies.standing import conflicts, counted_as
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts of memories, and their problems."""
+    """The counts of memories, and the problems found in them."""
 
     memories: Mapping[str, int]
     """The number of memories by status."""
@@ -44,7 +44,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def survey(work: Work) -> Survey:
-    """Return the survey of the current commit, cached by commit and scope."""
+    """Return the survey of the current commit. It is cached by commit and scope."""
     surveys = work.store.trees.catalogue.surveys
     key = digest([work.tree.commit, work.call.scope])
     if key not in surveys:

@@ -1,4 +1,4 @@
-"""Set one key in a TOML text that a person wrote, preserving all comments and other bytes.
+"""Edits of one key in a TOML text that a person wrote, preserving comments and other bytes.
 
 `tomlkit` changes existing keys. A new key is inserted after the comment that shows it, such as `#
 max_usd = 0.50`. Without such a comment, the key is added at the end of its section, or in a new
@@ -17,7 +17,7 @@ _HEADING = regex(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?")
 
 
 def with_value(text: str, path: tuple[str, ...], value: object) -> str:
-    """Return the text with a value set at a path of table names and a key."""
+    """Return the text with a value set at the path given by table names and a key."""
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -31,7 +31,7 @@ def with_value(text: str, path: tuple[str, ...], value: object) -> str:
 
 
 def without(text: str, path: tuple[str, ...]) -> str:
-    """Return the text without a key. Return it unchanged if the key is not set."""
+    """Return the text without a key, or the unchanged text if the key is not set."""
     import tomlkit
 
     document = tomlkit.parse(text)
@@ -65,7 +65,7 @@ def _spelled(name: str) -> str:
 
 
 def _put(text: str, section: str, key: str, line: str) -> str:
-    """Return the text with a line inserted in a section that does not set its key yet."""
+    """Return the text with a line added to a section that does not set the key yet."""
     lines = text.split("\n")
     first, end = _bounds(lines, section)
     if first < 0:
@@ -76,7 +76,7 @@ def _put(text: str, section: str, key: str, line: str) -> str:
 
 
 def _bounds(lines: list[str], section: str) -> tuple[int, int]:
-    """Return (first, end) of the lines of a section.
+    """Return (first, end) for the lines of a section.
 
     `first` is -1 if the section has no heading.
     """
@@ -108,7 +108,7 @@ def _place(lines: list[str], first: int, end: int, key: str) -> int:
 
 
 def _closing(lines: list[str], number: int, end: int) -> int:
-    """Return the index of the line that closes a commented multi-line value.
+    """Return the index of the line that ends a commented value of several lines.
 
     Return the line of the value itself if no line closes it.
     """
@@ -117,6 +117,6 @@ def _closing(lines: list[str], number: int, end: int) -> int:
 
 
 def _is_open(line: str) -> bool:
-    """Return whether a commented value continues: it opens a list or table without closing it."""
+    """Return whether a commented value continues because its list or table is not closed."""
     value = line.partition("=")[2].strip()
     return value.endswith(("[", "{"))

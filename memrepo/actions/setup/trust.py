@@ -1,4 +1,4 @@
-"""`memrepo trust`: accept the programs that a repository's pre-commit configuration names."""
+"""`memrepo trust`: trust the programs that a repository's pre-commit configuration names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The parsed configuration line by line, and whether it is trusted now."""
+    """The parsed configuration, line by line, and whether it is now trusted."""
 
     names: tuple[str, ...]
     trusted: bool
@@ -49,7 +49,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _parsed(text: str) -> list[str]:
-    """Return the whole configuration as pre-commit parses it, one value per line.
+    """Return the whole configuration as pre-commit parses it, with one value per line.
 
     This shows what runs even if the text uses flow style, folded lines or anchors. A text that
     cannot be parsed runs nothing, and its lines are returned unchanged.

@@ -36,7 +36,7 @@ Migration: TypeAlias = Callable[[State], Sequence[Change]]
 
 
 def _short_headers(state: State) -> list[Change]:
-    """Return the changes from format 1 to format 2.
+    """Return the changes that migrate a repository from format 1 to format 2.
 
     Header fields that only programs read move to the files of runs. File names are built from the
     words of a memory in its own script, without folders named by digits.
@@ -64,7 +64,7 @@ def _short_headers(state: State) -> list[Change]:
 
 
 def _named_anew(memory: Memory, undated: Mapping[str, int]) -> str:
-    """Return a memory's path in format 2. A file name that a person chose does not change."""
+    """Return a memory's path in format 2. A file name chosen by a person stays the same."""
     folder, _, name = memory.path.rpartition("/")
     flat = _UNDATED.sub("", memory.path).rpartition("/")[0]
     if undated[flat] < CROWD:
@@ -99,7 +99,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Migrate one format at a time, and report whether the next run must judge everything again."""
+    """Migrate one format at a time, and report whether the next run must judge all texts again."""
     found = int(work.config.get("format"))
     if found > FORMAT:
         raise NewerFormat(found, FORMAT)
@@ -132,7 +132,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _changes(state: State, found: int) -> list[Change]:
-    """Return the changes from the given format to the current one, with the format number last."""
+    """Return the changes from a given format to the current one. The format number comes last."""
     every: list[Change] = []
     for number in range(found, FORMAT):
         changes = MIGRATIONS[number](state)

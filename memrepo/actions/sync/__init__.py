@@ -1,1 +1,1 @@
-"""Actions that synchronise clones."""
+"""Actions that synchronise clones of a repository."""

@@ -1,4 +1,4 @@
-"""Merge the history of this clone with the hub's in one commit, computed field by field.
+"""Merging of a clone's history with the hub's, field by field, in one commit.
 
 The hub's tip is the first parent, so that the first-parent line is the same in every clone. This
 module neither writes to the branch nor accesses the network.
@@ -44,7 +44,7 @@ from memrepo.views.pages import render_views
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory that both sides changed, and its current path. The path is empty if it is gone."""
+    """A memory that both sides changed, and its current path, which is empty if it was removed."""
 
     id: str
     path: str
@@ -64,7 +64,7 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge that is ready to be written, or the clashes that prevent it.
+    """A merge that is ready to be written, or the conflicts that prevent it.
 
     `kept` has the files in `corrections/` with the replaced versions.
     """
@@ -77,7 +77,7 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sides(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits to merge, their states, their base, and facts from their history.
+    """Two commits to merge, with their states, their merge base and facts from their history.
 
     The base is virtual if there are several merge bases. For a sync, the first commit is the hub's.
     """
@@ -89,7 +89,7 @@ class Sides(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[Facts, Facts]
 
     def merged(self, states: tuple[State, State] | None = None) -> MergeResult:
-        """Merge by memory id and field. The effect is relative to the first side."""
+        """Merge both sides by memory id and field. The effect is relative to the first side."""
         return merge_states(
             self.base,
             *(states or self.states),
@@ -99,7 +99,7 @@ class Sides(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sides_of(store: Repository, first: str, second: str, human_authors: Collection[str]) -> Sides:
-    """Read two commits to merge.
+    """Read the two commits to merge.
 
     Commits without trailers by `human_authors` count as written by a person. A memory retrieved
     since the merge base is not pruned by a machine's decision on either side.
@@ -122,7 +122,7 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
 
 
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
-    """Merge this clone's HEAD onto the hub's tip. `taken` is the side that wins all clashes.
+    """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
 
     Raises CannotWork or NewerFormat.
     """
@@ -166,14 +166,14 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
 
 
 def _without_lost_heirs(state: State) -> tuple[Update, ...]:
-    """Return the updates that reactivate memories whose successor was removed by hand."""
+    """Return updates that reactivate memories whose successors were removed by hand."""
     found = closure.findings(state)
     others = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
     return closure.close(state, others)[0] if len(others) < len(found) else ()
 
 
 def _unkept(result: MergeResult) -> list[LosingVersion]:
-    """Return the replaced versions that are not stored yet.
+    """Return the versions that lost the merge and are not stored yet.
 
     The merge itself stores replaced wordings.
     """
@@ -199,7 +199,7 @@ def _sides(work: Work, hub: str, name: str) -> Sides:
 
 
 def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
-    """Merge the memories and memrepo's other files.
+    """Merge the memories and the other files of memrepo.
 
     Return the conflicts that a person must decide.
     """
@@ -218,7 +218,7 @@ def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
 
 
 def _decides(layout: Layout, conflict: Conflict) -> bool:
-    """Return whether a person must decide a conflict. For all others, the newer version is used."""
+    """Return whether a person must decide a conflict, rather than the newer version being used."""
     match conflict.kind:
         case "removed-and-edited":
             machines = ("sources", "candidates", "runs")
@@ -232,7 +232,7 @@ def _decides(layout: Layout, conflict: Conflict) -> bool:
 
 
 def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State:
-    """Return a side without its changes to the files and memories in conflict."""
+    """Return a side, undoing its changes to the files and memories in conflict."""
     memories, edits = dict(side.memories), dict[str, bytes | None]()
     for conflict in conflicts:
         new, old = memories.pop(conflict.id, None), base.memories.get(conflict.id)
@@ -244,7 +244,7 @@ def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State
 
 
 def _effect(sides: Sides, paths: Iterable[str], after: State, foreign: Foreign) -> Effect:
-    """Return the changes from the hub's tree to the merged tree."""
+    """Return the changes that turn the hub's tree into the merged tree."""
     before = sides.states[0].files
     touched = {*paths, *(p for f in sides.facts for p in f.paths or () if after.layout.owns(p))}
     files = {
@@ -274,7 +274,7 @@ def _config(state: State) -> Config:
 
 
 def _merged_memories(sides: Sides, after: State) -> tuple[Merged, ...]:
-    """Return the memories that both sides changed since the merge base."""
+    """Return the memories that both sides changed since their merge base."""
     changed = [
         {
             i
@@ -316,7 +316,7 @@ def _chain(
 
 
 def _stood(conflict: Conflict) -> Problem:
-    """Report a conflict that the merge resolved automatically."""
+    """Return a warning about a conflict that the merge resolved automatically."""
     return Problem(
         path=conflict.path,
         rule="sync-gave-way",

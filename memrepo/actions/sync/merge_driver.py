@@ -1,4 +1,4 @@
-"""`memrepo merge-driver`: merge one file during a `git merge` or `git pull` run by hand.
+"""`memrepo merge-driver`: merge one file during a manual `git merge` or `git pull`.
 
 Git starts the driver once for each file that both sides changed (gitattributes(5), "Defining a
 custom merge driver"). The driver has only the three versions: no repository, history or
@@ -24,7 +24,7 @@ from memrepo.merge.versions import FileVersion, Stamps, join_versions
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """The merged content. `open_` lists what a person must check, and is empty otherwise."""
+    """The merged content. `open_` lists what a person must check, if anything."""
 
     data: bytes
     open_: tuple[str, ...] = ()
@@ -43,14 +43,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The file, and a list of what a person must check in it (empty if nothing)."""
+    """The merged file, and a list of what a person must check in it, if anything."""
 
     path: str
     open: tuple[str, ...]
 
 
 def do(work: Work, request: Request) -> Result:
-    """Merge, write the result over OURS, and exit with 1 if a person must check it."""
+    """Merge and write the result over OURS. Exit with status 1 if a person must check it."""
     target = work.call.where / request.ours
     ours = target.read_bytes()
     base, theirs = (

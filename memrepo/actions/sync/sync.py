@@ -1,4 +1,4 @@
-"""`memrepo sync`: merge this clone with the hub field by field, and never force-push."""
+"""`memrepo sync`: merge this clone with the hub field by field, without ever force-pushing."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Segments(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The outcome of a sync. If there are clashes, nothing was written or pushed."""
+    """The outcome of a sync. If there are conflicts, nothing was written or pushed."""
 
     remote: str
     branch: str
@@ -151,7 +151,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Repeat purges of other clones before fetching. Return notices, usually none."""
+    """Repeat purges from other clones before fetching, and return the notices to show."""
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
     from memrepo.actions.purge.clones import heed
@@ -162,7 +162,7 @@ def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 
 def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
-    """Bring both sides to one commit. Retry if the hub or the branch moves."""
+    """Bring both sides to the same commit. Retry if the hub or the branch moves."""
     sent = 0
     for turn in range(1, TRIES + 1):
         # After half of the attempts, lock out other writers here for one fetch and push.
@@ -195,7 +195,7 @@ def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
 
 
 def _fetched(hub: Hub, at: Work, request: Request) -> str:
-    """Return the hub's tip, or "" if it has no such branch. Raise if its history was rewritten."""
+    """Return the hub's tip, or "" if the branch is missing. Raise if its history was rewritten."""
     own = hub.own("trial" if request.dry_run else "incoming")
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
     if request.dry_run:
@@ -220,7 +220,7 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
 
 
 def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
-    """Return the outcome. Its commit is empty if a person must decide first."""
+    """Return the outcome of a merge. Its commit is empty if a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):
         return Outcome(commit=head, head=head, pushed=count(repo, head, tip))
@@ -239,7 +239,7 @@ def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
 
 
 def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem | None]:
-    """Synchronise the access ledger. A failure does not undo the sync of the memories."""
+    """Synchronise the access ledger. If this fails, the memories remain synchronised."""
     step = Step(op="sync", what="Merge access ledgers", reason="both clones counted retrievals")
     text = message(step, first.context())
     there = first.config.ledger_ref

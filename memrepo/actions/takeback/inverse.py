@@ -1,4 +1,4 @@
-"""Collect from history what the revert of an operation needs.
+"""The facts from history that the revert of an operation requires.
 
 `merge.takeback` computes the revert without access to the repository. This module reads the states
 around the operation, the writes of later commits, and the later steps that depend on the operation.
@@ -35,7 +35,7 @@ from memrepo.store.tree import Snapshot, read_blob
 
 
 class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation to revert: the commits around it, and the part to revert.
+    """An operation to revert: the commits around it, and the part of it to revert.
 
     `only` limits the revert to some memories. `kept` has files that are not reverted, such as a
     manifest whose input stays consumed. `merge` is set if a person amended the merge commit, since
@@ -51,7 +51,7 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """A computed revert: the changed files, the clashes, and the later steps that are reverted too.
+    """A computed revert: changed files, conflicts, and the later steps that are reverted with it.
 
     `left` is the resulting state, or the snapshot whose whole tree is restored.
     """
@@ -63,17 +63,17 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> State:
-        """Return the resulting state. For a snapshot, this reads its memories."""
+        """Return the state after the revert. For a snapshot, this reads its memories."""
         return self.left if isinstance(self.left, State) else self.left.state()
 
     @property
     def stones(self) -> Tombstones:
-        """Return the tombstones of the resulting state."""
+        """Return the tombstones in the state after the revert."""
         return tombstones_in(self.left) if isinstance(self.left, State) else self.left.stones
 
 
 class _Past(msgspec.Struct):
-    """The writes after an operation, each span read once. Decoded memories are cached by blob."""
+    """The writes after an operation. Each span is read once, and memories are cached by blob."""
 
     work: Work
     spans: dict[str, list[Wrote]] = msgspec.field(default_factory=dict)
@@ -92,14 +92,14 @@ class _Past(msgspec.Struct):
         return self.spans[commit]
 
     def amended(self, taken: Taken) -> Iterator[Wrote]:
-        """Yield the changes in a merge commit that are not part of the merged operation."""
+        """Yield the changes that a merge commit contains in addition to the merged operation."""
         if taken.merge:
             changed = self.work.store.work.changed(taken.after, taken.merge)
             sides = {path: (side.old, side.new) for path, side in changed.items()}
             yield Wrote(commit=taken.merge, blobs=sides)
 
     def parts(self, taken: Taken) -> frozenset[str]:
-        """Return later commits that reverted parts of the operation. They do not count as edits."""
+        """Return later commits that reverted parts of the operation, as these are not edits."""
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(taken.after)}
         if not span:
@@ -113,7 +113,7 @@ class _Past(msgspec.Struct):
         )
 
     def cancelled(self, commit: str) -> dict[str, frozenset[str | None]]:
-        """Return the later commits that cancel each other out, with the affected memories.
+        """Return the later commits that cancel each other out, and the memories affected.
 
         A commit and its revert together change nothing. None among the memories stands for other
         files.
@@ -147,7 +147,7 @@ class _Past(msgspec.Struct):
     def pairs(
         self, wrote: Wrote, tails: frozenset[str]
     ) -> Iterator[tuple[str, Memory | None, Memory | None, bool]]:
-        """Yield (id, before, after, own) for the memories that a commit wrote or moved.
+        """Yield (id, before, after, own) for each memory that a commit wrote or moved.
 
         `own` is set if the commit changed keys or comments that a person wrote.
         """
@@ -166,7 +166,7 @@ class _Past(msgspec.Struct):
 
 
 def restored(work: Work, taken: Taken) -> Undone | None:
-    """Return the revert of the latest operation that restores the whole tree byte for byte.
+    """Return the revert of the latest operation, restoring the whole tree byte for byte.
 
     Return None if the operation changed tombstones or removed a rejected memory. Then each memory
     needs a separate decision.
@@ -226,7 +226,7 @@ def undo(
 
 
 def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> TakenBack:
-    """Revert operations, newest first.
+    """Revert several operations, newest first.
 
     Each revert ignores the writes of those reverted before it.
     """
@@ -281,7 +281,7 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
 
 
 def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.Entry]:
-    """Return the later commits that added a reference to a memory that would vanish."""
+    """Return the later commits that added a reference to a memory that the revert would remove."""
     wanted = [c for c in clashes if c.kind == "depended-on"]
     tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}
     found: list[str] = []
@@ -296,7 +296,7 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
 
 
 def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str, bytes]:
-    """Return the tombstone files to write: lift new tombstones, and restore lifted ones.
+    """Return the tombstone files that a revert writes: new ones lifted, and lifted ones restored.
 
     A tombstone is never deleted. A tombstone that was decided again since then is not changed.
     """
@@ -320,7 +320,7 @@ def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str,
 
 
 def _raised(done: TakenBack, head: State) -> TakenBack:
-    """Return a revert with a raised epoch for memories that return with a lifted tombstone.
+    """Return a revert in which memories freed from a tombstone get a higher epoch.
 
     `unreject` raises the epoch in the same way.
     """

@@ -1,4 +1,4 @@
-"""`memrepo reject`: prevent a memory's statements from returning, list rejections, or undo one."""
+"""`memrepo reject`: stop a memory's statements from returning, list rejections, or undo one."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
-    """A tombstone. `path` is empty if its memory is no longer in the tree."""
+    """A tombstone. `path` is empty if the rejected memory is no longer in the tree."""
 
     key: str
     state: Stand
@@ -80,7 +80,7 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Rejections(result.Result, frozen=True, kw_only=True):
-    """The rejections, oldest first."""
+    """The list of rejections, oldest first."""
 
     rejected: tuple[Rejection, ...]
 
@@ -92,7 +92,7 @@ class LiftedAlready(Unchanged, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
-    """Reject a memory and forget all matching ones in one commit, undo this, or list tombstones."""
+    """Reject a memory and forget all matching ones in one commit, undo this, or list rejections."""
     if request.list and request.id:
         raise UsageError(
             f"reject: --list names all that is rejected, and {request.id} was given too",
@@ -156,7 +156,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
 
 
 def _statement(memory: Memory, text: str) -> Memory:
-    """Return a copy of a memory that has only one of its statements."""
+    """Return a copy of a memory that contains only one of its statements."""
     only_this = memory.with_fields(
         {"predicate": None, "object": None, "aliases": None}, text.strip()
     )
@@ -171,7 +171,7 @@ def _statement(memory: Memory, text: str) -> Memory:
 
 
 def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
-    """Return the memory that a word names at HEAD, or else in a pending run."""
+    """Return the memory that a word identifies at HEAD or, failing that, in a pending run."""
     try:
         return find(state, word)
     except NoSuchMemory:
@@ -182,7 +182,7 @@ def _there_or_waiting(work: Work, state: State, word: str) -> Memory:
 
 
 def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
-    """Return the new tombstone, united with an existing tombstone of the same key."""
+    """Return the new tombstone, merged with an existing tombstone of the same key."""
     if old is None:
         return new
     united = replace(
@@ -194,7 +194,7 @@ def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
 
 
 def _listed(work: Work, *, all_of_them: bool) -> Rejections:
-    """List the tombstones. A text is shown only while its memory is in the tree."""
+    """List the tombstones. The text of a memory is shown only while the memory is in the tree."""
     state = work.tree.state()
     stones = tombstones_in(state)
     shown = [s for s in stones.found.values() if all_of_them or s.state == "active"]
@@ -212,7 +212,7 @@ def _rejection(state: State, stone: Tombstone) -> Rejection:
 
 
 def _lifted(work: Work, request: Request) -> Written | Unchanged:
-    """Lift the tombstones without deleting them, and raise the epoch of memories that return."""
+    """Lift tombstones without deleting them, and raise the epoch of the memories that return."""
     actor, pages = work.actor, work.config.pages
 
     def draft(state: State) -> Step | Unchanged:
@@ -244,7 +244,7 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
 
 
 def tombstones_named(state: State, word: str) -> list[Tombstone]:
-    """Return the tombstones named by a key, a unique prefix of a key, or a memory.
+    """Return the tombstones that a word identifies by key, unique key prefix or memory.
 
     Prefer active tombstones to lifted ones.
     """

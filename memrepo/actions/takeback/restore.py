@@ -31,7 +31,7 @@ from memrepo.store.trace import lost_files
 
 
 class Replaced(MemrepoError):
-    """Raised when the memory was replaced by an active memory and the user chose no option."""
+    """Raised when an active memory replaced the memory and the user did not choose an option."""
 
     exit_code = Exit.DECIDE
 
@@ -99,7 +99,7 @@ def do(work: Work, request: Request) -> Written | Unchanged:
 
 
 def _from_history(work: Work, state: State, word: str) -> State | None:
-    """Return the state plus the last version of a removed memory, marked as forgotten."""
+    """Return the state with the last version of a removed memory added, marked as forgotten."""
     found: dict[str, tuple[Memory, bytes]] = {}
     for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, _tail(word)):
         memory, _ = codec.decode(lost.path, lost.data)
@@ -125,7 +125,7 @@ _DIGITS = regex(r"(?:mem-)?([0-9a-f]{1,16})")
 
 
 def _tail(word: str) -> str:
-    """Return a glob pattern for the end of a memory's file name."""
+    """Return a glob pattern that matches the end of a memory's file name."""
     digits = _DIGITS.fullmatch(word)
     if digits is None:
         return re.sub(r"[^a-z0-9-]", "?", word.rsplit("/", 1)[-1].removesuffix(".md"))
@@ -140,7 +140,7 @@ def _names(memory: Memory, word: str) -> bool:
 
 
 def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> list[Update]:
-    """Return the updates that restore a memory.
+    """Return the updates needed to restore a memory.
 
     They end or reverse its supersession in both memories.
     """
@@ -177,7 +177,7 @@ def _changes(state: State, memory: Memory, stamp: Stamp, request: Request) -> li
 
 
 def _update(memory: Memory, stamp: Stamp, fields: Mapping[str, object]) -> Update:
-    """Return the update of the memory. Its timestamps restart, or upkeep would undo the restore."""
+    """Return the memory's update. It restarts timestamps, or else upkeep would undo the restore."""
     epoch = memory.fields.get("status_epoch", 0) + 1
     fresh: dict[str, object] = {"verified": (*memory.fields.get("verified", ()), stamp)}
     if memory.is_note:
@@ -205,7 +205,7 @@ def _heirs(state: State, memory: Memory) -> tuple[Memory, ...]:
 
 
 def _closed(state: State, changes: list[Update]) -> list[Change]:
-    """Return the changes, and the updates that fix references to memories that are gone."""
+    """Return the changes plus the updates that fix references to missing memories."""
     own = {update.id for update in changes[:1]}
     known = {n for n in closure.known_in(state) if not any(id_ in n[2] for id_ in own)}
     updates, _ = closure.close(apply(state, changes), known)

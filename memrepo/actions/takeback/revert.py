@@ -1,4 +1,4 @@
-"""`memrepo revert` and `undo`: revert a run or a decision, and preserve later work.
+"""`memrepo revert` and `undo`: revert a run or a decision while preserving later work.
 
 Reverting the latest operation restores the whole tree. Reverting an earlier one restores each field
 that was not written since then. `undo` reverts the last operation on the branch, which may itself
@@ -36,7 +36,7 @@ from memrepo.store.tree import file_at
 
 
 class NothingToRevert(MemrepoError):
-    """Raised when the branch has no operation that can be reverted."""
+    """Raised when the branch contains no operation that can be reverted."""
 
     exit_code = Exit.USAGE
 
@@ -45,7 +45,7 @@ class NothingToRevert(MemrepoError):
 
 
 class TakenBackAlready(MemrepoError):
-    """Raised when the run is already reverted, by memrepo or by git."""
+    """Raised when memrepo or git has already reverted the run."""
 
     exit_code = Exit.USAGE
 
@@ -58,7 +58,7 @@ class TakenBackAlready(MemrepoError):
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
-    """A requested revert and its options. If `only` is empty, all memories are reverted."""
+    """A requested revert with its options. If `only` is empty, all memories are reverted."""
 
     landing: Landing
     latest: bool
@@ -71,12 +71,12 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> history.Entry:
-        """Return the commit to revert, or the last one of several commits."""
+        """Return the commit to revert or, if there are several, the last one."""
         return self.landing.entry
 
     @property
     def name(self) -> str:
-        """Return the run id, or the short id of the commit."""
+        """Return the run id or, if there is none, the short id of the commit."""
         return self.landing.run or self.target.commit[:10]
 
 
@@ -138,7 +138,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def revert(work: Work, request: RevertRequest) -> Result:
-    """Revert one operation with a new commit."""
+    """Revert one operation by making a new commit."""
     work.begin_write(dry_run=request.dry_run)
     landing, only = _target(work, request.target)
     if request.only:
@@ -158,7 +158,7 @@ def revert(work: Work, request: RevertRequest) -> Result:
 
 
 def take_back(work: Work, wanted: Wanted) -> Result:
-    """Revert one operation in one commit. If there are clashes, report them and write nothing."""
+    """Revert an operation in one commit. If there are conflicts, report them and write nothing."""
     target = wanted.target
     if target.op == "sync":
         commit = target.commit[:10]
@@ -203,7 +203,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
 
 
 def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
-    """Return the operation to revert, and the memories to which the word limits it."""
+    """Return the operation to revert, and the memories to which the user's word limits it."""
     head, only = work.tree.commit, frozenset[str]()
     if word:
         found, only = _named(work, word)
@@ -228,7 +228,7 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 
 
 def _latest(work: Work) -> Landing:
-    """Return the newest run.
+    """Return the newest run on the branch.
 
     Raise if it is already reverted, and never choose an older run instead.
     """
@@ -246,7 +246,7 @@ def _latest(work: Work) -> Landing:
 
 
 def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
-    """Return the landing. Raise if its commit contains other runs too."""
+    """Return the landing of a run. Raise if its commit contains other runs too."""
     same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
     if len(same) > 1:
         commit = found.entry.commit[:10]
@@ -280,7 +280,7 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
 
 
 def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
-    """Return the last decision about a memory.
+    """Return the last decision that concerned a memory.
 
     If the memory's part of the commit can be reverted separately, limit the decision to the memory.
     """
@@ -309,7 +309,7 @@ _WHOLE = ("resolve", "reject", "unreject", "run")
 
 
 def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Entry | None:
-    """Return the newest commit by hand that changed a memory after an operation, or None.
+    """Return the newest manual commit that changed a memory after an operation, or None.
 
     A commit that only records the authorship of a commit by hand does not count as an operation.
     """
@@ -329,7 +329,7 @@ def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Ent
 
 
 def _memory(work: Work, word: str) -> str:
-    """Return the id of the memory that a word names, or "". A removed memory needs its full id."""
+    """Return the id of the memory that a word identifies, or "". Removed ones need the full id."""
     if ID_PATTERN.fullmatch(word):
         return word
     try:
@@ -405,7 +405,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
 
 
 def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tuple[str, ...]:
-    """Return the memories of an operation, from trailers or else from the changes of the run."""
+    """Return the memories of an operation, from the trailers or else from the run's changes."""
     if listed := _memories_of(steps):
         return listed
     if not wanted.landing.run:
@@ -444,7 +444,7 @@ class UndoResult(Result, frozen=True, kw_only=True):
 
 
 class NotOurs(MemrepoError):
-    """Raised when the newest commit on the branch was made by hand. memrepo does not revert it."""
+    """Raised when the newest commit was made by hand, because memrepo does not revert those."""
 
     exit_code = Exit.USAGE
 
@@ -459,7 +459,7 @@ class NotOurs(MemrepoError):
 
 
 def undo(work: Work, request: UndoRequest) -> UndoResult:
-    """Revert the newest operation along first parents.
+    """Revert the newest operation, following first parents.
 
     Raises NotOurs if a commit by hand is newer.
     """
@@ -477,7 +477,7 @@ def undo(work: Work, request: UndoRequest) -> UndoResult:
 
 
 def _last(work: Work) -> Landing:
-    """Return the last operation, ignoring commits by hand that concern no memory."""
+    """Return the last operation, ignoring manual commits that concern no memory."""
     runs = {landing.entry.commit: landing for landing in work.landed()}
     hand: history.Entry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
@@ -498,7 +498,7 @@ def _last(work: Work) -> Landing:
 
 
 def _operation(entry: history.Entry) -> Landing | None:
-    """Return the landing of a commit by memrepo, or None.
+    """Return the landing of a commit that memrepo made, or None.
 
     A commit that only records the authorship of a commit by hand is not a decision.
     """
@@ -507,7 +507,7 @@ def _operation(entry: history.Entry) -> Landing | None:
 
 
 def _concerns(work: Work, entry: history.Entry) -> bool:
-    """Return whether a commit by hand changed files of memrepo other than the configuration."""
+    """Return whether a manual commit changed memrepo files other than the configuration."""
     layout = work.tree.layout
     changed = work.store.work.changed(entry.parents[0], entry.commit)
     return any(layout.owns(path) and path != layout.config for path in changed)

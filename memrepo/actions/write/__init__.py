@@ -1,1 +1,1 @@
-"""Write, reword and link memories by hand."""
+"""Actions that write, reword and link memories by hand."""

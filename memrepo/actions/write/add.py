@@ -45,7 +45,7 @@ class BadValue(MemrepoError):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory to add: its text and known fields. Dates are ISO days."""
+    """A memory to add, with its text and known fields. Dates are in ISO format."""
 
     text: str
     type: str = "fact"
@@ -67,7 +67,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drafts:
-    """Create memories from entries, one after the other, on one state.
+    """Create memories from entries, one after the other, for a given state.
 
     An entry equal to an active memory, or to an earlier entry, creates none. Entries are equal if
     they have the same text and scope and, if the entry has a subject, the same subject.
@@ -83,7 +83,7 @@ class Drafts:
             self._remember(memory)
 
     def take(self, entry: Entry) -> tuple[Memory, bool]:
-        """Return (memory of an entry, whether it is new).
+        """Return the memory for an entry, and whether that memory is new.
 
         Raises UsageError, BadValue or SecretInText.
         """
@@ -94,7 +94,7 @@ class Drafts:
         return self.make(entry), True
 
     def make(self, entry: Entry) -> Memory:
-        """Return a new memory for an entry, even if an equal one exists; raises like `take`."""
+        """Return a new memory for an entry, even if an equal one exists. Raises as `take` does."""
         memory = self._memory(self._within(entry))
         memory = replace(memory, path=free_path(self._state, self._paths, memory))
         self._ids.add(memory.id)
@@ -103,7 +103,7 @@ class Drafts:
         return memory
 
     def _within(self, entry: Entry) -> Entry:
-        """Return the entry with the caller's bound scope as its default."""
+        """Return the entry with the caller's own scope as the default."""
         bound = self._work.call.scope
         return replace(entry, scope=bound) if bound and not entry.scope else entry
 
@@ -150,7 +150,7 @@ class Drafts:
         return Memory(path=path, fields=present(fields), body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
-        """Return the evidence in the form of its field."""
+        """Return the evidence as the value of a memory field."""
         if source is None:
             return ()
         refuse_secret(source.resource, "the source")
@@ -198,7 +198,7 @@ def refuse_tags(work: Work, tags: Iterable[str]) -> None:
 
 
 def _decay(work: Work, name: str) -> dict[str, object]:
-    """Return the decay field for a configured class; raises UsageError."""
+    """Return the decay field for a configured class. Raises UsageError."""
     known = work.config.rules.decay.ttl
     if name and name not in known:
         raise UsageError(
@@ -209,7 +209,7 @@ def _decay(work: Work, name: str) -> dict[str, object]:
 
 
 def checked(key: str, value: Any) -> Any:
-    """Return a value parsed as its field's kind; raises BadValue."""
+    """Return a value parsed as the kind of its field. Raises BadValue."""
     try:
         return BY_NAME[key].kind.read(value)
     except ValueMismatch as mismatch:
@@ -245,7 +245,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
-    """A suggested link to a similar memory. It is not created automatically."""
+    """A suggested link to a similar memory, which is not created automatically."""
 
     target: str
     type: str
@@ -254,19 +254,19 @@ class Suggestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Added(Written, frozen=True, kw_only=True):
-    """The commit of the new memory, and similar memories as suggested links."""
+    """The commit of the new memory, and similar memories as suggestions for links."""
 
     suggested: tuple[Suggestion, ...]
 
 
 class Repeated(Unchanged, frozen=True, kw_only=True):
-    """The existing memory, and the given options that differ from it and were not applied."""
+    """The existing memory, and the given options that differ from it, which were not applied."""
 
     unused: tuple[str, ...]
 
 
 def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
-    """Write the memory, unless an equal one exists."""
+    """Write the memory, unless an equal memory exists."""
     text = said(request.text, "the text")
     given = {**asdict(request), "text": text, "type": request.type or "fact"}
     given["layer"] = given["layer"] or ""
@@ -300,7 +300,7 @@ _OPTIONS = {"tags": "--tag", "entities": "--entity"}
 
 
 def _unused(memory: Memory, entry: Entry, request: Request) -> Iterator[str]:
-    """Yield the options whose value the existing memory does not have."""
+    """Yield the options with values that the existing memory lacks."""
     if request.type not in (None, memory.type):
         yield "--type"
     if entry.layer not in ("", memory.layer):

@@ -1,4 +1,4 @@
-"""Manual changes to one memory: edit, confirm, forget, pin, archive, promote, link, supersede.
+"""Manual changes to a memory: edit, confirm, forget, pin, archive, promote, link, supersede.
 
 Each verb computes the fields to set, or why nothing is to be done. `write` makes the commit.
 """
@@ -53,7 +53,7 @@ class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def edit(work: Work, request: EditRequest) -> Written | Unchanged:
-    """Write the given text and fields. Without --text and --set, open an editor on the text."""
+    """Set the given text and fields. Without --text and --set, open an editor for the text."""
     fields = dict(_field(pair) for pair in request.fields)
     refuse_tags(work, cast("tuple[str, ...]", fields.get("tags") or ()))
     text = None if request.text is None else said(request.text, "--text")
@@ -111,7 +111,7 @@ def rewording(memory: Memory, text: str) -> dict[str, object]:
 
 
 def triple_after(memory: Memory, text: str) -> dict[str, object]:
-    """Return the fields of the triple that a new text changes. None removes a field.
+    """Return the fields of the triple that a new text changes. A value of None removes a field.
 
     If the new text has the form of a field with a value, both are stored. Otherwise a value that
     the text no longer contains is removed with its predicate. A value that the old text did not
@@ -154,7 +154,7 @@ class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
-    """Add the actor and the time to `verified`. The text is not changed."""
+    """Add the actor and the time to `verified`, without changing the text."""
     stamp = Stamp(by=work.actor, at=work.call.now)
 
     def fields(memory: Memory) -> dict[str, object] | str:
@@ -173,7 +173,7 @@ class ForgetRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
-    """Set the status to forgotten. Recall ignores the memory; its file and history remain."""
+    """Set the status to forgotten. Recall ignores the memory, but its file and history remain."""
 
     def fields(memory: Memory) -> dict[str, object] | str:
         return "is forgotten already" if memory.status == "forgotten" else {"status": "forgotten"}
@@ -191,7 +191,7 @@ class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pin(work: Work, request: PinRequest) -> Written | Unchanged:
-    """Set or remove `pinned`, which protects from ageing, eviction and pruning."""
+    """Set or remove `pinned`, which protects a memory from ageing, eviction and pruning."""
 
     def fields(memory: Memory) -> dict[str, object] | str:
         if memory.flag("pinned") != request.off:
@@ -205,7 +205,7 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
 def _set(
     work: Work, request: Any, op: Op, reason: str, fields_of: Callable[[Memory], Any]
 ) -> Written | Unchanged:
-    """Set the fields that `fields_of` returns for a memory.
+    """Set the fields that the function `fields_of` returns for a memory.
 
     A string is the reason to do nothing.
     """
@@ -287,7 +287,7 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
 
 
 def _demoted(memory: Memory, now: datetime) -> Step | Unchanged:
-    """Remove a memory from the hot cache. Also remove `critical`, which would bring it back."""
+    """Remove a memory from the hot cache, and remove `critical`, which would bring it back."""
     for step in forgotten(memory, now, "demoted by hand"):
         return step
     return unchanged(memory, "is not on the hot cache")
@@ -310,7 +310,7 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def link(work: Work, request: LinkRequest) -> Written | Unchanged:
-    """Add a link to memory A.
+    """Add a link from memory A to another memory.
 
     An existing link of the same type and target gets the new strength.
     """
@@ -355,7 +355,7 @@ class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
-    """Write the successor and mark the old memories as superseded, in one commit."""
+    """Write a successor and mark the old memories as superseded, in one commit."""
     text = said(request.text, "the text")
 
     def draft(state: State) -> Step | Unchanged:

@@ -1,4 +1,4 @@
-"""Commit manual changes on the branch; retry if the branch moved.
+"""The commits of manual changes to the branch, with a retry if the branch moved.
 
 `write` commits one step, `write_steps` commits several. Both update the page of the hot cache.
 """
@@ -31,7 +31,7 @@ from memrepo.views.hot import hot_changes
 
 
 class NothingSaid(MemrepoError):
-    """Raised when a required text is empty."""
+    """Raised when a text that must be given is empty."""
 
     exit_code = Exit.USAGE
 
@@ -40,7 +40,7 @@ class NothingSaid(MemrepoError):
 
 
 class Written(result.Result, frozen=True, kw_only=True):
-    """One manual commit, or its preview. `id` and `path` belong to its first memory."""
+    """One manual commit or its preview. `id` and `path` are those of the first memory."""
 
     id: str
     path: str
@@ -55,7 +55,7 @@ class Written(result.Result, frozen=True, kw_only=True):
 
 
 class Unchanged(result.Result, frozen=True, kw_only=True):
-    """No change was needed. `unchanged` is the reason."""
+    """The result if no change was needed. `unchanged` is the reason."""
 
     id: str = ""
     path: str = ""
@@ -64,7 +64,7 @@ class Unchanged(result.Result, frozen=True, kw_only=True):
 
 
 class Asked(Unchanged, frozen=True, kw_only=True):
-    """The change is pending until a person approves it. `waits` is the id of the pending run."""
+    """The result if a change needs a person's approval. `waits` is the id of the pending run."""
 
     waits: str
 
@@ -124,7 +124,7 @@ def _asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | 
 
 
 def _with_hot_page(at: Work, state: State, step: Step) -> Step:
-    """Add the updated hot cache page to a step that changes a hot memory."""
+    """Add the updated hot cache page to a step if the step changes a hot memory."""
     after = apply(state, step.changes)
     sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
     if not any(memory is not None and hot_of(memory) for memory in sides):
@@ -185,7 +185,7 @@ class Wrote(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def exit(self) -> Exit:
-        """Return the exit code, which reports whether steps are pending a person's decision."""
+        """Return the exit code, which shows whether steps are pending a person's decision."""
         return Exit.DECIDE if self.waits else Exit.DONE
 
 
@@ -194,7 +194,7 @@ def write_steps(
     request: Writes,
     draft: Callable[[Work, State], Sequence[Step]],
 ) -> Wrote:
-    """Commit the steps that `draft` computes from the state at HEAD, one commit each.
+    """Commit the steps that `draft` computes from the state at HEAD, with one commit per step.
 
     With `--dry-run` nothing is written. `--reason` is placed before each step's own reason. Steps
     of an agent that need a person's approval become pending requests.
@@ -247,7 +247,7 @@ def _write_all(
 
 
 def said(text: str, what: str) -> str:
-    """Return a text normalised for storage; raises NothingSaid or SecretInText."""
+    """Return a text normalised for storage. Raises NothingSaid or SecretInText."""
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
         raise NothingSaid(what)
@@ -256,7 +256,7 @@ def said(text: str, what: str) -> str:
 
 
 def present(fields: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields without empty and false values."""
+    """Return the given fields, leaving out empty and false values."""
     return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
 
 
@@ -284,7 +284,7 @@ def successor(
     replaces: tuple[str, ...],
     zone: tzinfo,
 ) -> Memory:
-    """Return a new memory with the given text and the old one's type, subject and marks."""
+    """Return a new memory with the given text, and with the type, subject and marks of another."""
     id_ = manual_id(
         created=now, text=text, scope=old.text("scope"), type_=old.type, taken=state.memories
     )

@@ -33,7 +33,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome of one directive."""
+    """The outcome of one directive in the text."""
 
     directive: str
     memories: tuple[str, ...]
@@ -41,14 +41,14 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
-    """The number of directives in the text, and of commits made for them."""
+    """The numbers of directives in the text and of commits made for them."""
 
     directives: int
     steps: int
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """The outcome of the directives in order, and the last commit."""
+    """The outcome of each directive in order, and the last commit."""
 
     applied: tuple[Row, ...]
     commit: str
@@ -58,7 +58,7 @@ class Result(result.Result, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Result:
-    """Carry out the directives in order, one commit each.
+    """Carry out the directives of a text in order, with one commit each.
 
     Those already satisfied change nothing.
     """
@@ -87,7 +87,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]) -> list[Step]:
-    """Return the steps of all directives. Each is computed on the result of the previous ones."""
+    """Return the steps of all directives, each computed on the result of the previous ones."""
     rows.clear()  # discard rows of an earlier attempt
     made: list[Step] = []
     for directive in asked:
@@ -110,7 +110,7 @@ def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]
 
 
 def _told(row: Row, wrote: Wrote) -> Row:
-    """Return a row, corrected if its memories are pending a person's approval."""
+    """Return the outcome of a directive, corrected if its memories need a person's approval."""
     waits = {id_ for step in wrote.waits for id_ in step.memory_ids} & set(row.memories)
     if not waits:
         return row

@@ -46,7 +46,7 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
 def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
     """Format a field as header lines.
 
-    Return an empty list if it has its default or an implied value.
+    Return an empty list if the field has its default or an implied value.
     """
     node = _node(key, fields)
     return [] if node is None else entry_lines(key, node, folded=BY_NAME[key].folded)
@@ -63,7 +63,7 @@ def _node(key: str, fields: Mapping[str, object]) -> Node | None:
 
 
 def _spelled(fields: Mapping[str, object]) -> list[str]:
-    """Format a complete header. Fields of the `ASIDE` mapping are on one line, the last."""
+    """Format a complete header. The `ASIDE` mapping, unless empty, is the last line."""
     lines = [line for f in FIELDS if not f.aside for line in spelled(f.name, fields)]
     return lines + _spelled_aside(fields, dict.fromkeys(ASIDES, ""))
 

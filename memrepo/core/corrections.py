@@ -195,7 +195,7 @@ def decode(path: str, data: bytes) -> Correction | tuple[Problem, ...]:
 
 
 def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]) -> str:
-    """Describe the first conflict between header keys, or between header and body, or return ""."""
+    """Describe a conflict among header keys or between header and body, or return ""."""
     if correction.status != status:
         return f"found the status {status}, expected {correction.status} with this verdict"
     if set(correction.memories) != set(memories):
@@ -282,7 +282,7 @@ def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
 def was_put_aside(path: str) -> bool:
     """Return whether a file stores a losing version from a merge.
 
-    Such a file is not a case.
+    Such a file is not a correction.
     """
     return _GAVE_WAY.search(path) is not None
 
@@ -299,9 +299,9 @@ def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:
 
 
 def with_run(path: str, data: bytes, run: str) -> bytes:
-    """Set the run id in a correction file. Return `data` unchanged if it is no readable correction.
+    """Set the run id in a correction file.
 
-    The id is known only after the run's plan is complete.
+    Other `data` is returned unchanged. The id is known only after the run's plan is complete.
     """
     found = decode(path, data) if ID.search(path) else None
     return encode(replace(found, run=run)) if isinstance(found, Correction) else data

@@ -26,7 +26,7 @@ _DECODER = json.JSONDecoder()
 
 
 class NotJson(ValueError):
-    """Raised when a text is not valid JSON or has an unexpected structure. Names the line."""
+    """Raised when a text is not valid JSON or has an unexpected structure."""
 
     def __init__(self, text: str, offset: int, what: str) -> None:
         super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
@@ -71,7 +71,7 @@ def without_comments(text: str) -> str:
 
 
 def _is_last(text: str, at: int) -> bool:
-    """Return whether the comma at an offset is the last one in its container, a trailing comma."""
+    """Return whether no value follows a comma before the end of the container."""
     before = at
     while before and text[before - 1] in " \t\r\n":
         before -= 1

@@ -286,7 +286,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def said(self) -> str:
-        """Return the text without the lead that was added from its context."""
+        """Return the text without the lead, which was added from the text's context."""
         return without_lead(self.text, self.lead)
 
 
@@ -422,7 +422,7 @@ class ComparisonRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """The result for one pair: whether the statements contradict each other, how surely, and why.
+    """The result for one pair: whether it is a contradiction, the confidence (0 to 1), and why.
 
     `newer` is the newer statement. `still` quotes the part of the older statement that remains true
     if the newer one replaces only part of it. `model` is true if no rule found the contradiction.

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 def without_lead(text: str, lead: str) -> str:
-    """Remove the lead that was added from its context to the start of a text.
+    """Remove the lead at the start of a text, which was added from the text's context.
 
     Return the text unchanged if it does not start with the lead or consists only of it.
     """
@@ -374,7 +374,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def label(self) -> str:
-        """Return the file name without `.md`, shortened if long, but with all digits of the id."""
+        """Return the file name without `.md`. Shorten a long name, except the id's digits."""
         slug = self.slug
         return slug if len(slug) <= 28 else f"{slug[:20].rstrip('-')}…{slug[-7:]}"
 
@@ -399,7 +399,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def said(self) -> str:
-        """Return the body without the lead that was added from its context."""
+        """Return the body without the lead, which was added from the body's context."""
         return without_lead(self.body, self.text("lead"))
 
     def texts(self, key: str) -> tuple[str, ...]:

@@ -204,7 +204,7 @@ def words_of(memory: Memory, limit: int) -> str:
 
 
 def _memories(step: Step, before: State | None, after: State | None) -> list[Memory]:
-    """Return the memories of a step after it was applied, or for removed ones, before."""
+    """Return the memories of a step as they are after it, or before it if removed."""
     from memrepo.core.changes import Create, Update
 
     found: dict[str, Memory] = {}

@@ -1,4 +1,4 @@
-"""A problem in user data. Such problems are returned as values, never raised as exceptions."""
+"""Problems in user data, which are returned as values and never raised as exceptions."""
 
 from __future__ import annotations
 

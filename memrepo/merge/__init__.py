@@ -1,1 +1,1 @@
-"""Pure functions that merge states, revert operations and enforce rejections."""
+"""Pure functions to merge states, revert operations and enforce rejections."""

@@ -1,4 +1,4 @@
-"""Consistency rules between memories: references resolve, and supersessions are mutual.
+"""Consistency rules for references between memories: targets exist, supersessions are mutual.
 
 A merge can break rules that each side satisfied. `findings` detects this and `close` repairs it if
 there is one clear repair. No repair removes a memory or excludes it from recall.
@@ -32,25 +32,25 @@ _Memories = Mapping[str, Memory]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """A broken rule, and the field changes that repair it (None: remove the field)."""
+    """A broken rule, with the field changes that repair it. The value None removes a field."""
 
     problem: Problem
     repairs: Mapping[str, Mapping[str, Any]]
 
     @property
     def name(self) -> tuple[str, str, str]:
-        """Return a key that identifies the finding in other states, whatever its file path."""
+        """Return a key that identifies the same finding in another state, even in another file."""
         return self.problem.rule, self.problem.key, self.problem.message
 
 
 def closure(state: State) -> tuple[Problem, ...]:
-    """Return the broken rules of a state, with duplicate ids first, then ordered by path."""
+    """Return the broken rules of a state, duplicate ids first, the rest ordered by path."""
     same = [p for p in state.problems if p.rule == "memory-same-id"]
     return (*same, *(finding.problem for finding in findings(state)))
 
 
 def findings(state: State) -> tuple[Finding, ...]:
-    """Return the broken rules between a state's memories."""
+    """Return the broken rules between the memories of a state."""
     return broken(state.memories)
 
 
@@ -62,7 +62,7 @@ def known_in(*states: State) -> frozenset[tuple[str, str, str]]:
 def close(
     state: State, known: Collection[tuple[str, str, str]] = ()
 ) -> tuple[tuple[Update, ...], tuple[Finding, ...]]:
-    """Return updates that repair the references of a state, and the findings they repair.
+    """Return updates that repair the references of a state, with the findings repaired.
 
     Findings in `known` (by name) are not repaired: a merge repairs only what it broke itself.
     """
@@ -95,7 +95,7 @@ def _updates(state: State, memories: _Memories) -> Iterator[Update]:
 
 
 def broken(memories: _Memories) -> tuple[Finding, ...]:
-    """Return the broken rules between memories, each with its repair, ordered by path."""
+    """Return the broken rules between memories, ordered by path, each with a repair."""
     found: list[Finding] = []
     for memory in memories.values():
         fields = memory.fields
@@ -133,7 +133,7 @@ def _but(items: tuple[object, ...], gone: Collection[str]) -> tuple[object, ...]
 
 
 def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
-    """Yield supersessions recorded in only one of the two memories.
+    """Yield supersessions that are recorded in only one of the two memories concerned.
 
     If the old memory is superseded or forgotten, the repair completes the record. Otherwise it
     removes the reference.
@@ -185,7 +185,7 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
 
 
 def _cycles(memories: _Memories) -> Iterator[Finding]:
-    """Yield cycles of memories that replace each other. The one that wins a merge stays active."""
+    """Yield cycles of memories that supersede each other, with the one that remains active."""
     for ring in _rings(memories):
         from memrepo.merge.versions import Origin, rank
 
@@ -214,7 +214,7 @@ def _cycles(memories: _Memories) -> Iterator[Finding]:
 
 
 def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
-    """Yield the cycles of memories that replace each other, ordered by smallest id."""
+    """Yield the cycles of memories that supersede each other, ordered by smallest id."""
     done: set[str] = set()
     for start in sorted(i for i, m in memories.items() if "superseded_by" in m.fields):
         heirs = _heirs(start, memories) if start not in done else frozenset()
@@ -225,7 +225,7 @@ def _rings(memories: _Memories) -> Iterator[frozenset[str]]:
 
 
 def _heirs(id_: str, memories: _Memories) -> frozenset[str]:
-    """Return the ids of all memories that replaced a memory, directly or indirectly."""
+    """Return the ids of all memories that superseded a memory, directly or indirectly."""
     found: set[str] = set()
     rest = [id_]
     while rest:

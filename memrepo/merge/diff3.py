@@ -1,4 +1,4 @@
-"""Three-way merge of texts by line. Lines changed by only one side are always in the result.
+"""Three-way merge of texts by line. Lines changed by only one side are always part of the result.
 
 Two sides overlap if both changed the same lines differently, or if one inserted lines between lines
 that the other replaced. If both insert lines at the same position, they do not overlap, and the
@@ -16,14 +16,14 @@ from memrepo.core.codec import pairs
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged text. `overlap` is true if lines of the losing side are missing from it."""
+    """A merged text. `overlap` is true if the text lacks lines written by the losing side."""
 
     text: str
     overlap: bool = False
 
 
 class _Hunk(msgspec.Struct, frozen=True):
-    """Base lines `lo` to `hi` (exclusive) replaced by `lines`. An insertion has lo == hi."""
+    """A change that replaces base lines `lo` to `hi` (exclusive). An insertion has lo == hi."""
 
     lo: int
     hi: int
@@ -31,7 +31,7 @@ class _Hunk(msgspec.Struct, frozen=True):
     lines: tuple[str, ...]
 
     def touches(self, before: _Hunk) -> bool:
-        """Return whether hunks of two sides affect the same lines or the same gap.
+        """Return whether two hunks affect the same base lines or the same gap between lines.
 
         `before` must not sort after this hunk by (lo, hi).
         """
@@ -45,7 +45,7 @@ class _Hunk(msgspec.Struct, frozen=True):
 
 
 def merge_text(base: str, older: str, newer: str) -> Joined:
-    r"""Merge two texts with `\n` line ends and a common base. If they overlap, `newer` wins.
+    r"""Merge two texts with `\n` line endings and a common base. On overlap, `newer` wins.
 
     Swapping both the sides and their ages gives the same result.
     """
@@ -81,7 +81,7 @@ def _hunks(base: Sequence[str], side: Sequence[str], *, newer: bool) -> Iterator
 
 
 def _clusters(hunks: Sequence[_Hunk]) -> Iterator[list[_Hunk]]:
-    """Group hunks that touch directly or indirectly. Hunks and groups are in base order."""
+    """Group hunks that touch each other, directly or through other hunks, in base order."""
     cluster: list[_Hunk] = []
     for hunk in hunks:
         if cluster and not any(hunk.touches(other) for other in cluster):
@@ -95,7 +95,7 @@ def _clusters(hunks: Sequence[_Hunk]) -> Iterator[list[_Hunk]]:
 def _resolved(
     base: Sequence[str], cluster: Sequence[_Hunk], lo: int, hi: int
 ) -> tuple[Sequence[str], bool]:
-    """Return the lines that replace base lines `lo` to `hi`, and whether other lines were lost."""
+    """Return the merged lines for base lines `lo` to `hi`, and whether other lines were lost."""
     if len(cluster) == 1:
         return cluster[0].lines, False
     older = _replayed(base, [h for h in cluster if not h.newer], lo, hi)
@@ -123,7 +123,7 @@ def _replayed(base: Sequence[str], hunks: Sequence[_Hunk], lo: int, hi: int) -> 
 
 
 def _both(older: Sequence[str], newer: Sequence[str]) -> list[str]:
-    """Join the lines that both sides inserted at one position. Common lines are included once."""
+    """Join the lines inserted by both sides at one position. Common lines are included once."""
     lines: list[str] = []
     i = j = 0
     for a, b in [*sorted(pairs(older, newer)), (len(older), len(newer))]:

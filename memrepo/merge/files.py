@@ -1,4 +1,4 @@
-"""Merge files that are not memories, by content. If that fails, report a typed conflict.
+"""Merge files other than memories by content. Report a typed conflict if that is impossible.
 
 | file | if both sides changed it differently |
 |---|---|
@@ -45,7 +45,7 @@ FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifes
 
 
 class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file (None: removed), its kind of conflict, and the losing version."""
+    """A merged file (None if removed), the kind of conflict (or None), and the losing version."""
 
     data: bytes | None
     conflict: FileConflict | None = None
@@ -53,7 +53,7 @@ class JoinedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_derived(layout: Layout, path: str) -> bool:
-    """Return whether a file is regenerated after a merge instead of merged."""
+    """Return whether a file is regenerated after a merge, and therefore not merged itself."""
     return path.startswith(layout.area("views")) or layout.is_hot(path)
 
 
@@ -65,7 +65,7 @@ def join_file(
     theirs: bytes | None,
     stamps: Stamps,
 ) -> JoinedFile:
-    """Merge one file. The result does not depend on the order of the sides.
+    """Merge one file. Swapping the two sides gives the same result.
 
     The stamps describe the last change of the file on each side.
     """
@@ -96,7 +96,7 @@ def join_file(
 
 
 def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
-    """Merge two versions of a tombstone. Return None if both are unreadable.
+    """Merge two versions of a tombstone. Return None if neither version is readable.
 
     An unreadable version loses. If only one version has its seal, the other was edited by hand and
     loses.
@@ -112,7 +112,7 @@ def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
 
 
 def _decided(path: str, ours: bytes, theirs: bytes, stamps: Stamps) -> JoinedFile:
-    """Merge two versions of a correction. An unreadable version loses."""
+    """Merge two versions of a correction. A readable version wins over an unreadable one."""
     found = [(corrections.decode(path, data), data) for data in (ours, theirs)]
     read = [(c, data) for c, data in found if isinstance(c, corrections.Correction)]
     if len(read) < 2:
@@ -138,14 +138,14 @@ def _age(data: bytes, origin: Origin) -> _Weight:
 
 
 def _evidence(data: bytes, _: Origin) -> _Weight:
-    """Return the sort key of a candidate: the number of its sources, then its bytes."""
+    """Return the sort key of a candidate file: the number of sources, then the bytes."""
     entries = {e.key: e.value for e in header.split(data, "").entries}
     sources = entries.get("sources", [])
     return False, EARLIEST, len(sources) if isinstance(sources, list) else 0, data
 
 
 def _by_line(base: bytes, older: bytes, newer: bytes, *, is_toml: bool) -> JoinedFile:
-    """Merge texts by line, with the line ends of the side that changed them."""
+    """Merge texts by line, using the line endings of the side that changed them."""
     whole = JoinedFile(data=newer, conflict="both-changed", lost=older)
     try:
         o, a, b = (data.decode("utf-8") for data in (base, older, newer))
@@ -176,7 +176,7 @@ _DIGITS = 12
 
 
 def keep(layout: Layout, kept: Iterable[LosingVersion], now: datetime) -> tuple[Write, ...]:
-    """Return one file per losing version, at `corrections/<date>-gave-way-<12 hex>.md`.
+    """Return one file per losing version, stored at `corrections/<date>-gave-way-<12 hex>.md`.
 
     The header states what the text was, who wrote it, and its path. The text follows unchanged.
     """

@@ -1,4 +1,4 @@
-"""Correct a merge made by git: compute memrepo's own merge and apply the user's changes to it.
+"""Correct a merge commit made by git. Compute memrepo's merge and reapply the user's edits to it.
 
 Git does not call a merge driver for files that only one side changed, removed or moved. A clone
 without the driver uses one side's file unmerged. Each memory in the merge commit is therefore
@@ -31,7 +31,7 @@ _MARKERS = regex(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
 
 
 class Made(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge made by git: base, both sides, memrepo's merge of them, and the committed state.
+    """A merge made by git: the base, both sides, the merge by memrepo, and the committed state.
 
     `paths` contains all files that differ between any of these.
     """
@@ -45,7 +45,7 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """The correct state of a merge, and its differences from the committed state."""
+    """The correct state of a merge, and how it differs from the committed state."""
 
     state: State
     edits: frozenset[str]
@@ -54,7 +54,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> tuple[str, ...]:
-        """Return the counts of corrected memories and files, in words."""
+        """Return a text with the numbers of corrected memories and files."""
         found = []
         if self.memories:
             found.append(counted(len(self.memories), "memory", "memories"))
@@ -64,7 +64,7 @@ class Settled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def settle(made: Made) -> Settled:
-    """Return the correct state of a merge. It equals the committed state if nothing is wrong."""
+    """Return the correct state of a merge, which is the committed state if nothing is wrong."""
     left = _without_copies(made)
     start = _start(made, left)
     paths = {*made.paths, *made.united.effect.files}
@@ -87,7 +87,7 @@ def settle(made: Made) -> Settled:
 
 
 def _without_copies(made: Made) -> State:
-    """Return the committed state without duplicate files of an id that equal a side's version."""
+    """Return the committed state without duplicate files of an id that equal either side's file."""
     files: dict[str, list[str]] = {}
     for path, id_ in owners(made.left).items():
         files.setdefault(id_, []).append(path)
@@ -101,7 +101,7 @@ def _without_copies(made: Made) -> State:
 
 
 def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
-    """Return a state with edits. Memories in unedited files are not decoded again."""
+    """Return a state with edits applied. Memories in unedited files are not decoded again."""
     files = state.files.edited(edits)
     known = {m.path: m for m in state.memories.values() if m.path not in edits}
 
@@ -112,7 +112,7 @@ def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
 
 
 def _start(made: Made, left: State) -> State:
-    """Return the state from which the user's edits in the merge started, memory by memory."""
+    """Return the state from which the user edited the merge, determined memory by memory."""
     ids = {i for state in (*_sides(made), made.united.state, left) for i in _touched(state, made)}
     edits: dict[str, bytes | None] = {p: None for p in made.paths if left.layout.owns(p)}
     for path in sorted(edits):
@@ -145,7 +145,7 @@ def _version(state: State, id_: str) -> FileVersion | None:
 
 
 def _left_version(made: Made, left: State, id_: str) -> FileVersion | None:
-    """Return the committed version of a memory, even if its file can no longer be decoded."""
+    """Return the committed version of a memory, even if the committed file cannot be decoded."""
     found = _version(left, id_)
     if found is not None:
         return found
@@ -159,7 +159,7 @@ def _left_version(made: Made, left: State, id_: str) -> FileVersion | None:
 def _memory_start(
     versions: tuple[FileVersion | None, ...], ours: FileVersion | None, left: FileVersion | None
 ) -> FileVersion | None:
-    """Return the version from which a user edited one memory.
+    """Return the version of a memory from which the user started editing in a merge.
 
     It equals `left` if no user edited the memory.
     """
@@ -177,19 +177,19 @@ def _memory_start(
 
 
 def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
-    """Return whether git's conflict markers were committed in the text."""
+    """Return whether the text has git's conflict markers, although no side's version has them."""
     return bool(_MARKERS.search(data)) and not any(_MARKERS.search(side) for side in known)
 
 
 def _distance(side: FileVersion, left: FileVersion) -> int:
-    """Count the fields and lines that differ between two versions."""
+    """Count the fields and lines that differ between two versions of a memory."""
     before, after = side.memory or Memory(path=""), left.memory or Memory(path="")
     fields: int = sum(before.fields.get(f.name) != after.fields.get(f.name) for f in FIELDS)
     return fields + len({*before.body.split("\n")} ^ {*after.body.split("\n")})
 
 
 def _file_start(made: Made, left: State, path: str) -> bytes | None:
-    """Return the version from which a user edited a file that is not a memory."""
+    """Return the version of a file other than a memory from which the user started editing."""
     sides = [s.files[path] for s in (made.ours, made.theirs) if path in s.files]
     data = left.files.get(path)
     if data is None:
@@ -198,14 +198,14 @@ def _file_start(made: Made, left: State, path: str) -> bytes | None:
 
 
 def _free(path: str, taken: Mapping[str, bytes | None]) -> str:
-    """Return an unused path for the start of a memory. If two share a path, any name is valid."""
+    """Return an unused path for the start version of a memory. The exact name does not matter."""
     while taken.get(path) is not None:
         path = f"{path.removesuffix('.md')}-start.md"
     return path
 
 
 def _compared(left: State, state: State, edited: frozenset[str]) -> Settled:
-    """Return the differences between the committed state of a merge and the correct one."""
+    """Compare the committed state of a merge with the correct state, and return the differences."""
     changed = {p for p in edited if left.files.get(p) != state.files.get(p)}
     memories = {p for p in changed if state.layout.is_memory(p)}
     plain = {p for p in changed - memories if state.layout.owns(p)}

@@ -1,4 +1,4 @@
-"""Remove a value from texts, names and messages, and replace everything hashed from it.
+"""Remove a value from texts, names and messages, and replace all ids and hashes derived from it.
 
 These functions are pure: they convert bytes from history to bytes for a rewritten history. The
 number of lines does not change, and files without a trace of the value are unchanged.
@@ -66,17 +66,17 @@ _FIELD = regex(
 
 
 class Objects(Protocol):
-    """Protocol that maps objects of the old history to the rewritten history."""
+    """Protocol of a mapping from objects of the old history to objects of the rewritten history."""
 
     def new(self, id_: str) -> str:
-        """Return the id of the rewritten object, or the same id if it was not rewritten."""
+        """Return the id of the rewritten object, or the given id if it was not rewritten."""
 
     def new_short(self, digits: str) -> str:
-        """Return the new abbreviated id of a commit, or the same if it was not rewritten."""
+        """Return the new abbreviated id of a commit, or the given id if it was not rewritten."""
 
 
 class Edit(msgspec.Struct, frozen=True, kw_only=True):
-    """The values to remove, and the replacements of everything hashed from them.
+    """The values to remove, and the replacements of ids and hashes derived from these values.
 
     `names` maps file names (without extension) that end with the digits of an id. `parts` maps
     other file and folder names. `seed` makes the replacements distinct and unpredictable.
@@ -97,7 +97,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     # -- texts -------------------------------------------------------------------------------
 
     def spans(self, text: str) -> list[Span]:
-        """Return the spans of the value in a text, except digits inside a longer hash."""
+        """Return the spans of the value in a text, excluding digits inside a longer hash."""
         spans = find(text, self.needles)
         if not spans:
             return spans
@@ -109,14 +109,14 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def holds(self, data: bytes) -> int:
-        """Count occurrences of the value in a file, and of words that occur only in the value."""
+        """Count occurrences of the value in a file, and of words found only in the value."""
         text = _text(data)
         spans = self.spans(text)
         words = self._words_in(text, data)
         return len(spans) + sum(not any(a <= start < b for a, b in spans) for start, _ in words)
 
     def _words_in(self, text: str, data: bytes) -> list[Span]:
-        """Return the spans of the value's own words in a page, or in an affected header."""
+        """Return the spans of words found only in the value, in a page or an affected header."""
         parts: list[Span] = []
         if not self.words:
             return parts
@@ -129,7 +129,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return [word.span() for word in words if fold(word[0]) in self.words]
 
     def text(self, text: str, objects: Objects) -> str:
-        """Return a text without the value, with all ids replaced by their new ones."""
+        """Return a text with the value removed and all old ids replaced by new ones."""
         if self.names:
             text = _STEM.sub(lambda m: self.names.get(m[0], m[0]), text)
         if self.parts:
@@ -143,7 +143,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(text, spans) if spans else text
 
     def file(self, data: bytes, objects: Objects) -> bytes:
-        """Return a file without the value. The stamp of a generated page is recomputed."""
+        """Return a file with the value removed. The stamp of a generated page is recomputed."""
         before = _text(data)
         after = self.text(before, objects)
         if words := self._words_in(after, data):
@@ -158,7 +158,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return after.encode("utf-8", "surrogateescape")
 
     def _tombstone(self, data: bytes, after: str, *, mixed: bool) -> bytes:
-        """Return a tombstone with its seal recomputed, if its old seal was valid."""
+        """Return a tombstone with a recomputed seal, if the old seal was valid."""
         if mixed:
             after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
         made = after.encode("utf-8", "surrogateescape")
@@ -167,7 +167,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return resealed(made) if isinstance(was, Tombstone) else made
 
     def message(self, data: bytes, objects: Objects) -> bytes:
-        """Return a commit or tag message without the value, with abbreviated ids replaced."""
+        """Return a commit or tag message with the value removed and abbreviated ids replaced."""
         text = self.text(_text(data), objects)
         text = _SHORT.sub(lambda m: objects.new_short(m[0]), text)
         text = _WAS.sub(lambda m: f"(was: {MARK})" if self._is_part(m[1]) else m[0], text)
@@ -182,7 +182,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return len(letters) >= LEAST and any(letters in needle.letters for needle in self.needles)
 
     def who(self, line: bytes) -> bytes:
-        """Return an author, tagger or committer line without the value."""
+        """Return an author, committer or tagger line with the value removed."""
         text = _text(line)
         name, mail, when = text.partition(" <")
         who, sign, rest = when.rpartition("> ")
@@ -195,7 +195,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     # -- names -------------------------------------------------------------------------------
 
     def path(self, path: str) -> str:
-        """Return the new path of a file. A folder named after an id's digits is renamed as well."""
+        """Return the new path of a file. A folder named after digits of an id may be renamed."""
         parts: list[str] = []
         for part in path.split("/"):
             stem, dot, ending = part.rpartition(".")
@@ -216,7 +216,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(part, spans, f"{NAME_MARK}-{self.mixed(part)[:6]}")
 
     def stem(self, slug: str) -> str:
-        """Return a slug without the value, or without a truncated value at its end."""
+        """Return a slug with the value removed, including a truncated value at the end."""
         spans = find(slug, self.needles)
         cut = cut_short(slug, len(slug), self.needles)
         if cut is not None and not any(end == cut[1] for _, end in spans):
@@ -224,7 +224,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return replaced(slug, spans, NAME_MARK)
 
     def another(self, id_: str) -> str:
-        """Return an unpredictable id of the same kind, for an id that cannot be recomputed."""
+        """Return an unpredictable new id of the same kind, for an id that cannot be recomputed."""
         kind, _, digits = id_.partition("-")
         return f"{kind}-{self.mixed(id_)[: len(digits)]}"
 
@@ -233,18 +233,18 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         return f"{memory}:{self.mixed(digits)[:12]}" if memory in self.traced else found[0]
 
     def mixed(self, said: str) -> str:
-        """Return 64 hex digits that cannot be computed without the seed."""
+        """Return 64 hex digits derived from a text, which cannot be computed without the seed."""
         return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def is_page(data: bytes) -> bool:
-    """Return whether a file is a generated page, with or without edits by hand."""
+    """Return whether a file is a generated page, whether or not it was edited by hand."""
     return any(standing_of(kind, data) != "foreign" for kind in _KINDS)
 
 
 @lru_cache(maxsize=8)
 def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that matches file names as whole names, and folder names next to a slash."""
+    """Return a pattern for whole file names, and for folder names next to a slash."""
     longest = sorted(parts, key=lambda part: (-len(part), part))
     files = "|".join(re.escape(part) for part in longest if "." in part) or r"(?!)"
     folders = "|".join(re.escape(part) for part in longest if "." not in part) or r"(?!)"
@@ -254,7 +254,7 @@ def _any_of(parts: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _folder(folder: str, before: str, after: str) -> str:
-    """Return the new folder named after the first two digits of an id in the file name."""
+    """Return the new name of a folder that is named after the first two digits of an id."""
     olds, news = (regex(r"-([0-9a-f]{6,})(?:\.\w+)?$").search(name) for name in (before, after))
     if olds and news and olds[1].startswith(folder):
         return news[1][:2]
@@ -278,14 +278,14 @@ _Part = TypeVar("_Part", "Unit", "NoteUnit")
 
 
 class File(NamedTuple):
-    """One version of a file, and one of its paths in history."""
+    """One version of a file, with one of the paths that the file had in history."""
 
     path: str
     data: bytes
 
 
 def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
-    """Return a copy of an edit that also replaces the ids made from the value.
+    """Return a copy of an edit that also replaces the ids derived from the value.
 
     Files named after such an id are renamed as well.
     """
@@ -301,7 +301,7 @@ def with_ids(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
 
 
 def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
-    """Return a copy of an edit that also removes words found only in the value.
+    """Return a copy of an edit that also removes words that occur only within the value.
 
     This is necessary because pages list single words.
     """
@@ -328,7 +328,7 @@ def with_words(edit: Edit, files: Iterable[File], layout: Layout) -> Edit:
 
 
 def _named(edit: Edit, stem: str, ids: dict[str, str]) -> str:
-    """Return the new name of a memory file: its slug without the value, and the new id's digits."""
+    """Return the new file name of a memory: the slug without the value, and the new id's digits."""
     parts = _NAMED.fullmatch(stem)
     if parts is None:
         return stem
@@ -360,7 +360,7 @@ class _Ids:
         self._words = [tokens(" ".join(needle.words)) for needle in edit.needles]
 
     def look(self, file: File) -> None:
-        """Collect ids and names from one version of a file."""
+        """Collect the ids and names found in one version of a file."""
         area = file.path.removeprefix(self.layout.prefix).partition("/")[0]
         traced = bool(self.edit.holds(file.data))
         self.parts.update(file.path.split("/")[: -1 if self.layout.is_memory(file.path) else None])
@@ -380,7 +380,7 @@ class _Ids:
             self._stones += [stone] if isinstance(stone, Tombstone) else []
 
     def settled(self) -> dict[str, str]:
-        """Return the new id of each id made from the value. All new ids are distinct."""
+        """Map each id derived from the value to its new id. All new ids are distinct."""
         ids = dict(self._natural)
         for id_ in sorted(self._traced - ids.keys() - self._clean):
             ids[id_] = self.edit.another(id_)
@@ -406,7 +406,7 @@ class _Ids:
         return {old: new for old, new in ids.items() if old != new}
 
     def prints(self, ids: Mapping[str, str]) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the memories whose fingerprints could reveal the value, and their pairs."""
+        """Return memories and pairs whose fingerprints could reveal the value."""
         traced = self._traced | (ids.keys() & self._evidence.keys())
         traced |= {
             id_
@@ -480,7 +480,7 @@ class _Ids:
 
 
 def _pairs(old: Iterable[_Part], new: Iterable[_Part]) -> Iterator[tuple[_Part, _Part]]:
-    """Yield the units of two versions that have the same lines."""
+    """Yield pairs of units, one from each version of a file, that have the same lines."""
     there = {unit.lines: unit for unit in new}
     return ((unit, there[unit.lines]) for unit in old if unit.lines in there)
 

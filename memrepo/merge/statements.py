@@ -1,4 +1,4 @@
-"""Split a text into statements, and recognize texts that look the same.
+"""Split a text into statements, and recognise texts that look the same to a reader.
 
 A statement is a paragraph, a line, a list item, a table row, or sentences within one of these. The
 split does not depend on the language or the units of a source. A rejection therefore matches its
@@ -51,7 +51,7 @@ _ENDS = regex(r"^[\"'\s]+|[\"'\s.!;,:]+$")
 
 
 def look(text: str) -> str:
-    """Fold a text to its appearance. Texts with equal results look the same to a reader."""
+    """Fold a text to what a reader sees. Texts that look the same have equal results."""
     if not text.isascii():
         text = text.translate(_TABLE)  # could separate a letter from its accent
     folded = normal_claim(text).translate(_TABLE)
@@ -89,7 +89,7 @@ _WIDE = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 
 def tokens(text: str) -> frozenset[str]:
-    """Return short hashes of a text's words.
+    """Return short hashes of the words in a text.
 
     Han, Kana and Hangul are split into character pairs.
     """
@@ -104,13 +104,13 @@ def tokens(text: str) -> frozenset[str]:
 
 
 def similarity(one: Collection[str], other: Collection[str]) -> float:
-    """Return the Dice coefficient of two word sets (0 to 1), or 0 if they have no common words."""
+    """Return the similarity of two sets of words, from 0 to 1 (Dice coefficient)."""
     common = len(frozenset(one) & frozenset(other))
     return 2 * common / (len(one) + len(other)) if common else 0.0
 
 
 def text_key(text: str) -> str:
-    """Return the hash of a text's appearance."""
+    """Return a hash of a text as it looks to a reader, equal for texts that look the same."""
     return f"tx-{digest([look(text)])[:32]}"
 
 
@@ -128,7 +128,7 @@ _KEYED = regex(r"(?P<key>[^:\uff1a\n]{1,80})[:\uff1a](?P<value>.+)$", re.DOTALL)
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A part of a text that states something. `is_run` is true for several sentences."""
+    """A part of a text that states something. `is_run` is true if it spans several sentences."""
 
     start: int
     end: int
@@ -137,24 +137,24 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the hashes of the statement's appearance, and of that without formatting."""
+        """Return the hashes of the statement with and without formatting."""
         return tuple(dict.fromkeys((text_key(self.text), text_key(plain(self.text)))))
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Return the key and value of `key: value`, or two empty strings."""
+        """Return the key and value of a statement such as `key: value`, or two empty strings."""
         found = _KEYED.match(strip_marker(plain(self.text)))
         return (found["key"], found["value"]) if found else ("", "")
 
 
 @lru_cache(maxsize=4096)
 def statements(text: str) -> tuple[Statement, ...]:
-    """Split a text into its statements. At each position, larger ones come first."""
+    """Split a text into statements, which may overlap. At each position, longer ones come first."""
     return tuple(one for start, end in _blocks(text) for one in _in_block(text, start, end))
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the span of each paragraph, list item, heading and table row."""
+    """Yield the span of each paragraph, list item, heading and table row of a text."""
     begun = last = at = 0
     for line in text.splitlines(keepends=True):
         if last > begun and (not line.strip() or _OWN_LINE.match(line)):
@@ -210,14 +210,14 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _unlabelled(text: str, start: int, end: int) -> Iterator[Statement]:
-    """Yield a sentence without a leading label or clock time: `Note: …`, `09:15 – …`."""
+    """Yield a sentence without the label or clock time at the start: `Note: …`, `09:15 – …`."""
     for form in (_CLOCK, _LABEL):
         if (found := form.match(text, start, end)) and found.end() < end:
             yield Statement(start=start, end=end, text=text[found.end() : end])
 
 
 def leave_out(text: str, found: Iterable[Statement]) -> str:
-    """Remove statements from a text. The rest is unchanged, and empty if no statement remains.
+    """Remove statements from a text. Return an empty string if no other statement remains.
 
     A block is removed completely if only its list marker or a label would remain.
     """
@@ -247,7 +247,7 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
 
 
 def _states(text: str) -> bool:
-    """Return whether a text contains more than headings, labels and table headers."""
+    """Return whether a text contains anything except headings, labels and table headers."""
     spans = [text[start:end] for start, end in _blocks(text)]
     for one, after in zip(spans, [*spans, ""][1:], strict=True):
         is_head = one.lstrip().startswith("|") and _DIVIDER.match(after)
@@ -258,7 +258,7 @@ def _states(text: str) -> bool:
 
 
 def parts_of(text: str, words: int) -> tuple[str, ...]:
-    """Return the sentences and lines with at least `words` words, or () if there is only one."""
+    """Return the sentences and lines with at least `words` words, or () for a text of one part."""
     found: list[str] = []
     for start, end in _blocks(text):
         cuts = [*_sentences(text, start, end)]
@@ -268,6 +268,6 @@ def parts_of(text: str, words: int) -> tuple[str, ...]:
 
 
 def contains(words: Collection[str], text: str) -> bool:
-    """Return whether a single statement of a text contains all of the words."""
+    """Return whether any individual statement of a text contains all of the given words."""
     wanted = frozenset(words)
     return any(wanted <= tokens(one.text) for one in statements(text) if not one.is_run)

@@ -1,4 +1,4 @@
-"""Merge two states with a common base, by memory id and by field, in one process.
+"""Merge two states with a common base, by memory id and by field, within this process.
 
 Renames are not followed by path or similarity. A change to a memory is applied even if the other
 side moved its file. The merge is symmetric in its sides, deterministic and idempotent: merge(o, a,
@@ -38,7 +38,7 @@ from memrepo.merge.versions import (
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about one side that come from history, not from its files. All may be unknown.
+    """Facts about one side of a merge that come from history, not from files. All may be unknown.
 
     `committed` is the date of the side as a whole, and `dates` are the dates of single writes and
     removals. `people` contains those made by a person, and `recalled` the memories retrieved on
@@ -53,7 +53,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     paths: frozenset[str] | None = None
 
     def origin(self, name: str) -> Origin:
-        """Return the origin of this side's last change of a memory or file."""
+        """Return the origin of this side's last change to a memory or file."""
         return Origin(committed=self.dates.get(name, self.committed), person=name in self.people)
 
 
@@ -81,7 +81,7 @@ def merge_states(
     our_facts: Facts = _UNKNOWN,
     their_facts: Facts = _UNKNOWN,
 ) -> MergeResult:
-    """Merge two states with a common base. Memories barred by a merged tombstone are forgotten.
+    """Merge two states with a common base. Memories barred by tombstones are forgotten.
 
     A wording that lost the merge is stored under `corrections/`.
     """
@@ -116,7 +116,7 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
 
 
 def virtual_base(bases: Sequence[State], ancestor: State | None = None) -> State:
-    """Merge several merge bases into one. The result does not depend on their order.
+    """Merge several merge bases into one. The result is the same for any order of the bases.
 
     `ancestor` is the (virtual) base of the bases. Without it, content of any base is in the result.
     Raise ValueError if there are no bases.
@@ -140,7 +140,7 @@ def _digest(state: State) -> str:
 
 
 class _Merge:
-    """A mutable merge in progress, used only in this module."""
+    """A merge in progress, whose state is mutable. Only this module uses it."""
 
     def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
         self.states = (base, ours, theirs)
@@ -208,7 +208,7 @@ class _Merge:
             self.kept.append(LosingVersion(path=path, key="", data=joined.lost))
 
     def _join_cases(self) -> None:
-        """Merge the files of the same case, which may differ in the date in their names."""
+        """Merge files of the same correction, which may have different dates in their names."""
         if not corrections.correction_paths(self.edits, self.layout):
             return
         _, ours, theirs = self.states
@@ -230,7 +230,7 @@ class _Merge:
                 self.edits[path] = None
 
     def _free(self, path: str, taken: set[str]) -> str:
-        """Return the path, or a numbered variant if another memory has that path."""
+        """Return the given path, or a numbered variant if the path is used by another memory."""
         tail = re.search(r"(-[0-9a-f]{6})?\.md\Z", path)
         cut = tail.start() if tail is not None else len(path)
         name, turn = path, 2
@@ -264,7 +264,7 @@ def _wordings(state: State, kept: Sequence[LosingVersion]) -> Iterator[Write]:
 
 
 def sweep(state: State) -> Iterator[Update]:
-    """Yield updates that forget or shorten each memory that matches a tombstone of the state."""
+    """Yield updates that forget or shorten each memory that a tombstone of the state matches."""
     stones = tombstones_in(state)
     for memory in stones.suspected(state.every):
         if memory.status == "forgotten":
@@ -280,7 +280,7 @@ _Versions: TypeAlias = list[FileVersion | None]
 
 
 class _Touched:
-    """The files that differ between three states, grouped into memories and other files.
+    """The files that differ between three states, divided into memories and other files.
 
     `touched` are the paths that a side changed and memrepo owns. `units` are the versions of
     memories at these paths in any state. `loose` are the versions, by path, of undecodable memory
@@ -311,12 +311,12 @@ class _Touched:
                     self._place(side, path, sorted(claims))
 
     def stamps(self, name: str) -> Stamps:
-        """Return the origins of both sides' changes of a memory or file."""
+        """Return the origins of the changes that the two sides made to a memory or file."""
         our, their = self._facts
         return Stamps(ours=our.origin(name), theirs=their.origin(name))
 
     def recalled(self, id_: str) -> Recalled:
-        """Return on which sides a memory was retrieved."""
+        """Return the sides on which a memory was retrieved."""
         our, their = self._facts
         return Recalled(ours=id_ in our.recalled, theirs=id_ in their.recalled)
 
@@ -329,7 +329,7 @@ class _Touched:
             self.units[id_][side] = self._version(side, id_, paths)
 
     def _version(self, side: int, id_: str, paths: Sequence[str]) -> FileVersion | None:
-        """Return the version of a memory in one state. Two files with the same id are merged."""
+        """Return the version of a memory in one state. Files with the same id are merged."""
         version = self._read(side, id_, paths[0])
         for path in paths[1:]:
             origin = self._facts[side - 1].origin(id_) if side else Origin()
@@ -347,20 +347,20 @@ class _Touched:
         return FileVersion(path, data, memory)
 
     def _place(self, side: int, path: str, claims: Sequence[str]) -> None:
-        """Assign an undecodable file to the memory that has this path in another state."""
+        """Assign an undecodable file to the memory that has the same path in another state."""
         free = [id_ for id_ in claims if self.units[id_][side] is None]
         versions = self.units[free[0]] if free else self.loose.setdefault(path, [None] * 3)
         versions[side] = FileVersion(path, self._data(side, path), None)
 
     def _data(self, side: int, path: str) -> bytes:
-        """Read a file, from the base if the side did not change it."""
+        """Return the content of a file, taken from the base if the side did not change the file."""
         if side == 1:
             self.ours.append(path)
         return self._states[side if path in self._changed[side] else 0].files[path]
 
 
 def owners(state: State) -> dict[str, str]:
-    """Return the memory id of each path, including duplicate files of an id."""
+    """Return the memory id for each path, including additional files with the same id."""
     found = {memory.path: id_ for id_, memory in state.memories.items()}
     for problem in state.problems:
         if problem.rule == "memory-same-id" and problem.path in state.files:

@@ -41,7 +41,7 @@ _DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")
 
 
 class Later(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes of one memory by later commits.
+    """The changes made to one memory by commits after the reverted operation.
 
     `whole` is true if the memory was removed or added, so that all of it is later work. `any` is
     true if anything except tier fields was written, including foreign keys and comments. `elements`
@@ -56,7 +56,7 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
     bodies: tuple[tuple[str, str], ...] = ()
 
     def then(self, other: Later) -> Later:
-        """Return these changes followed by those of a later commit."""
+        """Combine these changes with the changes of a later commit."""
         names = {*self.elements, *other.elements}
         none: frozenset[Hashable] = frozenset()
         return Later(
@@ -69,7 +69,7 @@ class Later(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def written(before: Memory | None, after: Memory | None, *, own: bool = False) -> Later:
-    """Return the changes of a memory by one commit. None means that the memory was absent.
+    """Return the changes made to a memory by one commit. None means that the memory was absent.
 
     `own` is true if the commit changed foreign keys or comments, which a Memory does not contain.
     """
@@ -104,7 +104,7 @@ _UNTOUCHED = Later()
 
 
 def together(only: Collection[str], before: State, after: State) -> frozenset[str]:
-    """Return memory ids, extended by those that an operation changed in the same decision.
+    """Return the given memory ids, and those that an operation changed in the same decision.
 
     A supersession is reverted as a whole: if the replaced memory returns, its replacement is
     removed. The same applies to a summary that replaced other memories.
@@ -133,7 +133,7 @@ def _named(memory: Memory | None, key: str) -> set[str]:
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A reason why a change cannot simply be reverted.
+    """A reason why a change cannot be reverted automatically.
 
     `edited-later`: the memory was edited after the operation created it, or was added again after
     the operation removed it. `text-overlaps`: later edits changed the same lines. `depended-on`: a
@@ -147,7 +147,7 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Operation(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation to revert: the states before and after it, and the selected parts.
+    """An operation to revert: the states before and after it, and the selected memories.
 
     `only` limits the revert to some memories. `kept` are files that are not reverted, such as a
     manifest whose input stays processed. `later` has the changes of later commits by memory id, and
@@ -173,7 +173,7 @@ class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
-    """Revert an operation on top of a state.
+    """Revert an operation on top of a later state.
 
     On a conflict, `ours` keeps the later work: the edited memory, the changed lines, or the memory
     that others refer to. `theirs` reverts it as well.
@@ -194,7 +194,7 @@ def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
 
 
 class _Work:
-    """A mutable revert in progress, used only in this module."""
+    """A revert in progress, whose state is mutable. Only this module uses it."""
 
     def __init__(
         self, operation: Operation, head: State, side: Side, spared: frozenset[str]
@@ -210,7 +210,7 @@ class _Work:
         self.coming: list[tuple[str, str, bytes]] = []
 
     def memories(self) -> None:
-        """Revert each memory. Removed memories free their paths for restored ones."""
+        """Revert the changes to each memory. The path of a removed memory can be reused."""
         pre, post = self.op.before.memories, self.op.after.memories
         meant = self.op.only or {*pre, *post}
         removed: list[str] = []
@@ -240,7 +240,7 @@ class _Work:
         self.clashes.append(Clash(kind=kind, memory=id_, path=self.held[id_].path))
 
     def _made(self, id_: str) -> None:
-        """Remove a memory that the operation created, unless it was edited since."""
+        """Remove a memory created by the operation, unless the memory was edited later."""
         if id_ not in self.held:
             return
         if self.op.later.get(id_, _UNTOUCHED).any:
@@ -251,7 +251,7 @@ class _Work:
         self.edits[self.held.pop(id_).path] = None
 
     def _removed(self, id_: str) -> None:
-        """Restore a memory that the operation removed, unless it was added again.
+        """Restore a memory removed by the operation, unless the memory was added again later.
 
         If it was added again and is absent now, later work removed it, and it is not restored.
         """
@@ -267,7 +267,7 @@ class _Work:
         self.coming.append((id_, old.path, self.op.before.files[old.path]))
 
     def _changed(self, id_: str, pre: Memory, post: Memory) -> None:
-        """Revert each field of a memory that the operation changed."""
+        """Revert each field that the operation changed in a memory."""
         head, later = self.held[id_], self.op.later.get(id_, _UNTOUCHED)
         if later.whole:
             return
@@ -313,12 +313,12 @@ class _Work:
         return self.head.files[path] if found is None else found
 
     def _free(self, path: str) -> str:
-        """Return the path, or a numbered variant if another memory has that path now."""
+        """Return the given path, or a numbered variant if another memory has the path now."""
         files = self.head.files.edited(self.edits)
         return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
 
     def dependents(self) -> list[Clash]:
-        """Return conflicts for later references to memories that would be removed."""
+        """Return the conflicts caused by later references to memories that would be removed."""
         gone = self.head.memories.keys() - self.held.keys()
         found = []
         for id_ in sorted(self.held if gone else ()):
@@ -332,7 +332,7 @@ class _Work:
         return found
 
     def files(self) -> None:
-        """Revert files that are not memories. Files changed by a later commit are not reverted.
+        """Revert files other than memories, unless a later commit changed the file.
 
         If only some memories are reverted, so are the corrections about no other memories.
         """
@@ -359,7 +359,7 @@ class _Work:
         return isinstance(case, Correction) and self.op.only.issuperset(case.memories)
 
     def finish(self) -> State:
-        """Return the final state, with rejections applied and references repaired."""
+        """Return the final state, after applying rejections and repairing references."""
         draft = State(
             layout=self.head.layout,
             files=self.head.files.edited(self.edits),
@@ -372,7 +372,7 @@ class _Work:
         return apply(draft, updates)
 
     def _contested(self, draft: State) -> list[Update]:
-        """Mark a replacement and the restored memories as contested. Remove the supersession."""
+        """Mark a replacement and the restored memories as contested. Remove their supersession."""
         changes: list[Update] = []
         for id_ in sorted(self.kept & draft.memories.keys()):
             heir = draft.memories[id_]
@@ -389,7 +389,7 @@ class _Work:
         return changes
 
     def effect(self, done: State) -> Effect:
-        """Return the file changes relative to HEAD."""
+        """Return the changes of files relative to HEAD."""
         paths = {
             *self.edits,
             *(m.path for i, m in done.memories.items() if self.head.memories.get(i) is not m),
@@ -402,7 +402,7 @@ _DOUBT: Mapping[str, object] = {"standing": "contested"}
 
 
 def _whole(fields: dict[str, object], head: Memory) -> None:
-    """Leave a memory superseded if another memory also replaced it."""
+    """Set the status back to superseded if another memory replaced the same memory."""
     if fields["superseded_by"] and head.status == "superseded" != fields["status"]:
         for key in ("status", "status_epoch", "superseded_at"):
             default = {"status": "active", "status_epoch": 0}.get(key)
@@ -410,13 +410,13 @@ def _whole(fields: dict[str, object], head: Memory) -> None:
 
 
 def _bytes(post: FileVersion, pre: FileVersion, head: FileVersion, memory: Memory) -> bytes:
-    """Write a memory into HEAD's file. Foreign keys and comments are merged as in a merge."""
+    """Write a memory into HEAD's file, merging foreign keys and comments as in a merge."""
     joined = join_bytes(post, pre, head, memory)
     return joined.data if joined is not None else codec.edit(head.data, memory)
 
 
 def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> Any:
-    """Return a field's value with the change from `pre` to `post` reverted.
+    """Return a field's current value with the change from `pre` to `post` reverted.
 
     Retain later changes.
     """
@@ -438,7 +438,7 @@ def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> 
 
 
 def _text_back(pre: str, post: str, head: str, later: Later) -> Joined:
-    """Return a text with the change from `pre` to `post` reverted and later changes reapplied."""
+    """Return a text with the change from `pre` to `post` reverted, and later changes reapplied."""
     if pre == post:
         return Joined(text=head)
     text = pre

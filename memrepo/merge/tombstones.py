@@ -1,4 +1,4 @@
-"""Tombstones of rejected statements (`tombstones/<key>.md`), and how memories match them.
+"""Tombstones of rejected statements (`tombstones/<key>.md`), and their matching with memories.
 
 A tombstone contains hashes instead of the text. Hashes of the text and the triple find exact
 matches. Short word hashes, each shared by many words, find similar texts. This hides the text from
@@ -72,7 +72,7 @@ Stand = Literal["active", "lifted"]
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
-    """A rejected statement.
+    """A rejected statement, as stored in a tombstone file.
 
     `memory` is the id of the rejected memory. `forgotten` are the ids that the rejection removed
     from recall. `units` are the hashes of its source texts and former wordings.
@@ -97,14 +97,14 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """Return who rejected the statement, when, and the key of the tombstone."""
+        """Return who rejected the statement, the date, and the tombstone's key, as a text."""
         if self.by:
             return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
         return f"a person rejected ({self.key})"
 
     @property
     def rank(self) -> tuple[int, bool, str]:
-        """Return the sort key of a version: epoch, active, other values. The higher one wins."""
+        """Return the sort key: epoch, active or lifted, other values. The highest version wins."""
         return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 
@@ -179,7 +179,7 @@ _REQUIRED = ("key", "state", "text", "by", "at")
 def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
-    """Return the tombstone for the text of a memory, in its scope."""
+    """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
     scope, text = memory.text("scope"), text_key(memory.said)
     triple = _triple_key([memory.text(key) for key in _TRIPLE])
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
@@ -207,13 +207,13 @@ _TRIPLE = ("subject", "predicate", "object")
 
 
 def _about(memory: Memory) -> str:
-    """Return the hash of the innermost heading over `key: value` with both, or an empty string."""
+    """Return the hash of a `key: value` memory with its innermost heading, or "" without both."""
     names, pair = _names(memory), Statement(start=0, end=0, text=memory.said).pair
     return _triple_key((names[-1], *pair)) if names and pair[0] else ""
 
 
 def _names(memory: Memory) -> list[str]:
-    """Return the names of a memory's subject from its fields, outermost first."""
+    """Return the names of the subject of a memory, taken from its fields, outermost first."""
     shown = (memory.text("title"), memory.text("lead"), *memory.text("context").split("›"))
     return [name for name in (*shown, memory.text("subject")) if _NAME.search(name)]
 
@@ -223,7 +223,7 @@ def _name(place: str, text: str, triple: str) -> str:
 
 
 def _triple_key(triple: Iterable[str]) -> str:
-    """Return the hash of a triple, or an empty string if a part of it is missing."""
+    """Return the hash of a triple, or an empty string if any part of the triple is missing."""
     parts = [look(part) for part in triple]
     return f"tk-{digest(parts)[:32]}" if all(parts) else ""
 
@@ -263,7 +263,7 @@ def _keys(
 
 
 def _own_keys(stone: Tombstone) -> frozenset[str]:
-    """Return the keys that a tombstone bars."""
+    """Return the keys that are barred by one tombstone."""
     texts = [text for text in (stone.text, stone.bare) if text]
     said = [stone.triple, *(f"{text}/bare" for text in texts)] if stone.triple else texts
     places = ("@*", f"@{look(stone.scope)}")
@@ -280,7 +280,7 @@ def _short(key: str) -> str:
 
 
 class Tombstones:
-    """The tombstones of one state. The object is false if nothing is barred.
+    """The tombstones of one state. In a condition, the object is false if nothing is barred.
 
     `problems` lists files edited by hand. `names` are the keys in their file names, which are
     barred in any case.
@@ -313,15 +313,15 @@ class Tombstones:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return the keys of everything barred."""
+        """Return the keys of all barred texts and memories."""
         return frozenset(self._exact)
 
     def bar(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone that matches a memory or one of its statements, or None."""
+        """Return a tombstone that matches a memory or one of its statements, or None."""
         return self.bar_whole(memory) or next((stone for _, stone in self.stated_in(memory)), None)
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone that matches a memory as a whole, or None."""
+        """Return a tombstone that matches a memory as a whole, or None."""
         if not self._exact:
             return None
         return next(
@@ -329,7 +329,7 @@ class Tombstones:
         )
 
     def stated_in(self, memory: Memory) -> list[tuple[Statement, Tombstone]]:
-        """Return the rejected statements within a memory's text, with their tombstones."""
+        """Return the rejected statements in the text of a memory, with the matching tombstones."""
         if not self._stated:
             return []
         scope = memory.text("scope")
@@ -338,7 +338,7 @@ class Tombstones:
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
     ) -> list[tuple[Statement, Tombstone]]:
-        """Return the rejected statements within a text, with their tombstones.
+        """Return the rejected statements in a text, with the matching tombstones.
 
         The whole text is not compared. `names` is what the text is about: `status: green` under two
         headings is two statements. In a log, headings are ignored.
@@ -355,7 +355,7 @@ class Tombstones:
     def _matches(
         self, text: str, scope: str, *, whole: bool = False
     ) -> list[tuple[Tombstone, list[tuple[Statement, str]]]]:
-        """Return the statements of a text that equal a rejected statement or a part of one."""
+        """Return the statements of a text that equal a rejected statement or part of one."""
         found: dict[str, tuple[Tombstone, list[tuple[Statement, str]]]] = {}
         bare = text.strip()
         for one in statements(text) if self._stated else ():
@@ -368,7 +368,7 @@ class Tombstones:
         return [found[key] for key in sorted(found)]
 
     def _is_same(self, stone: Tombstone, one: Statement, names: Iterable[str]) -> bool:
-        """Return whether a statement that looks like a rejected one has the same subject."""
+        """Return whether a statement that looks like a rejected one also has the same subject."""
         if len(stone.tokens) >= STANDS_ALONE_WORDS:
             return True
         if not one.pair[0]:
@@ -379,7 +379,7 @@ class Tombstones:
         return stone.triple in named or stone.about in named
 
     def shortening(self, memory: Memory) -> Update | None:
-        """Return an update that removes the rejected statements from a memory, or None.
+        """Return an update that removes all rejected statements from a memory, or None without any.
 
         If nothing else remains, the update forgets the memory.
         """
@@ -396,14 +396,14 @@ class Tombstones:
         return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(said) + rest)
 
     def bars_all(self, memory: Memory) -> bool:
-        """Return whether nothing remains of a memory without the rejected statements."""
+        """Return whether a memory consists only of rejected statements."""
         if self.bar_whole(memory) is not None:
             return True
         update = self.shortening(memory)
         return update is not None and update.body is None
 
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
-        """Return the memories that may match. Short hashes of their keys exclude most others."""
+        """Return the memories that may match a tombstone, selected by short hashes of the keys."""
         if not self._exact:
             return memories[:0]
         wanted = {_short(key) for key in (*self._exact, *self._stated)}
@@ -413,9 +413,9 @@ class Tombstones:
         ]
 
     def near(self, memory: Memory) -> Tombstone | None:
-        """Return a tombstone that requires review of a memory, or None.
+        """Return a tombstone similar to a memory, which a person must then review, or None.
 
-        The memory has only sources of a rejected statement, equals a former wording of it, or
+        Such a memory has only sources of a rejected statement, equals a former wording of it, or
         shares at least `SIMILAR` of its words. For claims, each statement is also compared.
         """
         units = {s.text_hash for s in memory.sources if s.text_hash}
@@ -440,9 +440,9 @@ class Tombstones:
         return stone if score >= SIMILAR else None
 
     def _partly(self, memory: Memory) -> Tombstone | None:
-        """Return the tombstone whose text, or enough of its parts, a claim states.
+        """Return the tombstone whose text, or a sufficient part of it, is in a claim, or None.
 
-        Enough is a part that is the whole claim, a part of several words, or two parts.
+        Sufficient is a part that is the whole claim, a part of several words, or two parts.
         """
         scope, said = memory.text("scope"), memory.said
         for stone, key_of in self._matches(said, scope, whole=True):
@@ -455,7 +455,7 @@ class Tombstones:
 
 
 class Corrected(Tombstones):
-    """Texts that were superseded or decided against, and must not return from other files.
+    """Superseded texts, and texts declared untrue, which must not return from other files.
 
     They do not bar evidence with a later date. The files that stated the correction may revert it.
     """
@@ -474,7 +474,7 @@ class Corrected(Tombstones):
 
     @property
     def spelled(self) -> str:
-        """Return a string of all corrections. Equal corrections have equal strings."""
+        """Return a string that represents all corrections. Equal corrections have equal strings."""
         sources = [(key, sorted(names)) for key, names in sorted(self.correcting_sources.items())]
         former = sorted((hash_, stone.key) for hash_, stone in self._former.items())
         return repr((sorted(self.found.items()), sources, former))
@@ -482,7 +482,7 @@ class Corrected(Tombstones):
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
     ) -> list[tuple[Statement, Tombstone]]:
-        """Return the corrected statements within a text, including former wordings."""
+        """Return the corrected statements within a text, including former wordings of memories."""
         found = super().stated(text, names, scope, is_log=is_log)
         for one in statements(text) if self._former else ():
             stone = self._former.get(text_hash(one.text))
@@ -491,7 +491,7 @@ class Corrected(Tombstones):
         return found
 
     def _reworded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        """Yield (hash of the former text, tombstone) for each memory reworded by a person."""
+        """Yield (hash of a former text, tombstone) for each text that a person reworded."""
         for memory in having(state.every, ("aliases",)):
             stamp = memory.fields.get("generated")
             if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
@@ -527,7 +527,7 @@ class Corrected(Tombstones):
         return key, replace(made, key=key, units=(), memory="")
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
-        """Return the correction that matches a memory. A short text must have the same subject."""
+        """Return a correction that matches a memory. If the text is short, subjects must match."""
         stone = super().bar_whole(memory)
         if stone is None:
             return None
@@ -535,7 +535,7 @@ class Corrected(Tombstones):
         return stone if self._is_same(stone, one, _names(memory)) else None
 
     def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
-        """Return whether a correction bars a statement of a source.
+        """Return whether a correction bars a statement found in a source.
 
         `captured` is the date of the statement, or empty. If `whole`, the complete source is read
         again, including content from before the correction.
@@ -545,7 +545,7 @@ class Corrected(Tombstones):
 
 
 def describe_bar(key: str) -> tuple[str, str]:
-    """Return what bars a statement, such as `rejected as ts-…`, and how to undo it."""
+    """Return why a statement is barred, such as `rejected as ts-…`, and how to undo the bar."""
     by, _, memory = key.partition(":")
     if memory == by:
         return f"corrected by {by}", f"`memrepo edit {memory}`, if it is right after all"
@@ -555,7 +555,7 @@ def describe_bar(key: str) -> tuple[str, str]:
 
 
 def corrected_in(state: State) -> Corrected:
-    """Return the texts that corrections replaced or ended."""
+    """Return the texts of a state that were superseded, or that a correction declared untrue."""
     return state.once(Corrected)
 
 
@@ -564,7 +564,7 @@ REJECTED = "rejected-value"
 
 
 def brought_back(memory: Memory, stone: Tombstone) -> Problem:
-    """Return the problem for a memory file that contains a rejected statement."""
+    """Return the problem to report for a memory file that contains a rejected statement."""
     return Problem(
         path=memory.path,
         rule=REJECTED,
@@ -576,7 +576,7 @@ def brought_back(memory: Memory, stone: Tombstone) -> Problem:
 
 
 def held_against(state: State) -> State:
-    """Return a state in which all barred memories are forgotten. Files are not changed."""
+    """Return a copy of a state in which all barred memories are forgotten. No file is changed."""
     stones = tombstones_in(state)
     if not stones:
         return state
@@ -594,7 +594,7 @@ def held_against(state: State) -> State:
 
 
 def path_of(layout: Layout, key: str) -> str:
-    """Return the path of the tombstone with a key."""
+    """Return the path of the tombstone with the given key."""
     return f"{layout.area('tombstones')}{key}.md"
 
 
@@ -613,7 +613,7 @@ def _in_state(state: State) -> Tombstones:
 
 
 def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
-    """Read all tombstones. A file edited by hand remains active."""
+    """Read all tombstones. A tombstone that was edited by hand remains active."""
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
     names = set[str]()
@@ -642,7 +642,7 @@ def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
 
 
 def changed_by_hand(path: str) -> Problem:
-    """Return the problem for a tombstone edited by hand."""
+    """Return the problem to report for a tombstone that was edited by hand."""
     return Problem(
         path=path,
         rule="tombstone-edited",
@@ -657,7 +657,7 @@ def _stem(path: str) -> str:
 
 
 def parsed_tombstone(path: str, data: bytes) -> Tombstone | Problem:
-    """Decode a tombstone without checking its seal."""
+    """Decode a tombstone without checking the seal."""
     head = header.split(data, path)
     nodes = {entry.key: entry.value for entry in head.entries}
     errors = [p for p in head.problems if p.severity == "error"]
@@ -685,7 +685,7 @@ def _unreadable(path: str, why: str) -> Problem:
 
 
 def is_sealed(stone: Tombstone, data: bytes) -> bool:
-    """Return whether the seal of a tombstone file is valid.
+    """Return whether a tombstone file has a valid seal.
 
     Files of older versions have no seal. As a user could also remove it, a file without a seal
     cannot lift a rejection.
@@ -701,7 +701,7 @@ def is_sealed(stone: Tombstone, data: bytes) -> bool:
 
 
 def has_seal(data: bytes) -> bool:
-    """Return whether a tombstone file has a seal, valid or not."""
+    """Return whether a tombstone file has a seal, either valid or invalid."""
     return _SEALED.search(_header(data)) is not None
 
 
@@ -710,7 +710,7 @@ def _header(data: bytes) -> bytes:
 
 
 def resealed(data: bytes) -> bytes:
-    """Return a tombstone file with its seal recomputed."""
+    """Return a tombstone file with a newly computed seal."""
     stone = parsed_tombstone("", data)
     if isinstance(stone, Problem):
         return data
@@ -731,13 +731,13 @@ def _seal(stone: Tombstone) -> str:
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:
-    """Format a tombstone file with its seal."""
+    """Format a tombstone as a file with a seal."""
     head = ["---", *_lines(stone), f"{SEAL}: {_seal(stone)}", "---", ""]
     return "\n".join([*head, BODY.format(key=stone.key)]).encode("utf-8")
 
 
 def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:
-    """Return a tombstone lifted or activated.
+    """Return a copy of a tombstone that is either lifted or active again.
 
     Its epoch is increased so that the change wins a merge.
     """
@@ -749,7 +749,7 @@ def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str
 
 
 def join_tombstones(ours: Tombstone, theirs: Tombstone) -> Tombstone:
-    """Merge two versions of a tombstone: the higher rank wins, and evidence is combined."""
+    """Merge two versions of a tombstone. The higher rank wins, and the evidence is combined."""
     winner = max(ours, theirs, key=lambda s: s.rank)
     return replace(
         winner,

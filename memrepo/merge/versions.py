@@ -1,4 +1,4 @@
-"""Merge one memory: its fields by the `merge` rule of the schema, and its file.
+"""Merge the fields of a memory by the `merge` rules of the schema, and merge its file.
 
 A change on only one side is always used. The rule applies if both sides changed a field
 (docs/git-model.md). A file that cannot be decoded loses to one that can. The merged file is an edit
@@ -49,7 +49,7 @@ _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """The author of one side's last change (or removal), from history. All may be unknown.
+    """The author and time of the last change on one side, from history. All values may be unknown.
 
     `committed` is the date of that commit, and `person` is whether its author is a person.
     """
@@ -59,14 +59,14 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Stamps(msgspec.Struct, frozen=True, kw_only=True):
-    """The origins of the two sides of a merge."""
+    """The origins of the last changes on the two sides of a merge."""
 
     ours: Origin = msgspec.field(default_factory=Origin)
     theirs: Origin = msgspec.field(default_factory=Origin)
 
 
 def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, datetime, str]:
-    """Return the sort key of a changed version: by a person, time, then values.
+    """Return the sort key of a changed version: whether a person made it, the time, the values.
 
     A stamp equal to the base's is not about this change, so the commit date is used. All fields
     have the same rank, so that a triple, or a tier and its dates, come from one side.
@@ -84,7 +84,7 @@ def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, dat
 def _merge_fields(
     base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """Merge the fields of two sides. If a rule must choose a side, `newer` wins.
+    """Merge the fields of two sides. The side `newer` wins where a rule must choose one side.
 
     Return the merged fields, and the losing values of fields that a person may set.
     """
@@ -129,7 +129,7 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
 def _status(
     base: Mapping[str, Any], older: Mapping[str, Any], newer: Mapping[str, Any]
 ) -> dict[str, object]:
-    """Merge status and epoch together: the higher epoch wins, then the higher status."""
+    """Merge status and epoch together. The higher epoch wins, or else the higher status."""
     o, a, b = (
         (side.get("status_epoch", 0), _RANK[side.get("status", "active")])
         for side in (base, older, newer)
@@ -142,7 +142,7 @@ def _status(
 def _merge_list(
     column: Field, base: Sequence[object], older: Sequence[object], newer: Sequence[object]
 ) -> tuple[object, ...]:
-    """Merge lists by stable key: (A∪B) − (O−A) − (O−B).
+    """Merge two lists by a stable key for each item: (A∪B) − (O−A) − (O−B).
 
     If both sides have a key, use the value of the side that changed it, or `newer` if both did.
     Items of the base keep their order. Added items follow, ordered by their formatted text.
@@ -157,7 +157,7 @@ def _merge_list(
 
 
 def keyed(name: str, items: Sequence[object]) -> dict[object, object]:
-    """Return a list's items by stable key and occurrence, starting at 0."""
+    """Map the items of a list by (stable key, occurrence). The first occurrence is 0."""
     key = _KEYS.get(name, lambda item: item)
     found: dict[object, object] = {}
     for item in items:
@@ -180,7 +180,7 @@ ConflictKind = Literal[
 
 
 class Conflict(msgspec.Struct, frozen=True, kw_only=True):
-    """A conflict that a person should review. The merge has a safe result in any case.
+    """A conflict for a person to review. The merge has a safe result even without a review.
 
     `removed-and-edited`: a person removed what the other side changed, and it remains.
     `unreadable`: one side's file cannot be decoded, and the other one is used. `unwritable`: no
@@ -194,7 +194,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LosingVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A losing version as bytes, stored so that nothing a side wrote is lost.
+    """A version that lost in a merge, stored as bytes so that nothing written by a side is lost.
 
     `key` is `body`, a field, a foreign key, or empty for a whole file. `by` and `at` are the actor
     and time of the losing version, if known.
@@ -209,7 +209,7 @@ class LosingVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged memory file. `version` is None if the file is removed."""
+    """A merged memory file. `version` is None if the merge removes the file."""
 
     version: FileVersion | None
     conflicts: tuple[Conflict, ...] = ()
@@ -217,7 +217,7 @@ class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
-    """The sides on which the memory was retrieved since the base.
+    """The sides of a merge on which a memory was retrieved since the common base.
 
     Such a memory is not removed unless a person removed it.
     """
@@ -236,7 +236,7 @@ def merge_memory(
     theirs: Memory,
     stamps: Stamps = _UNKNOWN,
 ) -> tuple[Memory, tuple[LosingVersion, ...]]:
-    """Merge one memory by the rules of the schema. The result does not depend on side order.
+    """Merge one memory by the rules of the schema. Swapping the sides gives the same result.
 
     The path is that of the side that moved the memory, or the smaller one if both did. Return the
     merged memory and the losing versions.
@@ -261,7 +261,7 @@ def merge_memory(
 def _with_places(
     memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
 ) -> Memory:
-    """Limit the sources of a merged memory to the usual number if both sides changed them."""
+    """Limit the number of sources of a merged memory if both sides changed the sources."""
     told = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
     if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > MAX_LISTED):
         return memory
@@ -277,7 +277,7 @@ def join_versions(
     *,
     recalled: Recalled = _NOT_RECALLED,
 ) -> MergedFile:
-    """Merge the file of one memory. The result does not depend on side order.
+    """Merge the file of one memory. Swapping the sides gives the same result.
 
     If only one side changed the file, its bytes are used. A move and an edit are separate changes.
     """
@@ -308,7 +308,7 @@ def _one_gone(
     stamps: Stamps,
     recalled: Recalled,
 ) -> MergedFile:
-    """Merge a memory that is absent on at least one side."""
+    """Merge a memory that is missing on one or both sides."""
     if ours is None:
         present, remover, used = theirs, stamps.ours, recalled.theirs
     else:
@@ -329,14 +329,14 @@ def _memory(version: FileVersion | None) -> Memory | None:
 def _weight(
     base: FileVersion | None, side: FileVersion, origin: Origin
 ) -> tuple[bool, object, bytes]:
-    """Return the sort key of a file version: decodable, rank of the memory, then bytes."""
+    """Return the sort key of a file version: decodable or not, rank of the memory, bytes."""
     if side.memory is None:
         return False, (origin.person,), side.data
     return True, rank(side.memory, _memory(base), origin), side.data
 
 
 def _one_whole(path: str, older: FileVersion, newer: FileVersion, kind: ConflictKind) -> MergedFile:
-    """Use the newer side's file unchanged, and report a conflict with the losing version."""
+    """Return the newer side's file unchanged, with a conflict and the losing version."""
     known = newer.memory or older.memory
     kept = _kept(older.memory or Memory(path=older.path), "", older.data)
     return MergedFile(
@@ -374,21 +374,21 @@ def _spelling(key: str, value: object) -> bytes:
 
 
 class Foreign(msgspec.Struct, frozen=True):
-    """A foreign top-level entry: its value and its raw lines without indentation."""
+    """A top-level entry with a foreign key: the value, and the raw lines without indentation."""
 
     value: Node
     lines: tuple[str, ...]
 
 
 class Comment(msgspec.Struct, frozen=True):
-    """A comment and the key it precedes or follows. The key is empty at the end of the header."""
+    """A comment and the adjacent key, or an empty key for a comment at the end of the header."""
 
     key: str
     text: str
 
 
 class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file, its memory, and the raw lines of losing foreign entries."""
+    """A merged file, the memory in it, and the raw lines of foreign entries that lost."""
 
     data: bytes
     memory: Memory
@@ -398,7 +398,7 @@ class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
 def join_bytes(
     base: FileVersion | None, older: FileVersion, newer: FileVersion, memory: Memory
 ) -> JoinedBytes | None:
-    """Write a merged memory into the newer side's file, or into one with only formatting changes.
+    """Write a merged memory into the file of one side, usually the newer side.
 
     Return None if no file can contain the result: a limit is exceeded, or the merged lines decode
     differently.
@@ -424,7 +424,7 @@ def join_bytes(
 
 
 def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:
-    """Return whether a file still contains the edited memory and the given entries."""
+    """Return whether a file contains the edited memory and the given foreign entries."""
     before, _ = codec.decode(edited.path, edited.data)
     after, _ = codec.decode(edited.path, data)
     found = _Skeleton.of(FileVersion(edited.path, data, after)).entries
@@ -433,7 +433,7 @@ def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> 
 
 
 def own_words(version: FileVersion) -> tuple[dict[str, Node], frozenset[Comment]]:
-    """Return the foreign keys and comments of a header."""
+    """Return the foreign keys with their values, and the comments, of a header."""
     skeleton = _Skeleton.of(version)
     values = {key: foreign.value for key, foreign in skeleton.entries.items()}
     return values, frozenset(skeleton.comments)
@@ -451,7 +451,7 @@ def _has_same_values(
 def _merged_entries(
     base: Mapping[str, Foreign], older: Mapping[str, Foreign], newer: Mapping[str, Foreign]
 ) -> tuple[dict[str, Foreign], dict[str, bytes]]:
-    """Merge foreign entries by key. If both sides changed an entry, the newer side's is used."""
+    """Merge foreign entries by key. The newer side wins for an entry changed by both sides."""
     merged: dict[str, Foreign] = {}
     lost: dict[str, bytes] = {}
     for key in dict.fromkeys([*newer, *sorted(older)]):
@@ -470,7 +470,7 @@ def _merged_entries(
 
 
 class _Skeleton:
-    """The lines of a file and the foreign parts of its header."""
+    """The lines of a file, and the comments and foreign entries in its header."""
 
     def __init__(self, text: str, head: Header) -> None:
         self.lines = split_lines(text)
@@ -491,7 +491,7 @@ class _Skeleton:
         return Foreign(entry.value, tuple(text.removeprefix(margin) for text, _ in span))
 
     def _loose(self) -> dict[int, str]:
-        """Return the comments on separate lines between entries, by line number."""
+        """Return comments between entries that are on separate lines, by line number."""
         covered = {n for e in self.head.entries for n in range(e.first, e.last + 1)}
         return {
             n: self.lines[n - 1][0].strip()
@@ -514,7 +514,7 @@ class _Skeleton:
     def with_header(
         self, entries: Mapping[str, Foreign], above: Sequence[Comment], left: set[str]
     ) -> bytes:
-        """Return the file with the given foreign entries.
+        """Return the file with its foreign entries replaced by the given ones.
 
         Add comments `above` and remove those in `left`.
         """

@@ -1,4 +1,4 @@
-"""Detect kinds of answers in texts, kinds asked for by questions, and the speaker of a text.
+"""Detect the kind of answer that a text gives or a question asks for, and the speaker of a text.
 
 Each kind is a letter. A text with a day, number, name or title may answer when, how many, who or
 which book. A text that asks rarely answers, but the text after it may. The phrases are in the
@@ -50,7 +50,7 @@ def _phrases(section: str, key: str, *, start: bool = False) -> re.Pattern[str]:
 
 
 def cues_of(text: str) -> str:
-    """Return the kinds of answer that a text may give, with `?` if it asks."""
+    """Return the kinds of answer that a text may give, and `?` if the text is a question."""
     words = _WORD.findall(text.lower())
     shown = {
         ASKS: _ASKS.search(text),
@@ -63,7 +63,7 @@ def cues_of(text: str) -> str:
 
 
 def wanted(words: Sequence[str]) -> str:
-    """Return the kinds of answer that a question asks for, from its folded words."""
+    """Return the kinds of answer that a question, given as folded words, asks for."""
     text = " ".join(words)
     return "".join(kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text))
 
@@ -85,7 +85,7 @@ _OTHER = frozenset("you your youv u ur".split())
 
 
 def role_of(subject: str, text: str) -> str:
-    """Return `u` for a user's turn, `a` for an assistant's, or an empty string.
+    """Return the speaker of a text: `u` for a user, `a` for an assistant, or an empty string.
 
     `subject` is folded. A text that begins with its subject is about the subject, not spoken by it.
     """
@@ -101,17 +101,17 @@ def role_of(subject: str, text: str) -> str:
 
 
 def of_self(terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms says anything about its speaker."""
+    """Return whether a text with these terms refers to its own speaker, as with `I` or `my`."""
     return not _SELF.isdisjoint(terms)
 
 
 def of_another(terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms addresses another person and never its speaker."""
+    """Return whether a text with these terms refers to the person addressed, not to the speaker."""
     return not _OTHER.isdisjoint(terms) and not of_self(terms)
 
 
 def asks_assistant(words: Sequence[str]) -> bool:
-    """Return whether a question, given as folded words, asks for what an assistant said."""
+    """Return whether a question, given as folded words, asks for something an assistant said."""
     # Compile the pattern only if needed, because compiling takes longer than the search.
     said = " ".join(words)
     return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(said))

@@ -25,7 +25,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 @cache
 def month_names() -> Mapping[str, int]:
-    """Map the lower-case name of each month, with and without accents, to its number.
+    """Map the names of months, in lower case with and without accents, to the numbers 1 to 12.
 
     English names also occur by their first three letters.
     """
@@ -36,14 +36,14 @@ def month_names() -> Mapping[str, int]:
 
 
 def _numbered(key: str) -> dict[str, int]:
-    """Map each word in the rows of a list to the number of its row from 1, for all languages."""
+    """Map the words in each row of a list to the row number, starting at 1, for all languages."""
     rows = (row for _, table in tables("dates") for row in enumerate(table.get(key, ()), start=1))
     return {word: number for number, row in rows for word in row.split()}
 
 
 @cache
 def _months() -> Mapping[str, int]:
-    """Return `month_names` with short names that only count as months next to a day and a year."""
+    """Return `month_names` plus short names, which are only used next to a day and a year."""
     tables_of = (table.get("short_months", {}) for _, table in tables("dates"))
     short = {w: int(n) for table in tables_of for n, words in table.items() for w in words.split()}
     return short | dict(month_names())
@@ -71,14 +71,14 @@ _WORDS = regex(r"\w+")
 
 @cache
 def _forms() -> tuple[re.Pattern[str], ...]:
-    """Return the patterns of full dates. They are compiled on first use."""
+    """Return the patterns of full dates, compiled on first use."""
     month = "(?P<month>" + "|".join(sorted(_months(), key=len, reverse=True)) + r")\b\.?"
     return tuple(re.compile(form.replace("MONTH", month), re.IGNORECASE) for form in _FORMS)
 
 
 @cache
 def _around_dates() -> frozenset[str]:
-    """Return words that accompany a date without adding content: weekdays, `at`, `UTC`."""
+    """Return words that accompany a date without adding content: weekdays, `at` and `UTC`."""
     weekdays = " ".join(entries("dates", "weekdays")).replace("-", " ").split()
     spelled = (*weekdays, *entries("dates", "around"))
     return frozenset(w.casefold() for word in spelled for w in (word, bare(word)))
@@ -86,7 +86,7 @@ def _around_dates() -> frozenset[str]:
 
 @cache
 def _of_the_day() -> frozenset[str]:
-    """Return words for times of day (`morning`) and for relative days (`yesterday`)."""
+    """Return words for times of day (`morning`), relative days (`yesterday`), and date words."""
     return frozenset(entries("dates", "times")) | _around_dates()
 
 
@@ -116,7 +116,7 @@ def has_moment(text: str) -> bool:
 
 
 def is_date_heading(text: str) -> bool:
-    """Return whether a heading consists of a date or clock time, and at most a weekday."""
+    """Return whether a heading consists only of a date or clock time, with or without a weekday."""
     found = [(start, end) for start, end, _ in _dates(text)]
     if not found and not _CLOCK.search(text):
         return False
@@ -131,7 +131,7 @@ def is_date_heading(text: str) -> bool:
 
 @lru_cache(maxsize=4096)  # called for each line below a heading
 def is_time_heading(text: str) -> bool:
-    """Return whether a heading only names a time: a date, a weekday, "Morning", "14:00".
+    """Return whether a heading names only a time: a date, a weekday, "Morning" or "14:00".
 
     The text below such a heading has only the time in common.
     """
@@ -140,7 +140,7 @@ def is_time_heading(text: str) -> bool:
 
 
 def date_of_path(path: str) -> str:
-    """Return the date in a file's name (`YYYY-MM-DD` or `YYYYMMDD`), or an empty string."""
+    """Return the date in a file name (`YYYY-MM-DD` or `YYYYMMDD`), or an empty string."""
     for match in _FILE_DAY.finditer(PurePosixPath(path).name):
         day = _calendar(match[1], match[2], match[3])
         if day:
@@ -149,7 +149,7 @@ def date_of_path(path: str) -> str:
 
 
 def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
-    """Return the date of a unit from its text, its nearest dated heading, or the file's name.
+    """Return the date of a unit: from its text, the nearest dated heading, or the file name.
 
     `headings` are ordered from the outermost. Return two empty strings if none has a date. The
     caller then uses the date of the commit.
@@ -164,7 +164,7 @@ def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateB
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and ISO date of every unambiguous date, in no particular order."""
+    """Yield (start, end, ISO date) for each unambiguous date in a text, unordered."""
     if not _YEAR_LIKE.search(text):
         return
     for form in _forms():
@@ -213,7 +213,7 @@ _SPANS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | None:
-    """Return the latest time after `said` that a text names, or None.
+    """Return the latest time named in a text that is after `said`, or None if there is none.
 
     The result is at most `cap` after `said` (zero for no limit). Texts about recurring events have
     no date. Relative words count from `said` (openclaw-hybrid-memory, future-date freeze; English).
@@ -225,7 +225,7 @@ def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | N
 
 
 def day_named(text: str) -> str:
-    """Return the first calendar day in a text, as written, or an empty string."""
+    """Return the first calendar day in a text as written there, or an empty string."""
     if not _LIKELY.search(text):
         return ""
     found = (pattern.search(text) for pattern in _DAYS_NAMED)

@@ -1,4 +1,4 @@
-"""Detect the language of a text by its function words and letters, and fold words.
+"""Detect the language of a text by function words and letters, and fold words.
 
 A word may be a function word in one language and a content word in another (German and English
 `die`). A text has the language with most of its function words, or English if no language has more.
@@ -22,12 +22,12 @@ _ACCENT = 200
 
 
 def fold(text: str) -> str:
-    """Return a text in normal form: NFKC, case-folded, without accents or invisible characters."""
+    """Fold a text to case-folded NFKC without accents or invisible characters."""
     return visible(text).lower() if text.isascii() else bare(normalise(text))
 
 
 def bare(text: str) -> str:
-    """Return a text without accents."""
+    """Return a text with all accents removed."""
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFKD", text)
@@ -36,7 +36,7 @@ def bare(text: str) -> str:
 
 
 def language_asked(found: Iterable[str], text: str) -> str:
-    """Return the language of a question. One function word suffices if none is English.
+    """Return the language of a question. If no word is English, one function word is sufficient.
 
     A wrong guess does little harm, because questions are also searched by the rules of English.
     """
@@ -44,14 +44,14 @@ def language_asked(found: Iterable[str], text: str) -> str:
 
 
 def rivals_asked(found: Iterable[str], text: str) -> list[str]:
-    """Return the other languages that match a question equally well: `do` is Portuguese too."""
+    """Return other languages that match a question equally well, such as Portuguese for `do`."""
     votes = _votes(found, text)
     best, told = max(votes.values(), default=0), language_asked(found, text)
     return [one for one in LANGUAGES if best and votes[one] == best and one != told]
 
 
 def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
-    """Return the language of a text from its folded words. `text` is the original."""
+    """Return the language of a text, given as folded words and as the original `text`."""
     votes = _votes(found, text)
     best = max(votes.values(), default=0)
     if best < sure or votes[ENGLISH] == best:
@@ -60,7 +60,7 @@ def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:
 
 
 def _votes(found: Iterable[str], text: str) -> Counter[str]:
-    """Count the function words of each language in a text. Rare letters count as two words."""
+    """Count the function words of each language in a text. A rare letter counts as two words."""
     known = _by_word()
     small = [word for word in found if word in known]
     votes = Counter([language for word in small for language in known[word]])
@@ -80,14 +80,14 @@ def _votes(found: Iterable[str], text: str) -> Counter[str]:
 
 @lru_cache(maxsize=1)
 def small_words() -> Mapping[str, frozenset[str]]:
-    """Return the folded function words of each language that has any."""
+    """Return the folded function words by language."""
     small = {language: found.get("small", "") for language, found in tables("language")}
     return {language: frozenset(fold(text).split()) for language, text in small.items() if text}
 
 
 @lru_cache(maxsize=1)
 def _by_word() -> Mapping[str, tuple[str, ...]]:
-    """Map each function word to its languages. Single ASCII letters are left out."""
+    """Map each function word to the languages that use it. Single ASCII letters are excluded."""
     known: dict[str, tuple[str, ...]] = {}
     for language, found in small_words().items():
         for word in found:
@@ -98,12 +98,12 @@ def _by_word() -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def _by_letter() -> tuple[Mapping[str, str], Mapping[str, re.Pattern[str]]]:
-    """Return the letters that few other languages have, and the scripts of languages."""
+    """Return the rare letters of each language, and the pattern of each language's script."""
     found = dict(tables("language"))
     scripts = {one: re.compile(f"[{t['script']}]") for one, t in found.items() if "script" in t}
     return {one: t["letters"] for one, t in found.items() if "letters" in t}, scripts
 
 
 def compounds(language: str) -> bool:
-    """Return whether a language forms compounds."""
+    """Return whether a language forms compound words."""
     return bool(table(language, "language").get("compounds"))

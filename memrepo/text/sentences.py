@@ -1,4 +1,4 @@
-"""Split a long text at the ends of sentences into chunks, the units of search.
+"""Split a long text into chunks, the units of search. Chunks end where a sentence ends.
 
 Lineage: openclaw-engram, chunking. Deliberate differences:
 
@@ -31,7 +31,7 @@ _NO_BLANKS = regex(f"[{SPACELESS}]")
 
 
 class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """How texts are split: `target` and `least` are token counts, `overlap` counts sentences.
+    """Rules for splitting a text. `target` and `least` count tokens, `overlap` counts sentences.
 
     A chunk ends with the sentence that reaches the target. The next chunk repeats the last
     `overlap` sentences of it. Texts with fewer than `least` tokens are not split.
@@ -44,7 +44,7 @@ class ChunkRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Chunk(msgspec.Struct, frozen=True, kw_only=True):
-    """A slice of a text with its offsets in characters, its number, and its count of tokens."""
+    """A part of a text with its offsets in characters, its number, and its number of tokens."""
 
     index: int
     text: str
@@ -54,7 +54,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def token_count(text: str) -> int:
-    """Estimate the tokens of a text: a quarter of its characters, rounded up.
+    """Estimate the number of tokens in a text: a quarter of the characters, rounded up.
 
     Each character of a script without blanks is one token.
     """
@@ -65,7 +65,7 @@ def token_count(text: str) -> int:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each sentence, without surrounding blanks, in order."""
+    """Return the (start, end) offsets of each sentence, without surrounding blanks, in order."""
     return list(_sentences(text))
 
 
@@ -87,7 +87,7 @@ def _bare(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def chunks(text: str, rules: ChunkRules) -> tuple[Chunk, ...]:
-    """Split a text into chunks. A short text or a single sentence is one chunk."""
+    """Split a text into chunks. A short text, or a text of one sentence, becomes one chunk."""
     bare = text.strip()
     if bare and (not rules.enabled or token_count(bare) < rules.least):
         start = text.index(bare)

@@ -1,4 +1,4 @@
-"""Load the tables of words and phrases of each language, and build patterns from them.
+"""Load the tables of words and phrases for each language, and build patterns from the tables.
 
 Each language has one file, `memrepo/languages/NAME.toml`. docs/languages.md describes the sections
 and the syntax of entries. Sections are parsed on first use, because a search needs few of them.
@@ -46,7 +46,7 @@ MIN_PLAIN_LENGTH = 4
 
 @cache
 def _sections(language: str) -> Mapping[str, str]:
-    """Return the text of each section of a language's file, including subsections."""
+    """Return the text of each section in a language's file, including subsections."""
     text = FOLDER.joinpath(f"{language}.toml").read_text("utf-8")
     found = [*_SECTION.finditer(text)]
     sections: dict[str, str] = {}
@@ -58,14 +58,14 @@ def _sections(language: str) -> Mapping[str, str]:
 
 @cache
 def table(language: str, section: str) -> Mapping[str, Any]:
-    """Return a section of a language's file, or an empty mapping if there is none."""
+    """Return a section of a language's file, or an empty mapping if the section is missing."""
     text = _sections(language).get(section, "")
     found: Mapping[str, Any] = tomllib.loads(text).get(section, {}) if text else {}
     return found
 
 
 def tables(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield each language that has the section, with the section."""
+    """Yield (language, section) for each language whose file contains the section."""
     for language in LANGUAGES:
         if found := table(language, section):
             yield language, found
@@ -73,14 +73,14 @@ def tables(section: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 @cache
 def entries(section: str, key: str) -> tuple[str, ...]:
-    """Return the entries of a key in all languages. A list has entries, and a text has words."""
+    """Return the entries of a key for all languages. A text value is split into words."""
     values = (found.get(key, ()) for _, found in tables(section))
     lists = (value.split() if isinstance(value, str) else value for value in values)
     return tuple(entry for one in lists for entry in one)
 
 
 class Patterns(msgspec.Struct, frozen=True, kw_only=True):
-    """Patterns of headings and sentences by kind, and words of profile fields."""
+    """Patterns of headings and sentences by kind, and the words for profile fields."""
 
     headings: Mapping[str, re.Pattern[str]]
     sentences: Mapping[str, re.Pattern[str]]
@@ -92,7 +92,7 @@ class Patterns(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def patterns() -> Patterns:
-    """Return the patterns that recognise headings and sentences of all languages."""
+    """Return the patterns that recognise kinds of headings and sentences, for all languages."""
     headings = dict.fromkeys(key for _, found in tables("headings") for key in found)
     sentences = dict.fromkeys(key for _, found in tables("sentences") for key in found)
     return Patterns(
@@ -111,7 +111,7 @@ def patterns() -> Patterns:
 
 
 def pattern(found: Iterable[str], *, start: bool = False, end: bool = False) -> re.Pattern[str]:
-    """Return a pattern for any of the entries, optionally only at the start or end of a text."""
+    """Return a pattern that matches any of the entries, optionally only at the start or end."""
     found = tuple(found)
     wide = sorted({re.escape(entry) for entry in found if _IS_WIDE.search(entry)})
     spelled = {*found, *map(_without_accents, found)}  # often written without accents
@@ -125,13 +125,13 @@ def pattern(found: Iterable[str], *, start: bool = False, end: bool = False) -> 
 
 
 def _without_accents(entry: str) -> str:
-    """Return an entry without accents if it is Latin and long enough, or else unchanged."""
+    """Return an entry without accents if it is Latin and long enough, else the entry unchanged."""
     plain = "".join(c for c in unicodedata.normalize("NFD", entry) if not unicodedata.combining(c))
     return plain if plain.isascii() and len(plain) >= MIN_PLAIN_LENGTH else entry
 
 
 def _spelled(entry: str) -> str:
-    """Return the pattern of an entry in a script with blanks."""
+    """Return the pattern for an entry in a script with blanks between words."""
     spelled, blank = "", ""
     for part in entry.split(" "):
         optional = part.endswith("?")

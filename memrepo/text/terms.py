@@ -1,4 +1,4 @@
-"""Split text into search terms: stemmed words, and pairs of characters in scripts without blanks.
+"""Split text into search terms: stems of words, and pairs of characters where no blanks are used.
 
 Indexed texts and questions are split in the same way. Case, compatibility forms (NFKC) and accents
 are folded. Words are stemmed by the rules of the text's language (Snowball). Irregular English
@@ -38,7 +38,7 @@ STOP_WORDS = small_words()[ENGLISH]
 
 
 def _accented(text: str) -> list[str]:
-    """Return the words of a text with their accents, for stemming.
+    """Return the words of a text with their accents, as needed for stemming.
 
     Separate accents are left out.
     """
@@ -46,7 +46,7 @@ def _accented(text: str) -> list[str]:
 
 
 def index_terms(text: str) -> list[str]:
-    """Return the terms under which a text is indexed, including alternative search terms.
+    """Return the terms under which to index a text, including alternative search terms.
 
     These are single characters of scripts without blanks, initials of names of several words, and
     the words of joined names.
@@ -61,7 +61,7 @@ def index_terms(text: str) -> list[str]:
 
 
 def joined_terms(text: str) -> dict[str, frozenset[str]]:
-    """Map the term of each joined name to the terms of its words."""
+    """Map the term of each camel-case name in a text to the terms of the words in that name."""
     names = [(run, _HUMP.findall(run)) for run in _CAMEL.findall(text)]
     return {
         stems([run.lower()])[0]: frozenset(stems([word.lower() for word in parts]))
@@ -70,12 +70,12 @@ def joined_terms(text: str) -> dict[str, frozenset[str]]:
 
 
 def _joined(text: str) -> list[str]:
-    """Return the words of joined names."""
+    """Return the individual words within camel-case names."""
     return [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]
 
 
 def faint_pairs(found: Sequence[str]) -> frozenset[str]:
-    """Return the pairs of characters in a question that contain a Chinese particle.
+    """Return the pairs of characters in a question that include a Chinese particle.
 
     Such pairs add little to the meaning of the question. Japanese, which kana identify, uses the
     same characters in content words, so it has no such pairs.
@@ -88,7 +88,7 @@ def faint_pairs(found: Sequence[str]) -> frozenset[str]:
 
 
 def english_rows(key: str) -> list[tuple[str, list[str]]]:
-    """Return the rows of a table of English words: the text before a colon, and the words after it.
+    """Return the rows of a table of English words: text before the colon, and words after it.
 
     `forms` lists irregular forms of a word. `abbreviations` lists the words of each abbreviation,
     without function words.
@@ -99,7 +99,7 @@ def english_rows(key: str) -> list[tuple[str, list[str]]]:
 
 @lru_cache(maxsize=8)
 def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
-    """Return the Snowball stemmer of a language, or None if there is none."""
+    """Return the Snowball stemmer of a language, or None if the language has no stemmer."""
     import Stemmer
 
     if language not in Stemmer.algorithms():
@@ -109,7 +109,7 @@ def _stemmer(language: str) -> Callable[[list[str]], list[str]] | None:
 
 @lru_cache(maxsize=1)
 def _bases() -> dict[str, str]:
-    """Map the stem of each irregular form (went) to the stem of its base form (go)."""
+    """Map the stem of each irregular form (`went`) to the stem of the base form (`go`)."""
     known = {form: base for base, found in english_rows("forms") for form in found}
     return dict(zip(_english(list(known)), _english(list(known.values())), strict=True))
 
@@ -120,7 +120,7 @@ def _english(found: list[str]) -> list[str]:
 
 
 def stems(found: list[str], language: str = ENGLISH) -> list[str]:
-    """Return the stems of words by the rules of a language, without accents."""
+    """Return the stems of words by the rules of a language. Accents are removed."""
     if language == ENGLISH:
         bases = _bases()
         plain = [word if word.isascii() else bare(word) or word for word in found]
@@ -137,14 +137,14 @@ def stop_stems(language: str = ENGLISH) -> frozenset[str]:
 
 
 def terms(text: str) -> list[str]:
-    """Return the search terms of a text in order, with repeats, by the rules of its language."""
+    """Return the search terms of a text by the rules of its language, in order, with repeats."""
     found = words(text)
     language = language_of(found, text)
     return stems(found if language == ENGLISH else _accented(text), language)
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """Return the distinct terms of a question.
+    """Return the search terms of a question without duplicates.
 
     Function words are only used if there is nothing else.
     """
@@ -152,7 +152,7 @@ def query_terms(text: str) -> tuple[str, ...]:
 
 
 def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the distinct terms of a question, each with its alternatives in texts.
+    """Return the terms of a question without duplicates, each with alternative terms in texts.
 
     Alternatives are abbreviations or their words, and the unstemmed word (`Anne`), which another
     language may not stem. Others are stems by the rules of English, which apply to texts of unknown
@@ -188,7 +188,7 @@ _SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue"}
 
 
 def _respelled(word: str) -> list[str]:
-    """Return the other spellings of a word with umlauts as one or two letters, if any."""
+    """Return other spellings of a word in which umlauts are written as one or two letters."""
     two, one = word, word
     for umlaut, letters in _SPELLED.items():
         two, one = two.replace(umlaut, letters), one.replace(letters, umlaut)
@@ -197,7 +197,7 @@ def _respelled(word: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _abbreviated() -> dict[str, tuple[str, ...]]:
-    """Map the term of each abbreviation to the terms of its words."""
+    """Map the term of each abbreviation to the terms of the words it stands for."""
     found = english_rows("abbreviations")
     longs = iter(stems([word for _, long in found for word in long]))
     shorts = stems([short for short, _ in found])
@@ -208,7 +208,7 @@ def _abbreviated() -> dict[str, tuple[str, ...]]:
 
 
 def telling_words(text: str) -> list[str]:
-    """Return the words of a question that have a query term, as written."""
+    """Return those words of a question, as written, that produce search terms."""
     asked = set(query_terms(text))
     language = language_asked(words(text), text)
     return [
@@ -219,7 +219,7 @@ def telling_words(text: str) -> list[str]:
 
 
 def date_words(captured: str) -> str:
-    """Format the day of an RFC 3339 date as in questions: `8 may 2023`.
+    """Format the day of an RFC 3339 date as written in questions, such as `8 may 2023`.
 
     Else return an empty string.
     """

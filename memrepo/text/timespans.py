@@ -1,4 +1,4 @@
-"""Find the days that a text names: full dates, relative dates and feasts.
+"""Find the days named in a text by full dates, relative dates or feasts.
 
 Examples: `last week`, `since Tuesday`, `on Monday this week`, `the last two weeks of August`,
 `between 3 May and 9 May`, `on Christmas Eve`.
@@ -74,7 +74,7 @@ _Days = tuple[date, date]
 
 
 class Timespan(NamedTuple):
-    """A time span that a text names, and the words that only express it."""
+    """A time span named in a text, and the words of the text that only express this time span."""
 
     days: Span
     told: str = ""
@@ -84,7 +84,7 @@ class Timespan(NamedTuple):
 
 
 def timespans(text: str, today: date | None) -> list[Timespan]:
-    """Return the time spans that a text names. Relative ones need the current date."""
+    """Return the time spans named in a text. Relative ones are computed from the current date."""
     found = []
     for match in ISO.finditer(text):
         try:
@@ -102,7 +102,7 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
 
 
 def written_days(text: str) -> Iterator[date]:
-    """Yield the days that a text gives with their year."""
+    """Yield the days in a text that are written with a year."""
     if not any(map(str.isdecimal, text)):
         return
     names, plain = month_names(), bare(text.lower())
@@ -161,7 +161,7 @@ def _last(weekday: str, today: date, *, before: bool) -> date:
 
 
 def _dated(told: str, today: date) -> _Days | None:
-    """Return the days of a written date. Without a year, use the latest such date."""
+    """Return the days of a written date. Without a year, the latest matching date is used."""
     if match := ISO.fullmatch(told):
         day = date(*map(int, match.groups()))
         return day, day
@@ -191,13 +191,13 @@ def _latest_year(month: int, day: int, today: date) -> int:
 
 
 def _open(word: str, days: _Days, today: date) -> _Days:
-    """Return the days from a time span or after it, up to today."""
+    """Return the days from the start of a time span (`since`), or after its end, up to today."""
     first = days[0] if word == "since" else days[1] + timedelta(days=1)
     return first, max(today, first)
 
 
 def _part(part: str, name: str, year: str | None, today: date) -> _Days:
-    """Return a part of a month: its early, middle or late days, or some of its days or weeks."""
+    """Return part of a month: the early, middle or late days, or a number of its days or weeks."""
     month = month_names()[name]
     first, last = _month((int(year) if year else _latest_year(month, 1, today)) * 12 + month - 1)
     count = next((_NUMBERS[w] for w in ("couple of", "few", "two", "three") if w in part), 1)
@@ -219,7 +219,7 @@ def _part(part: str, name: str, year: str | None, today: date) -> _Days:
 
 @cache
 def _feasts() -> Mapping[str, str]:
-    """Map the English names of each feast to its day: `12-24`, `easter-2`."""
+    """Map each English name of a feast to a code for the day, such as `12-24` or `easter-2`."""
     table = dict(tables("feasts"))[ENGLISH]
     return {name.replace("'", " "): day for day, names in table.items() for name in names}
 
@@ -230,7 +230,7 @@ def _feast_pattern() -> re.Pattern[str]:
 
 
 def _feast(feast: str, text: str, today: date) -> _Days:
-    """Return the day of a feast in the year that the text names, or else its latest day."""
+    """Return the day of a feast in the year that a text names, or else the most recent day."""
     said = re.search(r"\b((?:19|20)\d\d)\b", text)
     years = [int(said[1])] if said else [today.year, today.year - 1]
     days = [_feast_in(feast, year) for year in years]
@@ -250,7 +250,7 @@ def _feast_in(feast: str, year: int) -> date:
 
 
 def _easter(year: int) -> date:
-    """Return Easter Sunday of a year (the anonymous Gregorian computus)."""
+    """Return the date of Easter Sunday in a year (anonymous Gregorian computus)."""
     golden, century, rest = year % 19, year // 100, year % 100
     leap, of_century = divmod(century, 4)
     fix = (8 * century + 13) // 25
@@ -267,7 +267,7 @@ def _number(word: str) -> int:
 
 
 def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
-    """Return the days that a person may mean, depending on the precision of the unit."""
+    """Return the days that may be meant by `count` units ago. Larger units are less precise."""
     match unit:
         case "day":
             day = today - timedelta(days=count)
@@ -293,7 +293,7 @@ def _calendar(unit: str, today: date, *, back: bool) -> tuple[date, date]:
 
 
 def _month(number: int) -> tuple[date, date]:
-    """Return the first and last day of a month. Months are numbered from January of the year 0."""
+    """Return the first and last day of a month. Months are counted from January of the year 0."""
     import calendar
 
     year, month = divmod(number, 12)
@@ -332,7 +332,7 @@ Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
 
 def _plain(text: str) -> str:
-    """Return a text in lower case, with its dates translated into English."""
+    """Return a text in lower case with its dates translated into English."""
     plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
     if plain.isascii():
         words = plain.split()
@@ -347,14 +347,14 @@ def _plain(text: str) -> str:
 
 @cache
 def _only_english() -> frozenset[str]:
-    """Return the English function words that no other language has."""
+    """Return the English function words that are not function words of another language."""
     others = (found for language, found in small_words().items() if language != ENGLISH)
     return small_words()[ENGLISH].difference(*others)
 
 
 @cache
 def _foreign_words() -> frozenset[str]:
-    """Return longer words for last, ago, late and feasts in other languages."""
+    """Return the longer words for `last`, `ago`, `late` and feasts in other languages."""
     keys = ("last", "last_behind", "last_few", "ago_behind", "early", "middle", "late", *_PHRASES)
     found = [entry for key in keys for entry in entries("dates", key)]
     found += [phrase for _, phrase in _foreign_feasts()]
@@ -362,7 +362,7 @@ def _foreign_words() -> frozenset[str]:
 
 
 def _foreign_feasts() -> Iterator[tuple[str, str]]:
-    """Yield the day and each name of feasts in other languages."""
+    """Yield (day, name) for each name of a feast in another language."""
     for language, table in tables("feasts"):
         if language != ENGLISH:
             yield from ((day, phrase) for day, names in table.items() for phrase in names)
@@ -373,14 +373,14 @@ def _folded(text: str) -> str:
 
 
 def _numbered(key: str) -> dict[str, int]:
-    """Map each word of a list, such as weekdays, in other languages to its row number from 0."""
+    """Map each word of a list, such as weekdays in other languages, to its row number from 0."""
     rows = ((n, r) for _, table in tables("dates") for n, r in enumerate(table.get(key, ())))
     words = {_folded(word): n for n, row in rows for word in row.split()}
     return {word: n for word, n in words.items() if word < _EAST}
 
 
 def _any(phrases: Iterable[str]) -> str:
-    """Return a group that matches any of the phrases, longest first."""
+    """Return a pattern group that matches any of the phrases, trying longer ones first."""
     return f"(?:{'|'.join(sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p)))})"
 
 
@@ -391,7 +391,7 @@ def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
 
 @cache
 def _translations() -> list[Rule]:
-    """Return the replacements for translating dates into English, in order."""
+    """Return the replacements that translate dates into English, in the order to apply them."""
     days, numbers = _numbered("weekdays"), _numbered("numbers")
     months = {_folded(name): n for name, n in month_names().items() if name not in MONTHS}
     units = {unit: _any(entries("dates", unit)) for unit in _LENGTHS}
@@ -464,7 +464,7 @@ _KEYS = (
 
 
 def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
-    """Yield the rules for Chinese, Japanese and Korean, which lack blanks or append particles."""
+    """Yield (pattern, replacement) rules for translating Chinese, Japanese and Korean dates."""
     digits = "".join(_EAST_NUMBERS)
     chinese, japanese, korean = (f"[{row}]" for row in _EAST_DAYS)
 

@@ -1,4 +1,4 @@
-"""Split text into words for search, for comparing statements, and for finding phrases.
+"""Split text into words for search and comparison, and into tokens for finding phrases.
 
 Text in scripts without blanks (Han, Kana, Thai, ...) is split into overlapping pairs of characters.
 So is Hangul, which appends particles to words.
@@ -42,7 +42,7 @@ _ASCII_TOKEN = regex(r"\w+", re.ASCII)
 
 
 def words(text: str) -> list[str]:
-    """Return the folded words of a text, in order.
+    """Return the words of a text in order, folded.
 
     Scripts without blanks give pairs of characters.
     """
@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
 
 
 def cut_folded(folded: str) -> list[str]:
-    """Return the words of a folded text, without possessive endings and apostrophes."""
+    """Return the words of a folded text without possessive endings and apostrophes."""
     if "'" in folded or "\u2019" in folded:
         folded = _APOSTROPHE.sub("", _POSSESSIVE.sub("", folded))
     if folded.isascii():
@@ -69,19 +69,19 @@ def _cut(text: str) -> Iterator[str]:
 
 
 def is_spaceless(term: str) -> bool:
-    """Return whether a term consists of characters of a script without blanks."""
+    """Return whether a term consists of characters from a script without blanks between words."""
     return not term.isascii() and bool(IS_SPACELESS.match(term))
 
 
 def tokens(text: str) -> list[str]:
-    """Split a text into tokens for phrases: at apostrophes, and at characters without blanks."""
+    """Split a text into tokens for phrases: at apostrophes, and in scripts without blanks."""
     folded = normalise(text)
     return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
 
 
 @lru_cache(maxsize=1 << 13)
 def content_words(text: str) -> frozenset[str]:
-    """Return the words for comparing statements: with accents, and without function words."""
+    """Return the words for comparing statements, with accents but without function words."""
     folded = normalise(text)
     # Intern the words, because many statements contain the same ones.
     found = _ASCII_RUN.findall(folded) if folded.isascii() else _cut(folded)

@@ -228,8 +228,8 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
 def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
     """Return whether a memory remains in recall regardless of its age.
 
-    An explicit class with a short lifetime does remove it. A class guessed from the words does so
-    only for a memory without evidence.
+    It does not if its class is explicit and has a limited lifetime. A class guessed from the words
+    limits only memories without evidence.
     """
     if cls in rules.lasting:
         return True

@@ -142,7 +142,7 @@ def score_of(memory: Memory, lexicon: Lexicon) -> float:
 
 
 def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Scored:
-    """Score a text with a category and tags. The level is based on the unrounded sum."""
+    """Score a text by its words, category and tags. The level is based on the unrounded sum."""
     text = text.strip()
     points = tuple(_points(text, category, tags, lexicon))
     exact = _exact(points, lexicon)

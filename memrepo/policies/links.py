@@ -74,7 +74,7 @@ class Names:
     def find(self, name: str) -> str:
         """Return the id of the memory that a name refers to.
 
-        Return an empty string if none or several have it.
+        Return an empty string if the name refers to none or several.
         """
         layer, _, rest = name.rpartition(":")
         named = self._ids.get(name)

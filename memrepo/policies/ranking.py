@@ -369,7 +369,7 @@ class _Turn:
     def in_context(
         self, scores: Mapping[int, float], around: Mapping[int, Row]
     ) -> dict[int, float]:
-        """Raise the scores of turns whose adjacent turns contain query words that they lack.
+        """Raise the scores of turns for query words that only the adjacent turns contain.
 
         For each word the best adjacent occurrence counts.
         """

@@ -127,7 +127,7 @@ class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits for comparing memories and for resolving contradictions without a person.
+    """Settings for comparing memories and for resolving contradictions without a person.
 
     A model judges pairs above `similarity`. With `auto_resolve`, pairs above `confidence` are
     resolved. With `undated`, this includes pairs without dated evidence.

@@ -142,7 +142,7 @@ def find_span(text: str, span: str) -> tuple[int, int] | None:
 
 
 def _find_quote(text: str, quote: str) -> tuple[int, int] | None:
-    """Return where the spans of a quote start and end in a text, or None if no span occurs."""
+    """Return the offsets between which a text contains the spans of a quote, or None."""
     found = [at for span in spans_of(quote) if (at := find_span(text, span))]
     return (min(found)[0], max(end for _, end in found)) if found else None
 
@@ -191,7 +191,7 @@ def _evidence(
 ) -> tuple[Candidate, ...]:
     """Return the members of a cluster that support one of its claims.
 
-    Members with the quote come first, reduced to its lines.
+    Members that contain the quote come first, reduced to the lines of the quote.
     """
     quoted, others = [], []
     for candidate in group.candidates:

@@ -47,7 +47,7 @@ MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
 
 
 class Noticed(msgspec.Struct, frozen=True, kw_only=True):
-    """A change between two statements, and which of the two is newer."""
+    """A change between two statements, which of them is newer, and whether that is certain."""
 
     change: Change
     newer: Newer
@@ -103,7 +103,7 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
 
 
 def _is_of_a_day(sources: Sequence[Source]) -> bool:
-    """Return whether a statement is dated by a daily log or by a heading above it."""
+    """Return whether the date of a statement comes from a daily log or a heading."""
     return any(s.captured_from in ("heading", "file") for s in sources)
 
 
@@ -119,7 +119,7 @@ def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
 
 
 def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
-    """Return whether the newer statement was added later, according to git, in the same file."""
+    """Return whether, according to git, a new statement was added later to the same file."""
     seen = {s.resource: s.captured[:10] for s in old if s.captured}
     return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
 
@@ -237,7 +237,7 @@ class Statements:
 
 
 def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
-    """Return the changes, but of the statements declared over keep only the best covered one.
+    """Drop changes that end a statement, except the change that covers its statement best.
 
     If several are covered equally well, none of them is returned.
     """
@@ -373,13 +373,13 @@ def _replacing(
 
 
 def _dated(known: Known, new: str, old: str) -> str:
-    """Return a reason that names the dates of two statements, or "" if `new` is not later."""
+    """Return the dates of two memories as a reason, or "" unless `new` has a later date."""
     later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
     return f"stated on {later}, newer than {earlier}" if later > earlier > "" else ""
 
 
 def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
-    """Yield doubts about the memories that replaced a statement, if it is stated again."""
+    """Yield a doubt about each replacement of a superseded memory that is stated again."""
     memory = known.current(id_)
     if memory.status != "superseded" or not known.has_news(id_):
         return

@@ -256,7 +256,7 @@ class Reader:
         return tuple(self._shortened(state, unit) for unit in units)
 
     def _shortened(self, state: State, unit: UnitT) -> UnitT:
-        """Remove statements from a unit that were rejected, or corrected elsewhere.
+        """Remove rejected statements, and statements corrected elsewhere, from a unit.
 
         The unit retains its hashes, which identify it. If nothing would remain, the unit is
         returned unchanged.
@@ -503,7 +503,7 @@ def take_in(
 
 
 def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days: bool) -> None:
-    """Add the unconsumed units of a source file, or the notes of a daily log, to the intake.
+    """Add the unconsumed units of a source file, and the notes of a daily log, to the intake.
 
     With `days`, a daily log has units too. A deleted log was rotated, so its statements remain.
     """

@@ -402,7 +402,7 @@ def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
 
 
 def _person(memory: Memory) -> str:
-    """Return text that a person worded or confirmed a memory, or an empty string if nobody did."""
+    """Return how a person supports a memory, as text for a judge, or an empty string."""
     if worded_by_person(memory):
         return "worded by a person"
     return "confirmed by a person" if by_person(memory) else ""
@@ -436,7 +436,7 @@ def held_by_person(memory: Memory) -> bool:
 
 
 def _is_known_by_text(memory: Memory) -> bool:
-    """Return whether its text is sufficient to identify a memory.
+    """Return whether the text of a memory is sufficient to identify the memory.
 
     A short text has other meanings elsewhere.
     """
@@ -456,7 +456,10 @@ def _names_another(memory: Memory, said: Wording) -> bool:
 def elsewhere(
     memory: Memory, holding: Callable[[frozenset[str]], tuple[Source, ...]]
 ) -> tuple[Source, ...]:
-    """Return where a memory with unlisted sources is currently stated, or nothing for others."""
+    """Find the current places of a memory that lists only a part of its sources.
+
+    Return nothing for a memory that lists all sources.
+    """
     return holding(hashes_of(memory)) if memory.has(SOURCE_COUNT) else ()
 
 

@@ -1,4 +1,4 @@
-"""Map each type of claim to its primary view (memory-purifier, route affinity).
+"""Map each type of claim to its primary page (memory-purifier, route affinity).
 
 All seventy combinations are listed. A test compares each with memory-purifier's table.
 """

@@ -50,7 +50,7 @@ class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
 class _Cut(msgspec.Struct, frozen=True):
     """The start of a note: the lines where its heading and its text begin, and its headings.
 
-    The line is 0 for a note without a heading.
+    The line of the heading is 0 for a note without a heading.
     """
 
     line: int

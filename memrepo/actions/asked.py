@@ -50,7 +50,7 @@ _MARKS = ("pinned", "critical")
 
 
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
-    """Return the memories for which a step needs a person's approval; empty if it may proceed.
+    """Return the memories for which a step needs a person's approval; none if it needs no approval.
 
     These are memories of a person that an agent would remove from recall. With `agents.additions =
     "review"`, they also include memories that the agent adds. Leaving the hot cache, or losing a
@@ -90,7 +90,7 @@ def _held_up(work: Work) -> bool:
 
 
 def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
-    """Yield (old, new) for each changed memory of a person in recall.
+    """Yield (old, new) for each memory in recall that a person wrote and a step changed.
 
     `new` is None if the memory was removed.
     """
@@ -107,7 +107,7 @@ def _stays(old: Memory, new: Memory | None) -> bool:
 
 
 def _seen(old: Memory, new: Memory | None) -> bool:
-    """Return whether a memory keeps its marks and its place on the hot cache in a change."""
+    """Return whether a changed memory keeps its marks and its place in the hot cache."""
     if new is None or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS):
         return False
     return hot_of(old) is None or hot_of(new) is not None

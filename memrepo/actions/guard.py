@@ -152,7 +152,7 @@ def _written(before: State, after: State) -> Iterator[Memory]:
 
 
 def near_rejected(before: State, after: State) -> Iterator[tuple[Memory, Tombstone]]:
-    """Yield (memory, tombstone) for each new wording that is similar to a rejected text."""
+    """Yield (memory, tombstone) for each new wording that resembles a rejected text."""
     for memory in _written(before, after) if tombstones_in(after) else ():
         old = before.memories.get(memory.id)
         if memory.status != "active":

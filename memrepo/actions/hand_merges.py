@@ -455,7 +455,7 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
 
 
 def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (path, bytes) for each tombstone that was removed or weakened since a commit.
+    """Yield (path, bytes) for each tombstone that commits removed or weakened since a given one.
 
     Of several versions, the one with the highest rank and a seal is restored. Only a manual edit,
     or a merge that took one side as a whole, can lose it.

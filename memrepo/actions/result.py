@@ -25,7 +25,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Warnings about files, rules and the repository that occurred during the call."""
 
     def after(self, notices: tuple[Problem, ...]) -> Self:
-        """Return the result with earlier notices placed before its own."""
+        """Return the result with the given earlier notices before its own."""
         return msgspec.structs.replace(self, notices=(*notices, *self.notices))
 
     def as_json(self) -> dict[str, Any]:

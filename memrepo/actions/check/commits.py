@@ -62,14 +62,14 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
 
 
 def _told(git: Git, *revisions: str) -> Iterator[Problem]:
-    """Yield a problem for each secret that commits added. Its path includes the commit."""
+    """Yield a problem for each secret that commits added, with the commit in the problem's path."""
     for commit, problem in brought(git, *revisions):
         where = f"{commit[:10]}:{problem.path}" if problem.path else f"{commit[:10]} (message)"
         yield replace(problem, path=where)
 
 
 def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
-    """Yield (commit, problem) for each added secret. A secret in a message has an empty path."""
+    """Yield (commit, problem) for each added secret. The path is empty if a message contains it."""
     for commit, path, blob in introduced(git, *revisions):
         data = git.read(blob)
         for problem in secret_problems(path, data):
@@ -246,7 +246,7 @@ class TreeAt(Around):
         return self._earlier.get(path)
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        """Return the memories with one of these ids."""
+        """Return the memories that have any of the given ids."""
         return (m for id_ in ids if (m := self._state.memories.get(id_)) is not None)
 
     def called(self, names: Collection[str]) -> Collection[Memory]:
@@ -280,7 +280,7 @@ class TreeAt(Around):
 def _secrets(
     work: Work, layout: Layout, files: Collection[str], base: str, tip: str
 ) -> Iterator[Problem]:
-    """Yield the secrets of each commit and message, except those already found at the tip."""
+    """Yield the secrets in each commit and message, except those already found at the tip."""
     objects = work.store.repo.light.objects
     for commit, problem in brought(work.store.repo.light, tip, *([f"^{base}"] if base else [])):
         if not problem.path:

@@ -86,7 +86,7 @@ def _relinked(
 
 
 def _headed(data: bytes, path: str) -> bytes:
-    """Return the content of a note, with a header if it has none.
+    """Return the content of a note, adding a header if there is none.
 
     The type in the new header follows from the folder, or is "fact".
     """

@@ -156,7 +156,7 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
 
 
 def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
-    """Add the runs that a sync moved off the first-parent line, sorting them by landing time.
+    """Add the runs that a sync moved off the first-parent line, sorted by landing time.
 
     A run whose commits were rewritten by git still gets one line with its name.
     """

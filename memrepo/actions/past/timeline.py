@@ -57,7 +57,7 @@ class NotThereYet(MemrepoError):
 
 
 class NoSuchRun(MemrepoError):
-    """Raised when no run with this id landed on the branch."""
+    """Raised when no run with the given id landed on the branch."""
 
     exit_code = Exit.USAGE
 

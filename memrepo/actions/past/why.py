@@ -461,7 +461,7 @@ def _value(memory: Memory, name: str) -> object:
 
 
 def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], bool]) -> str:
-    """Return the commit that first gave a memory the state that it has at the tip.
+    """Return the commit in which a memory first had the state that it has at the tip.
 
     `same` compares the state.
     """

@@ -61,7 +61,7 @@ class Text:
 
     @cached_property
     def normal(self) -> list[tuple[int, str]]:
-        """Return (line number, normalised text) for each line that is not empty."""
+        """Return (line number, normalised text) for each line with content."""
         rows = ((n, normal_claim(line)) for n, line in enumerate(self.lines, start=1))
         return [(n, line) for n, line in rows if line]
 

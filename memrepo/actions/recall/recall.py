@@ -43,7 +43,7 @@ RECALL_STATUSES = (*STATUSES, EXPIRED)
 
 
 class Derived(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts about a memory that its file does not contain. Empty for a query about the past."""
+    """Facts about a memory that are not in its file. They are empty for a query about the past."""
 
 
 class Facts(Derived, frozen=True, kw_only=True):
@@ -55,7 +55,7 @@ class Facts(Derived, frozen=True, kw_only=True):
 
 
 class NoteFacts(Facts, frozen=True, kw_only=True):
-    """Facts about a note: its tier, and the confidence of an answer from it."""
+    """Facts about a note: its tier, and the confidence of an answer taken from it."""
 
     tier: str
     answer_confidence: str
@@ -133,7 +133,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def answer_confidence(self) -> str:
-        """Return the confidence of an answer from this memory."""
+        """Return the confidence of an answer taken from this memory."""
         tier = CONFIDENCE[self.tier] if self.tier else "high"
         doubtful = "medium" if self.doubts else "high"
         return sureness(self.held, tier, "low" if is_retired(self.memory) else doubtful)
@@ -170,7 +170,7 @@ def recalled(
 def in_words(
     one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
 ) -> Recalled:
-    """Return the search result with the reasons to doubt it added.
+    """Return a search result together with the reasons to doubt it.
 
     `find` returns a memory by id. `is_there` reports whether a source is in the tree.
     """
@@ -248,7 +248,7 @@ def embed(work: Work) -> None:
 
 
 def by_words_alone(work: Work) -> bool:
-    """Return whether search by meaning is configured without its model being installed."""
+    """Return whether search by meaning is configured but its model is not installed."""
     return bool(work.config.get("recall.meaning")) and not embedder.is_installed()
 
 
@@ -379,7 +379,7 @@ def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Re
 
 
 def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
-    """Return the hits, each with the reasons to doubt it added.
+    """Return the hits, each together with the reasons to doubt it.
 
     Contesting memories are read from the index.
     """

@@ -41,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Importance(msgspec.Struct, frozen=True, kw_only=True):
-    """An importance score and the points that contribute to it."""
+    """An importance score, and the points that add up to it."""
 
     score: float
     level: str
@@ -76,7 +76,7 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(result.Result, frozen=True, kw_only=True):
-    """One memory with all known facts about it."""
+    """One memory with everything that is known about it."""
 
     memory: Mapping[str, Any]
     """Its path, layer, text, and fields as spelled in the file."""

@@ -163,7 +163,7 @@ MIN_SHARED_WORDS, MIN_LETTERS = 2, 3
 
 
 class Comeback(msgspec.Struct, frozen=True, kw_only=True):
-    """Units to judge again. `beside` maps their ids to the new candidates to judge them with."""
+    """Units to judge again. `beside` maps some ids to the new candidate to judge a unit with."""
 
     placed: tuple[Placed, ...] = ()
     beside: Mapping[str, str] | None = None

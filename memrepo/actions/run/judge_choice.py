@@ -367,7 +367,7 @@ def deadline(work: Work) -> Callable[[], None]:
 
 
 class WatchedJudge(msgspec.Struct, frozen=True):
-    """A judge that passes requests to another judge and counts them.
+    """A judge that counts the requests it passes to another judge.
 
     `in_time` is called before each request. It raises BudgetReached if no request may follow.
     """

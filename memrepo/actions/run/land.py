@@ -1,4 +1,4 @@
-"""The commits of a run: draft its chains, write them, and put pending parts on a branch."""
+"""The commits of a run: drafting and writing its chains, and putting pending parts on a branch."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ class Targets:
                 )
 
     def same(self, one: Memory, other: Memory) -> bool:
-        """Return whether the bodies of two memories differ at most in how links are written."""
+        """Return whether the bodies of two memories are equal, except for the spelling of links."""
         return self._resolved(one) == self._resolved(other)
 
     def _resolved(self, memory: Memory) -> str:

@@ -116,7 +116,7 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The idle time before a memory is archived, and the time before a person should review it.
+    """The idle time before archiving, and the time in the archive before a review.
 
     None means never.
     """

@@ -76,7 +76,7 @@ _WORDS = regex(r"[^\W_]+")
 
 
 def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -> FileKind:
-    """Return the kind of a file, which is `override` if the configuration sets one."""
+    """Return the kind of a file. A kind set in the configuration (`override`) takes precedence."""
     table = kinds()
     if override:
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")

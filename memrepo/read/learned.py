@@ -114,7 +114,7 @@ def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[st
 
 
 def worth(found: Features) -> float:
-    """Compute the logit that an editor with little space would store a statement."""
+    """Compute the log odds that an editor with little space would store a statement."""
     return scores(found, weights(), outputs=1)[0]
 
 

@@ -145,7 +145,7 @@ class _State(BlockState):
         self._split: list[str] | None = None
 
     def line_at(self, position: int) -> int:
-        """Return the line number of a character offset, counting from the previous offset."""
+        """Return the line number of a character offset. Count from the previous call's offset."""
         offset, line = self._mark
         if position >= offset:
             line += self.src.count("\n", offset, position)
@@ -156,7 +156,7 @@ class _State(BlockState):
 
     @property
     def last(self) -> int:
-        """Return the number of the last line of an item that is not blank."""
+        """Return the number of the item's last nonblank line."""
         text = self.src.rstrip("\n")
         return self.first + text.count("\n") if text else self.item_line
 

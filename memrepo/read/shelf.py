@@ -488,7 +488,7 @@ def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
 
 
 def is_decided(memory: Memory) -> bool:
-    """Return whether a memory was read from a source, and a person decided on it."""
+    """Return whether a person decided on a memory that has a source."""
     if not memory.sources:
         return False
     stamps: list[Stamp | None] = [memory.fields.get("generated")]
@@ -501,7 +501,7 @@ def is_decided(memory: Memory) -> bool:
 
 
 def _groups(memory: Memory, file_kind: str) -> Groups:
-    """Return the features of the statement from which a memory was made, using its fields only."""
+    """Return the features of the statement behind a memory, using the memory's fields only."""
     resource, _ = memory.first
     name = resource.rpartition("/")[2].removesuffix(".md")
     parts = memory.text("context").split(" › ")

@@ -203,7 +203,7 @@ def filled(lines: Sequence[str]) -> list[str]:
 
 
 def _leads(label: str, below: str, *, alone: bool) -> bool:
-    """Return whether a label introduces the line below, as opposed to lacking a value."""
+    """Return whether a label introduces the line below. Otherwise the label lacks a value."""
     marked = _MARKER.match(label)
     if not below or not (marked or label.lstrip().startswith(("**", "__"))):
         return not alone and not marked
@@ -692,7 +692,7 @@ def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
 
 
 def _ordered_from(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the numbered items from a node on, or none if too long for one statement."""
+    """Return the numbered items that start at a node, or none if too long for one statement."""
     if at and _is_step(nodes[at - 1]):
         return []
     run: list[_Node] = []
@@ -715,7 +715,7 @@ def _ends_open(text: str) -> bool:
 
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
-    """Return whether a node is a further field of a card, which still has room for it."""
+    """Return whether a node is a field that still fits into a card with other fields."""
     is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
     total = sum(len(n.text) for n in (*fields, node))
     return is_one and total <= FIELDS_LENGTH and not node.block.task

@@ -50,7 +50,7 @@ _MARKS = ("pinned", "critical")
 
 
 def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, ...]:
-    """Return the memories for which a step needs a person's approval; none if it needs no approval.
+    """Return the memories for which a step needs a person's approval; empty if there are none.
 
     These are memories of a person that an agent would remove from recall. With `agents.additions =
     "review"`, they also include memories that the agent adds. Leaving the hot cache, or losing a
@@ -90,7 +90,7 @@ def _held_up(work: Work) -> bool:
 
 
 def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
-    """Yield (old, new) for each memory in recall that a person wrote and a step changed.
+    """Yield (old, new) for each changed memory in recall that a person worded or confirmed.
 
     `new` is None if the memory was removed.
     """

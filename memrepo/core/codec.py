@@ -2,7 +2,7 @@
 
 `decode` reports errors as Problems, `encode` writes a new file, and `edit` changes an existing one.
 An edit changes only the lines of changed values and the changed body lines. Comments, foreign keys,
-key order, line ends and the final newline are preserved.
+key order, line endings and the final newline are preserved.
 """
 
 from __future__ import annotations

@@ -461,7 +461,7 @@ class WordingCheck(msgspec.Struct, frozen=True, kw_only=True):
 class VerificationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request to check whether the evidence supports exactly what the wordings state.
 
-    `faults` is as in Pass 1.
+    `faults` is used as in Pass 1.
     """
 
     now: datetime
@@ -501,7 +501,7 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True):
 class SummaryRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A request to summarize memories, oldest first. They share a topic, unless `topic` is empty.
 
-    `fault` is as in GistRequest.
+    `fault` is used as in GistRequest.
     """
 
     topic: str

@@ -17,7 +17,7 @@ from memrepo.core.fields import Node, Raw
 from memrepo.core.patterns import regex
 
 Line: TypeAlias = tuple[str, str]
-"""The text of a line and its line end. The end is empty only for a last line without newline."""
+"""The text of a line and its line ending, which is empty only for a last line without newline."""
 
 _LINE = regex(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _ODD_END = regex(r"\r\n?")
@@ -44,7 +44,7 @@ def join_lines(lines: Iterable[Line]) -> str:
     r"""Join lines into a text.
 
     A `\r` directly before an empty line that ends with `\n` becomes `\r\n`, because the two would
-    be read as one line end.
+    be read as one line ending.
     """
     parts: list[str] = []
     for text, end in lines:

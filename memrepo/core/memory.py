@@ -181,8 +181,8 @@ class Retired(msgspec.Struct, frozen=True, kw_only=True):
 class Edges(msgspec.Struct, frozen=True, kw_only=True):
     r"""The white space and line endings around a body, used to restore a file byte for byte.
 
-    `ends` is empty if every line end is `\n`. Otherwise it has a letter per line end: `n` for `\n`,
-    `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line ends.
+    `ends` is empty if all line endings are `\n`. Otherwise it has a letter each: `n` for `\n`,
+    `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line endings.
     """
 
     before: str = ""
@@ -276,7 +276,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     Implied values that the header omits (`implied`) are included in `fields`.
 
-    `body` is the text under the header with `\n` line ends, without leading blank lines and
+    `body` is the text under the header with `\n` line endings, without leading blank lines and
     trailing white space. The original bytes remain in the file (`core.codec.edit`). `derived` is
     the cache of `once`. It is not part of the memory and is not copied.
     """
@@ -513,7 +513,7 @@ _TELLING_FILES = frozenset(
         *("memory", "rtmemory", "procedures", "chronicles", "dreams"),
     )
 )
-"""Files whose name states their subject."""
+"""Names of files that indicate the subject of the file."""
 
 
 def places_of(memory: Memory) -> int:

@@ -25,7 +25,7 @@ from memrepo.core.secrets import MARK
 LEAST, LEAST_WIDE = 4, 2
 """The minimum number of letters of a value. A shorter value would match too many other words."""
 LONGEST_BREAK = 24
-"""The maximum number of characters between two parts of a value: blanks, a line end, a marker."""
+"""The maximum number of characters between two parts of a value: blanks, a newline, a marker."""
 _CUT = 6
 """The minimum number of letters that remain of a value truncated by a length limit."""
 _DIGITS = 7

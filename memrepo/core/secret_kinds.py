@@ -37,7 +37,7 @@ _LONG = regex(r"[A-Za-z0-9_./+=:~%@$-]{15}")
 """Few formats are shorter than this, and few lines of prose contain such a long sequence."""
 _REST = regex(r"[A-Za-z0-9_-]{1,400}")
 _SHORT = ("password", "token", "url-credentials", "totp")
-"""Kinds of formats that are also searched in lines without such a sequence."""
+"""Kinds of formats that are also searched in lines without a long sequence of key characters."""
 _MIN_ENTROPY = 3.2
 """The minimum entropy of a key in bits per character. Words and names have less."""
 _MIN_CARD_DIGITS = 4

@@ -90,7 +90,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     traced: frozenset[str] = frozenset()
     """Ids of memories whose change fingerprints could reveal the value."""
     pairs: frozenset[str] = frozenset()
-    """Fingerprints of compared pairs that include such a memory."""
+    """Fingerprints of compared pairs that include a memory in `traced`."""
     words: frozenset[str] = frozenset()
     """Folded words that occur only in the value. Pages and headers may contain them separately."""
 

@@ -219,7 +219,7 @@ def _unlabelled(text: str, start: int, end: int) -> Iterator[Statement]:
 def leave_out(text: str, found: Iterable[Statement]) -> str:
     """Remove statements from a text. Return an empty string if no other statement remains.
 
-    A block is removed completely if only its list marker or a label would remain.
+    The rest is unchanged. A block is removed completely if only its marker or a label would remain.
     """
     spans = sorted({(one.start, one.end) for one in found})
     parts: list[str] = []

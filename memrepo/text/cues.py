@@ -81,7 +81,7 @@ OPENING_LENGTH = 80
 _ADDRESSED = frozenset(("you", "your"))
 _SELF = frozenset("i im ive my me mine myself we our us".split())
 _OTHER = frozenset("you your youv u ur".split())
-"""Stems (`yours`, `you've`) and informal spellings."""
+"""Words for the person addressed: stems (of `yours`, `you've`) and informal spellings."""
 
 
 def role_of(subject: str, text: str) -> str:

@@ -135,7 +135,7 @@ def test_the_interlock_holds_a_run_that_would_compress_too_much(repo: Path) -> N
     git(repo, "commit", "-qam", "configure", "--no-verify")
     answer = memrepo(repo, "run", now=FIRST)
     assert answer.exit == 3
-    assert "out of recall" in answer.data["why"]
+    assert "from recall" in answer.data["why"]
     assert summaries(repo) == []
     done(repo, "accept", now=SECOND)
     assert_linked(repo)

@@ -85,7 +85,7 @@ def test_a_stage_that_is_none_or_that_a_reconciliation_lacks_is_refused(small_re
     assert "found 'dreams', expected stages of ingest, purify" in answer.error["message"]
     answer = memrepo(small_repo, "run", "--mode", "reconciliation", "--only", "lifecycle")
     assert answer.exit == 2
-    assert "it has no lifecycle" in answer.error["message"]
+    assert "leave out lifecycle" in answer.error["message"]
     assert standing(small_repo) == before
 
 

@@ -247,7 +247,7 @@ def test_promoting_twice_changes_nothing(small_repo: Path, flags: list[str]) -> 
 def test_a_note_has_no_place_on_the_hot_cache(small_repo: Path) -> None:
     answer = memrepo(small_repo, "promote", notes(small_repo)[0].id)
     assert answer.exit == 2
-    assert "no note" in answer.error["message"]
+    assert "not a note" in answer.error["message"]
 
 
 def test_a_critical_memory_is_hot_after_the_next_run(small_repo: Path) -> None:

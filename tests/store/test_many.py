@@ -227,7 +227,7 @@ def test_a_hub_that_never_stands_still_is_given_up_with_nothing_changed(
     pushed = meddling(monkeypatch, move, times=99)
     answer = memrepo(repo, "sync")
     assert answer.exit == 3
-    assert "nothing was lost" in answer.error["message"]
+    assert "no data was lost" in answer.error["message"]
     assert len(pushed) == sync.TRIES
     assert tip(repo) == before
     assert tip(repo.parent / "hub.git", "main") == tip(desk)

@@ -420,7 +420,7 @@ def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) 
             when=store.commit_time(store.head()),
         )
         before = standing.prints(repo)
-        with pytest.raises(Exception, match="run/x exists already"):
+        with pytest.raises(Exception, match="run/x already exists"):
             store.leave(chain, "run/x")
         assert standing.prints(repo) == before
         tip = store.leave(chain, "run/y")

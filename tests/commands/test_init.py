@@ -285,19 +285,22 @@ def test_all_notes_of_a_vault_are_read_and_its_settings_are_not(tmp_path: Path) 
         "Projects/Boat/plan.md": b"We decided to buy a wooden boat, see [[Ada]].\n",
         "Daily/2026-02-20.md": b"Met Ada for tea.\n",
         "Templates/person.md": b"# {{title}}\n",
+        "People/Bo.md": b"---\nphone: 555 0100\ntags: [friend]\n---\nBo keeps bees in Ulm.\n",
     }
     workspaces.write(tmp_path / "vault", vault)
     answer = done(tmp_path, "init", "repo", "--from", "vault")
     assert answer["ingest"]["added"] == sorted(
         f"sources/{name}" for name in vault if not name.startswith(".")
     )
-    done(tmp_path / "repo", "run")
+    assert done(tmp_path / "repo", "run")["first"]["properties"] == ["phone", "tags"]
     found = {m.body.strip(): m for m in memories(tmp_path / "repo").values()}
     boat = found["We decided to buy a wooden boat, see [[Ada]]."]
     ada = found["Ada is my sister. She works as a nurse."]
     assert [link.target for link in boat.fields["links"]] == [ada.id]
     text = memrepo(tmp_path, "init", "other", "--from", "vault", as_json=False).out
     assert "is an Obsidian vault: all its notes are read" in text
+    text = memrepo(tmp_path / "other", "run", as_json=False).out
+    assert "properties of notes are not read: phone, tags" in text
 
 
 def test_a_code_repository_has_all_of_memrepos_files_in_one_folder(tmp_path: Path) -> None:

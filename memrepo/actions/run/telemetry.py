@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -98,6 +98,8 @@ class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
     Folders end in a slash.
     """
     largest_pct: int
+    properties: tuple[str, ...]
+    """Keys in the headers of a vault's notes, which no run reads; the most frequent first."""
     first_page: str
     """Path of the first page."""
 
@@ -147,8 +149,20 @@ def first_run(work: Work, run: Result) -> FirstRun:
         ),
         largest=largest if is_large else "",
         largest_pct=round(100 * count / len(claims)) if is_large else 0,
+        properties=_properties(work, read) if work.config.contract == "notes" else (),
         first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
     )
+
+
+def _properties(work: Work, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the keys in the headers of sources, the most frequent first."""
+    from memrepo.read.headers import read_head  # python-frontmatter, for a first run only
+
+    keys: Counter[str] = Counter()
+    for name in names:
+        text = work.tree.files[work.tree.layout.source(name)].decode("utf-8", "replace")
+        keys.update(read_head(text, name).values.keys())
+    return tuple(key for key, _ in sorted(keys.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _place(name: str, lines: tuple[int, int] | None) -> str:

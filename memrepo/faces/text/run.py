@@ -68,6 +68,11 @@ def _first(first: FirstRun) -> Iterator[str]:
     if first.unread:
         files = counted(first.unread, "text file is", "text files are")
         yield f"{files} not read ({first.unread_pct:g} % of the text): `memrepo init` lists them"
+    if first.properties:
+        shown = ", ".join(map(visible, first.properties[:SHOWN]))
+        more = len(first.properties) - SHOWN
+        yield f"properties of notes are not read: {shown}{f' and {more} more' if more > 0 else ''}"
+        yield "(to have one remembered, write it in the note's text)"
     if first.largest:
         yield f"{first.largest_pct} % of the memories come from {visible(first.largest)}"
         yield "(`memrepo sources` shows why, `sources.kinds` changes it)"

@@ -308,7 +308,10 @@ _GONE = """
     SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG gitk.cache
 """.split()
 _DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
-"""Files that memrepo can rebuild from history, so they are deleted instead of edited."""
+"""Files that a purge deletes instead of editing them.
+
+memrepo can rebuild them from history, except the answers in `kept/`, which are requested again.
+"""
 _LINK = "120000"
 
 

@@ -80,8 +80,7 @@ OPENING_LENGTH = 80
 """The length in characters of the opening, where a text may name its subject."""
 _ADDRESSED = frozenset(("you", "your"))
 _SELF = frozenset("i im ive my me mine myself we our us".split())
-_OTHER = frozenset("you your youv u ur".split())
-"""Words for the person addressed: stems (of `yours`, `you've`) and informal spellings."""
+"""Words by which speakers refer to themselves, with informal spellings."""
 
 
 def role_of(subject: str, text: str) -> str:
@@ -103,11 +102,6 @@ def role_of(subject: str, text: str) -> str:
 def of_self(terms: frozenset[str]) -> bool:
     """Return whether a text with these terms refers to its own speaker, as with `I` or `my`."""
     return not _SELF.isdisjoint(terms)
-
-
-def of_another(terms: frozenset[str]) -> bool:
-    """Return whether a text with these terms refers to the person addressed, not to the speaker."""
-    return not _OTHER.isdisjoint(terms) and not of_self(terms)
 
 
 def asks_assistant(words: Sequence[str]) -> bool:

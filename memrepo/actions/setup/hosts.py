@@ -223,7 +223,7 @@ def _host_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...
                 return (f"the tools are for all projects only: memrepo agent install {host}",)
             if into == Path.home() and not client.home_says:
                 return (f"instructions are a project's: memrepo agent install {host} --into DIR",)
-            return (f"start {host} anew",)
+            return (f"restart {host}",)
         case _:
             hook = shlex.join([*program, "agent", "hook", "generic"])
             return (f"call at each event, as docs/agents.md says: {hook}", f"tools too: {serve}")

@@ -16,9 +16,9 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
 from memrepo.keys import links_of
-from memrepo.policies.archive import CompressionRules
 from memrepo.policies.entities import link_step
 from memrepo.policies.importance import importance_of, lexicon
+from memrepo.policies.rules import CompressionRules
 
 SAID = (
     "Maybe {what} {a} needs paint beside gate {b}.",

@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
     from memrepo.core.judge import Profile
-    from memrepo.policies.archive import CompressionRules
     from memrepo.policies.cadence import Cadence
     from memrepo.policies.importance import Lexicon
-    from memrepo.policies.rules import ImportanceRule
+    from memrepo.policies.rules import CompressionRules, ImportanceRule
     from memrepo.text.sentences import ChunkRules
 
 FORMAT = 2
@@ -495,7 +494,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def compression(self) -> CompressionRules:
         """Return the rules for compressing memories, with their exceptions."""
-        from memrepo.policies.archive import CompressionRules
+        from memrepo.policies.rules import CompressionRules
 
         return CompressionRules(
             enabled=self.get("compression.enabled"),

@@ -29,7 +29,7 @@ from memrepo.policies.rules import (
 )
 
 if TYPE_CHECKING:
-    from memrepo.policies.entities import LinkRules
+    from memrepo.policies.rules import LinkRules
     from memrepo.text.sentences import ChunkRules
 
 KeyKind = Literal[
@@ -542,7 +542,7 @@ def contradictions_of(get: Callable[[str], Any]) -> ContradictionRules:
 
 def links_of(get: Callable[[str], Any]) -> LinkRules:
     """Return the rules for linking memories."""
-    from memrepo.policies.entities import LinkRules
+    from memrepo.policies.rules import LinkRules
 
     return LinkRules(expand=get("links.expand"), most=get("links.most"))
 

@@ -42,8 +42,7 @@ def _known(scene: Scene, memory: Memory) -> str:
 
 
 def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
-    from memrepo.policies.directives import find_directives
-    from memrepo.policies.links import Names, code_spans, file_links, wikilinks
+    from memrepo.policies.links import Names, code_spans, file_links, find_directives, wikilinks
 
     code = code_spans(memory.body)
 

@@ -39,6 +39,7 @@ from memrepo.core.memory import (
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
+from memrepo.policies.rules import LinkRules
 from memrepo.text.languages import fold, language_of
 from memrepo.text.tables import entries, table, tables
 
@@ -236,13 +237,6 @@ LEAST = 0.5
 _LINKED_NAME = 0.6
 _DAY = 0.3
 _NEAR = 7
-
-
-class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings for links: whether runs add links, and the maximum number of links per memory."""
-
-    expand: bool = True
-    most: int = 5
 
 
 class Tie(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,21 +1,42 @@
-"""Shorten notes and summarise groups of memories by rules, without a model.
+"""Shorten notes, and compress small memories into summaries, by rules or with a model's words.
 
-Recall shows the gist of an old note: its title, tags and most important sentences.
+Recall shows the gist of an old note: its title, tags and most important sentences. Compression
+archives the memories of a group and adds their summary. Lineage: openclaw-engram, compression.
+Deliberate differences:
+
+- Scores can fall below the importance limit.
+- A source names the summary that replaces it.
+- A summary has the layer and scope of its sources.
+- A memory that a person restored is never compressed again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 
-from memrepo.core.ids import visible
+import msgspec
+
+from memrepo.core.changes import Create, Step, Update
+from memrepo.core.ids import claim_id, normalise, visible
 from memrepo.core.judge import Summary
-from memrepo.core.memory import Gist, Memory
+from memrepo.core.layout import Layout
+from memrepo.core.memory import (
+    Gist,
+    Link,
+    Memory,
+    Stamp,
+)
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
+from memrepo.core.state import State
 from memrepo.policies.entities import mentions
+from memrepo.policies.hotcache import is_archive_exempt
+from memrepo.policies.rules import CompressionRules
 from memrepo.text.tables import entries
+from memrepo.text.terms import STOP_WORDS
 from memrepo.text.tokens import content_words
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
@@ -122,3 +143,185 @@ def day_of(memory: Memory) -> str:
     """
     created = memory.time("created")
     return memory.captured[:10] or (created.date().isoformat() if created else "")
+
+
+MIN_CANDIDATES = 10
+"""Compress only if there are at least this many candidates."""
+SMALLEST, LARGEST = 3, 20
+"""The minimum and maximum number of memories per summary."""
+_COMMON = 0.5
+"""A word in more than this share of the candidates is too common to be a topic."""
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """A group of memories with a common topic, oldest first.
+
+    The topic is empty if the memories are grouped by time only.
+    """
+
+    topic: str
+    memories: tuple[Memory, ...]
+
+
+Score = Callable[[Memory], float]
+
+
+def candidates(
+    state: State, rules: CompressionRules, score: Score, spared: Collection[str] = ()
+) -> list[Memory]:
+    """Return the memories that may be compressed, oldest first.
+
+    Return nothing if the active memories are fewer than the trigger, or the candidates fewer than
+    `MIN_CANDIDATES`. Notes are not counted, because tiers govern them. `spared` has the ids of
+    memories for which a person reverted the compression.
+    """
+    if not rules.enabled:
+        return []
+    active = [memory for memory in state.active if memory.type not in ("note", "chunk")]
+    if len(active) < rules.trigger:
+        return []
+    proper = sorted(active, key=_age)
+    shown = {normalise(word) for word in rules.protected}
+    found = [
+        m
+        for m in proper[: max(0, len(proper) - rules.keep)]
+        if score(m) < rules.below and m.id not in spared and not _is_protected(m, shown, rules)
+    ]
+    return found if len(found) >= MIN_CANDIDATES else []
+
+
+def _age(memory: Memory) -> tuple[str, str]:
+    created = memory.time("created")
+    return created.isoformat() if created else "", memory.id
+
+
+def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRules) -> bool:
+    """Return whether a memory is exempt from compression."""
+    return (
+        is_archive_exempt(memory)
+        or memory.type == "summary"
+        or memory.standing == "contested"  # a person has yet to decide
+        or memory.flag("user_marked")
+        or (rules.entities and bool(memory.texts("entities")))
+        or bool(memory.text("compressed_into"))  # restored from a summary
+        or any(normalise(word) in words for word in (memory.type, *memory.texts("tags")))
+    )
+
+
+def groups(found: Sequence[Memory]) -> list[Group]:
+    """Split candidates for compression by scope and layer, then by topic, then by time.
+
+    Names are tried as topics first, then tags, then words, the most frequent first. Memories
+    without a common topic are grouped by time. Groups are sorted by their oldest memory.
+    """
+    parts: dict[tuple[str, str], list[Memory]] = {}
+    for memory in found:
+        parts.setdefault((memory.text("scope"), memory.layer), []).append(memory)
+    made = [group for part in parts.values() for group in _grouped(part)]
+    return sorted(made, key=lambda group: (_age(group.memories[0]), group.topic))
+
+
+def _grouped(part: Sequence[Memory]) -> Iterator[Group]:
+    rest = {memory.id: memory for memory in part}
+    for features, share in ((_names, 1.0), (_tags, 1.0), (_words, _COMMON)):
+        most = max(LARGEST, int(len(rest) * share))
+        for topic, ids in _topics(rest.values(), features, most):
+            shared = [rest[id_] for id_ in ids if id_ in rest]
+            for cut in _cuts(shared):
+                yield Group(topic=topic, memories=tuple(cut))
+                for memory in cut:
+                    del rest[memory.id]
+    for cut in _cuts(list(rest.values())):
+        yield Group(topic="", memories=tuple(cut))
+
+
+def _topics(
+    memories: Iterable[Memory], features: Callable[[Memory], Iterable[str]], most: int
+) -> list[tuple[str, list[str]]]:
+    """Return (topic, memory ids) pairs, most frequent first.
+
+    A topic is a feature that at least SMALLEST and at most `most` memories share.
+    """
+    holding: dict[str, list[str]] = {}
+    spelled: dict[str, Counter[str]] = {}
+    for memory in memories:
+        archive_reason = {normalise(word): word for word in features(memory)}
+        for key, word in archive_reason.items():
+            holding.setdefault(key, []).append(memory.id)
+            spelled.setdefault(key, Counter())[word] += 1
+    shared = (key for key, ids in holding.items() if SMALLEST <= len(ids) <= most)
+    ranked = sorted(shared, key=lambda key: (-len(holding[key]), key))
+    return [(min(spelled[k], key=lambda w: (-spelled[k][w], w)), holding[k]) for k in ranked]
+
+
+def _names(memory: Memory) -> Iterator[str]:
+    if subject := memory.text("subject"):
+        yield subject
+    yield from mentions(memory.body)[0]
+
+
+def _tags(memory: Memory) -> Iterable[str]:
+    return memory.texts("tags")
+
+
+def _words(memory: Memory) -> list[str]:
+    return sorted(
+        w for w in content_words(memory.body) - STOP_WORDS if len(w) > 3 or not w.isascii()
+    )
+
+
+def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
+    """Sort memories by day and split them into groups of SMALLEST to LARGEST memories."""
+    ordered = sorted(memories, key=lambda m: (day_of(m), m.id))
+    count = -(-len(ordered) // LARGEST)
+    for turn in range(count):
+        cut = ordered[turn * len(ordered) // count : (turn + 1) * len(ordered) // count]
+        if len(cut) >= SMALLEST:
+            yield cut
+
+
+def compressed(
+    group: Group, said: Summary, layout: Layout, now: datetime, *, by: str, why: str
+) -> Step:
+    """Return a step that adds a summary of a group and archives the memories of the group."""
+    summary = _summary(group, said, layout, now, by)
+    rests: dict[str, object] = {
+        "status": "archived",
+        "archived_at": now,
+        "compressed_into": summary.id,
+    }
+    return Step(
+        op="compress",
+        reason=why,
+        changes=(Create(memory=summary), *(Update(id=m.id, fields=rests) for m in group.memories)),
+    )
+
+
+def summary_id(group: Group) -> str:
+    """Compute the id of a group's summary from the scope and the ids of the group's memories."""
+    ids = " ".join(sorted(m.id for m in group.memories))
+    scope = group.memories[0].text("scope")
+    return claim_id(scope=scope, subject="summary", predicate="", object_="", text=ids)
+
+
+def _summary(group: Group, said: Summary, layout: Layout, now: datetime, by: str) -> Memory:
+    first, id_ = group.memories[0], summary_id(group)
+    path = layout.memory(
+        id_=id_,
+        type_="summary",
+        text=said.title,
+        layer=first.layer,
+        captured=max(map(day_of, group.memories)),
+    )
+    fields: dict[str, object] = {
+        "id": id_,
+        "type": "summary",
+        "title": said.title,
+        "created": now,
+        "generated": Stamp(by=by, at=now),
+        "origin": "compression",
+        "links": tuple(Link(target=m.id, type="references") for m in group.memories),
+    }
+    if scope := first.text("scope"):
+        fields["scope"] = scope
+    return Memory(path=path, fields=fields, body=body_of(said, group.memories))

@@ -10,22 +10,24 @@ Days are counted in UTC.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 
-from memrepo.core.access import Access, Accesses
+from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
-from memrepo.core.ids import normalise
-from memrepo.core.memory import Hot, Memory, having
+from memrepo.core.memory import (
+    Hot,
+    Memory,
+    having,
+)
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.decay import decays, is_over, keeping, stays
+from memrepo.policies.ageing import class_of, decays, is_over, keeping, stays
 from memrepo.policies.first_page import Line, compose
-from memrepo.policies.rules import DecayRules, HotRules, TierRules
-from memrepo.policies.tiers import moves
+from memrepo.policies.rules import DecayRules, HotRules
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
 COLD, STALE, RECENT = "cold", "stale", "recent"
@@ -329,68 +331,13 @@ def demote(memory: Memory, now: datetime, reason: str) -> Step:
     )
 
 
-WEEK, FORTNIGHT, EVER = (7, 3), (14, 5), 8
-"""Thresholds: retrievals within 7 days, within 14 days, and in all."""
-SKILLS, HOT_CACHE = "skills", "hot cache"
-_HOW_TO = ("how to", "procedure", "runbook", "step 1", "steps", "workflow", "recipe", "method")
-
-
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A note proposed for promotion, with the reasons and the destination."""
-
-    note: Memory
-    access: Access
-    why: tuple[str, ...]
-    destination: str
-
-    @property
-    def record(self) -> str:
-        """Describe the reasons for promotion and the last retrieval of the note in one line."""
-        last = self.access.last
-        ever = f", last retrieved {format_time(last)}" if last else ""
-        return f"{', '.join(self.why)}{ever}"
-
-
-def nominated(
-    notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
-) -> tuple[Candidate, ...]:
-    """Return unpromoted notes that meet a condition for promotion, most retrieved first.
-
-    For a note that was nominated before without success, only later retrievals count.
-    """
-    found = []
-    for note in notes:
-        if note.is_note and note.status == "active" and not note.flag("promoted"):
-            access = accesses.of(note.id)
-            if (judged := note.time("nominated")) is not None:
-                access = access.after(judged)
-                if not access.total:
-                    continue
-            if why := reasons(note, access, now, rules):
-                found.append(
-                    Candidate(note=note, access=access, why=why, destination=destination(note))
-                )
-    return tuple(sorted(found, key=lambda c: (-c.access.total, c.note.path)))
-
-
-def reasons(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[str, ...]:
-    """Describe the conditions for promotion that a note meets.
-
-    A note recovered from the tier `forgotten` counts as marked, even if no run has stored that yet.
-    """
-    why = []
-    for days, least in (WEEK, FORTNIGHT):
-        count = access.within(days, now)
-        if count >= least:
-            why.append(f"{count} retrievals in {days} days")
-    if access.total >= EVER:
-        why.append(f"{access.total} retrievals in all")
-    if note.flag("user_marked") or any(m.marked for m in moves(note, access, now, rules)):
-        why.append("marked by the user")
-    return tuple(why)
-
-
-def destination(note: Memory) -> str:
-    """Return the destination of a note: skills for instructions, the hot cache otherwise."""
-    text = normalise(f"{note.text('title')} {note.body[:2000]}")
-    return SKILLS if any(word in text for word in _HOW_TO) else HOT_CACHE
+def is_archive_exempt(memory: Memory) -> bool:
+    """Return whether a memory is exempt from automatic archiving."""
+    return (
+        memory.status != "active"
+        or memory.type in ("note", "chunk")
+        or memory.flag("critical")
+        or memory.flag("pinned")
+        or hot_of(memory) is not None
+        or class_of(memory) == "permanent"
+    )

@@ -26,7 +26,7 @@ from memrepo.core.memory import Importance, Memory, without_chunks
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.decay import segments
+from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
 from memrepo.text.languages import bare, language_of, small_words

@@ -12,6 +12,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import Literal
 from urllib.parse import quote, unquote
 
 import msgspec
@@ -328,3 +329,35 @@ def _joined(start: str, path: str) -> str:
     """Resolve a link target relative to the file `start`. A leading slash means the root."""
     folder = "" if path.startswith("/") else posixpath.dirname(start)
     return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
+
+
+Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
+
+
+_NAMED = r"(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
+
+
+_KEYWORD = r"(forget keyword) *: *+([^\[\]\n]{1,200}?)"
+
+
+_DIRECTIVE = regex(rf"\[\[ *(?:{_NAMED}|{_KEYWORD}|(memory_health)) *\]\]")
+
+
+class Directive(msgspec.Struct, frozen=True, kw_only=True):
+    """A directive: its verb, and its target, which is a memory (`layer:slug`) or a keyword."""
+
+    verb: Verb
+    target: str = ""
+
+
+def find_directives(text: str) -> tuple[Directive, ...]:
+    """Return the distinct directives in a text, in order. Directives in code are ignored."""
+    found: list[Directive] = []
+    for verb, layer, slug, keyword, word, health in _DIRECTIVE.findall(without_code(text)):
+        if verb:
+            found.append(Directive(verb=verb, target=f"{layer}:{slug}"))
+        elif keyword:
+            found.append(Directive(verb="forget keyword", target=word))
+        elif health:
+            found.append(Directive(verb="memory_health"))
+    return tuple(dict.fromkeys(found))

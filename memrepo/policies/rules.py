@@ -224,3 +224,26 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     meaning: float = 0.6
     """The weight of vectors, if there is a model."""
     merits: Merits = msgspec.field(default_factory=Merits)
+
+
+class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings for compression: when a run compresses memories, and which memories are exempt.
+
+    `trigger` is the number of active memories from which compression starts. The newest `keep`
+    memories and those scoring at least `below` are exempt.
+    """
+
+    enabled: bool = True
+    trigger: int = 1000
+    keep: int = 300
+    below: float = 0.45
+    protected: tuple[str, ...] = ("commitment", "preference", "decision")
+    entities: bool = True
+    """Whether memories with an entity that a person or a model named are exempt."""
+
+
+class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
+    """Settings for links: whether runs add links, and the maximum number of links per memory."""
+
+    expand: bool = True
+    most: int = 5

@@ -9,25 +9,54 @@ The interlock rejects a run that would remove too many claims. Notes are not cou
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import TypeAlias, assert_never
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.core.access import Accesses
+from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
-from memrepo.core.memory import Memory, of_types
+from memrepo.core.memory import (
+    REFERENCES,
+    Hot,
+    Memory,
+    having,
+    of_types,
+    references,
+)
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.policies.archive import Leaving, archivable, archive, archive_due, for_review, told
-from memrepo.policies.decay import decays, is_over, keeping, prunable
-from memrepo.policies.hotcache import compose_hot, heat, hot_of, synced_at, unused
-from memrepo.policies.rules import Rules
+from memrepo.core.times import format_duration, format_time
+from memrepo.policies.ageing import (
+    TIERS,
+    Move,
+    decays,
+    is_over,
+    keeping,
+    moves,
+    prunable,
+    why_clean,
+)
+from memrepo.policies.gists import gist_of
+from memrepo.policies.hotcache import (
+    REQUEST,
+    compose_hot,
+    demote,
+    heat,
+    hot_of,
+    is_archive_exempt,
+    promote,
+    synced_at,
+    unused,
+)
+from memrepo.policies.links import Directive
+from memrepo.policies.rules import ArchiveRules, Rules, TierRules
 from memrepo.policies.standing import is_retired
-from memrepo.policies.tiers import Move, moves, steps_of, why_clean
 
 FREE = 20
 """A run may always remove this many memories from recall."""
@@ -134,7 +163,7 @@ def upkeep(
     """
     play = play or apply_steps
     moving = owed_tier_moves(state, accesses, now, rules)
-    steps = steps_of(moving, now, rules.tiers) if moving else ()
+    steps = tier_steps(moving, now, rules.tiers) if moving else ()
     after = play(state, steps)
     whole = total in (0, len(state.memories))
     pace = pace_of(total or len(after.memories), rules) - spent
@@ -190,7 +219,9 @@ def _leaving(
             gone.update(step.memory_ids)
             yield turn, step
     for memory, due in archivable(state.active, accesses, now, rules.archive):
-        step = archive(memory, now, told(memory, accesses.of(memory.id), due, rules.archive))
+        step = archive(
+            memory, now, archive_reason(memory, accesses.of(memory.id), due, rules.archive)
+        )
         if memory.id not in gone and allowed(step):
             yield (1, due, memory.id), step
 
@@ -289,3 +320,248 @@ def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules:
         review=for_review(found, now, rules.archive),
         stalest=tuple((f"{m.layer}:{m.slug}", counts[m.id]) for m in ranked[:5]),
     )
+
+
+_LISTS = ("supersedes", "superseded_by")
+
+
+_SINGLE = ("compressed_into", "parent", "duplicate_of")
+
+
+class Leaving:
+    """A copy of a state's memories that computes the changes for removing individual memories."""
+
+    def __init__(self, memories: Mapping[str, Memory]) -> None:
+        self._memories = dict(memories)
+
+    @cached_property
+    def _users(self) -> Mapping[str, set[str]]:
+        """Map each memory id to the ids of the memories that refer to it.
+
+        The map is computed at the first removal.
+        """
+        users: dict[str, set[str]] = defaultdict(set)
+        for memory in having(self._memories.values(), REFERENCES):
+            for target in references(memory):
+                users[target].add(memory.id)
+        return users
+
+    def leave(self, id_: str) -> tuple[Change, ...]:
+        """Remove a memory, its chunks and its predecessors, and return the resulting changes.
+
+        Return nothing if the memory was removed already. Return nothing if a pinned or critical
+        memory would have to be removed with it.
+        """
+        if id_ not in self._memories:
+            return ()
+        gone = self._with_parts(id_)
+        if any(self._memories[g].flag(f) for g in gone - {id_} for f in ("pinned", "critical")):
+            return ()
+        updates = list(self._cut(gone))
+        for one in gone:
+            del self._memories[one]
+        return (*updates, *(Remove(id=one) for one in sorted(gone)))
+
+    def _with_parts(self, id_: str) -> set[str]:
+        gone, open_ = {id_}, [id_]
+        while open_:
+            one = open_.pop()
+            for user in self._users[one] - gone:
+                memory = self._memories.get(user)
+                if memory is not None and self._is_part(memory, one, gone):
+                    gone.add(user)
+                    open_.append(user)
+        return gone
+
+    def _is_part(self, memory: Memory, of: str, gone: set[str]) -> bool:
+        heirs = set(memory.texts("superseded_by"))
+        return memory.text("parent") == of or (of in heirs and not heirs - gone)
+
+    def _cut(self, gone: set[str]) -> Iterable[Update]:
+        users = {u for one in gone for u in self._users[one] if u in self._memories} - gone
+        for user in sorted(users):
+            fields = _fields_without(self._memories[user], gone)
+            self._memories[user] = self._memories[user].with_fields(fields)
+            yield Update(id=user, fields=fields)
+
+
+def _fields_without(memory: Memory, gone: set[str]) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    links = memory.fields.get("links", ())
+    if any(link.target in gone for link in links):
+        fields["links"] = tuple(link for link in links if link.target not in gone) or None
+    for key in _LISTS:
+        if gone & set(memory.texts(key)):
+            fields[key] = tuple(id_ for id_ in memory.texts(key) if id_ not in gone) or None
+    fields |= {key: None for key in _SINGLE if memory.text(key) in gone}
+    if memory.text("duplicate_of") in gone and memory.standing == "probable_duplicate":
+        fields["standing"] = None
+    return fields
+
+
+def archive_due(memory: Memory, access: Access, rules: ArchiveRules) -> datetime | None:
+    """Return the time at which a memory is due for archiving, or None if it is never archived.
+
+    The period starts at the later of creation and last retrieval. For a memory that left the hot
+    cache later than both, it starts when the memory left and has another length (`demoted_after`).
+    """
+    created = memory.time("created")
+    if created is None or is_archive_exempt(memory):
+        return None
+    hot: Hot | None = memory.fields.get("hot")
+    until = hot.until if hot is not None else None
+    last = max(filter(None, (created, access.last)), default=created)
+    if until is not None and until >= last:
+        return until + rules.demoted_after if rules.demoted_after else None
+    return last + rules.after if rules.after else None
+
+
+def archivable(
+    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: ArchiveRules
+) -> list[tuple[Memory, datetime]]:
+    """Return the memories due for archiving as (memory, due time) pairs, earliest first."""
+    found: list[tuple[Memory, datetime]] = []
+    ages = [age for age in (rules.after, rules.demoted_after) if age is not None]
+    if not ages:
+        return found
+    for memory in memories:
+        created = memory.time("created")
+        if created is None or now - created < min(ages):
+            continue  # too young for any rule
+        due = archive_due(memory, accesses.of(memory.id), rules)
+        if due is not None and now >= due:
+            found.append((memory, due))
+    return sorted(found, key=lambda pair: (pair[1], pair[0].id))
+
+
+def archive(memory: Memory, now: datetime, why: str) -> Step:
+    """Return a step that archives a memory."""
+    return Step(
+        op="archive",
+        reason=why,
+        changes=(Update(id=memory.id, fields={"status": "archived", "archived_at": now}),),
+    )
+
+
+def unarchive(memory: Memory, why: str) -> Step:
+    """Return a step that restores an archived memory and raises its `status_epoch`.
+
+    Because of the higher epoch, the restored status wins a merge.
+    """
+    epoch = int(memory.fields.get("status_epoch", 0)) + 1
+    fields = {"status": None, "status_epoch": epoch, "archived_at": None}
+    change = Update(id=memory.id, fields=fields)
+    return Step(op="restore", reason=why, changes=(change,))
+
+
+def archive_reason(memory: Memory, access: Access, due: datetime, rules: ArchiveRules) -> str:
+    """Return the reason for archiving a memory, as text for a commit message."""
+    hot: Hot | None = memory.fields.get("hot")
+    last = f"last retrieved {format_time(access.last)}" if access.last else "never retrieved"
+    demoted, age = hot.until if hot is not None else None, rules.demoted_after
+    if demoted is not None and age is not None and due == demoted + age:
+        since = f"no longer hot since {format_time(demoted)}"
+        return f"{last}, {since}, {format_duration(age)} ago at {format_time(due)}"
+    idle = f"idle for {format_duration(rules.after)} or more" if rules.after else "idle"
+    return f"{last}, {idle} at {format_time(due)}"
+
+
+def for_review(
+    memories: Iterable[Memory], now: datetime, rules: ArchiveRules
+) -> tuple[Memory, ...]:
+    """Return memories archived so long ago that a person should review them, oldest first."""
+    found = [
+        (at, memory.path, memory)
+        for memory in memories
+        if memory.status == "archived"
+        and (at := memory.time("archived_at")) is not None
+        and now - at > rules.review_after
+    ]
+    return tuple(memory for _, _, memory in sorted(found, key=lambda f: f[:2]))
+
+
+def tier_steps(
+    owed: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
+) -> tuple[Step, ...]:
+    """Return steps for due moves. Moves by age and moves by retrieval are in separate steps.
+
+    The second moves of notes come after all first moves, so that each note moves in order.
+    """
+    turns: dict[tuple[int, bool], list[tuple[Memory, Move]]] = {}
+    for note, made in owed:
+        for turn, move in enumerate(made):
+            turns.setdefault((turn, move.is_ageing), []).append((note, move))
+    found = []
+    for (_, ageing), those in sorted(turns.items(), key=lambda t: t[0]):
+        note, move = those[0]
+        why = move.why
+        if len(those) > 1:
+            why = _ageing_reason(rules) if ageing else "a retrieval rotates a note back"
+        changes = tuple(_tier_change(note, move, now) for note, move in those)
+        found.append(Step(op="tier", reason=why, changes=changes))
+    return tuple(found)
+
+
+def _ageing_reason(rules: TierRules) -> str:
+    """Describe the rule for moves by age, as the reason of a step."""
+    said = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
+    return f"{said}, since it was created or retrieved last"
+
+
+def _tier_change(note: Memory, move: Move, now: datetime) -> Update:
+    fields: dict[str, object] = {
+        "tier": None if move.tier == "hot" else move.tier,
+        "tier_since": move.since,
+        "tier_written": now,
+    }
+    if move.tier == "gist":
+        fields["gist"] = gist_of(note)
+    if move.marked:
+        fields["user_marked"] = True
+    return Update(id=note.id, fields=fields)
+
+
+Find = Callable[[str], Memory | None]
+"""Return the memory for a `layer:slug`, or None."""
+
+
+def directive_steps(
+    directive: Directive, memories: Iterable[Memory], find: Find, now: datetime
+) -> tuple[Step, ...] | None:
+    """Return the steps that carry out a directive, which may be none.
+
+    Return None if no memory has the given name.
+    """
+    if directive.verb == "memory_health":
+        return ()
+    if directive.verb == "forget keyword":
+        word = directive.target.casefold()
+        hits = [m for m in memories if word in f"{m.slug}\n{m.body}".casefold()]
+        return tuple(s for m in sorted(hits, key=lambda m: m.path) for s in forgotten(m, now))
+    memory = find(directive.target)
+    if memory is None:
+        return None
+    match directive.verb:
+        case "pin" if not memory.flag("pinned"):
+            change = Update(id=memory.id, fields={"pinned": True})
+            return (Step(op="pin", reason=REQUEST, changes=(change,)),)
+        case "promote" if hot_of(memory) is None and memory.status == "active":
+            return () if memory.type in ("note", "chunk") else (promote(memory, now, REQUEST),)
+        case "forget":
+            return forgotten(memory, now)
+        case "restore" if memory.status == "archived":  # not superseded or forgotten
+            return (unarchive(memory, REQUEST),)
+    return ()
+
+
+def forgotten(memory: Memory, now: datetime, why: str = "asked to forget") -> tuple[Step, ...]:
+    """Return a step that removes a memory from the hot cache and prevents later runs adding it.
+
+    The flag `critical` is cleared, because it would bring the memory back. Return no step if the
+    memory is neither hot nor critical.
+    """
+    if hot_of(memory) is None and not memory.flag("critical"):
+        return ()
+    off = Update(id=memory.id, fields={"hot": Hot(until=now, reason=REQUEST)})
+    critical = (Update(id=memory.id, fields={"critical": None}),) if memory.flag("critical") else ()
+    return (replace(demote(memory, now, why), changes=(off, *critical)),)

@@ -17,9 +17,9 @@ import msgspec
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import Hot, Memory
+from memrepo.policies.ageing import effective
 from memrepo.policies.hotcache import hot_of, unused
 from memrepo.policies.rules import TierRules
-from memrepo.policies.tiers import effective
 
 HYGIENE, REFCOUNT, REPORT = "hygiene.json", "refcount.json", "promote_report.md"
 LOG = "hygiene-log-{month}.json"

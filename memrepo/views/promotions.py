@@ -9,7 +9,7 @@ import msgspec
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import format_time
-from memrepo.policies.hotcache import Candidate
+from memrepo.policies.ageing import Nomination
 
 
 class Promotion(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class Promotion(msgspec.Struct, frozen=True, kw_only=True):
         return " ".join(visible(self.title or slug).split())
 
 
-def promotions(found: Iterable[Candidate]) -> tuple[Promotion, ...]:
+def promotions(found: Iterable[Nomination]) -> tuple[Promotion, ...]:
     """Convert candidates to promotions."""
     return tuple(
         Promotion(

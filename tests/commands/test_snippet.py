@@ -10,7 +10,7 @@ import pytest
 from driving import done, memrepo, standing
 
 from memrepo.faces.cli.parser import command_parser
-from memrepo.policies.directives import find_directives
+from memrepo.policies.links import find_directives
 
 
 @pytest.fixture

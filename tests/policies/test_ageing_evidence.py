@@ -15,7 +15,7 @@ from memrepo.core.codec import encode
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.core.state import read_state
-from memrepo.policies.decay import is_over, keeping, stands
+from memrepo.policies.ageing import is_over, keeping, stands
 from memrepo.policies.rules import LASTING, TTLS, Rules
 from memrepo.policies.upkeep import upkeep
 

@@ -9,16 +9,16 @@ import pytest
 
 from memrepo.core.access import RETRIEVAL, Accesses, Event, fold, seconds
 from memrepo.core.memory import Hot, Memory
-from memrepo.policies.archive import (
+from memrepo.policies.hotcache import is_archive_exempt
+from memrepo.policies.rules import ArchiveRules
+from memrepo.policies.upkeep import (
     archivable,
     archive,
     archive_due,
+    archive_reason,
     for_review,
-    is_kept,
-    told,
     unarchive,
 )
-from memrepo.policies.rules import ArchiveRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 S, D = timedelta(seconds=1), timedelta(days=1)
@@ -95,8 +95,8 @@ def test_a_demoted_memory_may_have_less_time_than_the_rest() -> None:
     ],
 )
 def test_what_is_kept(fields: dict[str, Any]) -> None:
-    assert not is_kept(memory())
-    assert is_kept(memory(**fields))
+    assert not is_archive_exempt(memory())
+    assert is_archive_exempt(memory(**fields))
     assert due(memory(**fields)) is None
 
 
@@ -129,7 +129,7 @@ def test_the_commit_says_why(hot: Hot | None, read: datetime | None, words: list
     access = reads(of, *filter(None, [read])).of(of.id)
     when = archive_due(of, access, RULES)
     assert when is not None
-    said = told(of, access, when, RULES)
+    said = archive_reason(of, access, when, RULES)
     assert [word for word in words if word not in said] == []
     assert ("no longer hot" in said) == ("no longer hot since 2026-03-02" in words)
 

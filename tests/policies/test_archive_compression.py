@@ -17,17 +17,17 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import Files, State, apply
 from memrepo.merge import closure
-from memrepo.policies.archive import (
+from memrepo.policies.gists import (
     LARGEST,
-    LEAST,
+    MIN_CANDIDATES,
     SMALLEST,
-    CompressionRules,
     candidates,
     compressed,
     groups,
+    summary_of,
 )
-from memrepo.policies.gists import summary_of
 from memrepo.policies.importance import importance_of, lexicon
+from memrepo.policies.rules import CompressionRules
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CompressionRules(trigger=20, keep=5)
@@ -78,7 +78,7 @@ def test_the_defaults_are_those_of_the_contract() -> None:
         below=0.45,
         protected=("commitment", "preference", "decision"),
     )
-    assert LEAST == 10
+    assert MIN_CANDIDATES == 10
 
 
 @pytest.mark.parametrize(

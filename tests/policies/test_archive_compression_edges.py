@@ -12,21 +12,21 @@ from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Memory, Source
 from memrepo.core.state import State, read_state
-from memrepo.policies.archive import (
+from memrepo.policies.gists import (
     LARGEST,
-    LEAST,
+    MIN_CANDIDATES,
     SMALLEST,
-    CompressionRules,
+    body_of,
     candidates,
     compressed,
     groups,
     summary_id,
 )
-from memrepo.policies.gists import body_of
+from memrepo.policies.rules import CompressionRules
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 D = timedelta(days=1)
-RULES = CompressionRules(trigger=LEAST, keep=0, below=0.5)
+RULES = CompressionRules(trigger=MIN_CANDIDATES, keep=0, below=0.5)
 
 
 def memory(number: int, body: str = "", **fields: Any) -> Memory:
@@ -47,11 +47,11 @@ def state(*memories: Memory) -> State:
 
 
 def chosen(memories: list[Memory], **changes: Any) -> list[str]:
-    rules = CompressionRules(**{"trigger": LEAST, "keep": 0, "below": 0.5, **changes})
+    rules = CompressionRules(**{"trigger": MIN_CANDIDATES, "keep": 0, "below": 0.5, **changes})
     return [m.id for m in candidates(state(*memories), rules, lambda m: 0.4)]
 
 
-MANY = [memory(n) for n in range(1, LEAST + 2)]
+MANY = [memory(n) for n in range(1, MIN_CANDIDATES + 2)]
 
 
 def test_from_the_trigger_on_and_the_newest_stay() -> None:

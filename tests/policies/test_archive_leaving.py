@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.core.changes import Remove, Update
 from memrepo.core.memory import Link, Memory
-from memrepo.policies.archive import Leaving
+from memrepo.policies.upkeep import Leaving
 
 
 def id_of(name: str) -> str:

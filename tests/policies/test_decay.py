@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Memory, Source, Stamp
-from memrepo.policies.decay import FLOOR, class_of, is_over, keeping, prunable, segments
+from memrepo.policies.ageing import FLOOR, class_of, is_over, keeping, prunable, segments
 from memrepo.policies.rules import REFRESHED, TTLS, DecayRules
 from memrepo.text.dates import future_date
 

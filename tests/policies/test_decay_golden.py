@@ -12,7 +12,7 @@ from driving import CLASSIC
 
 from memrepo.core.access import RETRIEVAL, Event, fold
 from memrepo.core.memory import Decay, Memory, Stamp
-from memrepo.policies.decay import classify, keeping, segments
+from memrepo.policies.ageing import classify, keeping, segments
 from memrepo.policies.rules import TTLS
 from memrepo.text.dates import future_date
 

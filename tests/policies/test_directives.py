@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import Memory
-from memrepo.policies.directives import Directive, Verb, find_directives, steps_of
+from memrepo.policies.links import Directive, Verb, find_directives
+from memrepo.policies.upkeep import directive_steps
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -19,7 +20,7 @@ def memory(slug: str = "oak-000001", **fields: Any) -> Memory:
 
 
 def asked(verb: Verb, of: Memory | None, *others: Memory, target: str = "k:oak") -> Any:
-    return steps_of(
+    return directive_steps(
         Directive(verb=verb, target=target), [*filter(None, [of]), *others], lambda _: of, NOW
     )
 

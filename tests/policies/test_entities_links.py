@@ -10,8 +10,9 @@ from memrepo.core.changes import prints_of
 from memrepo.core.codec import encode
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
 from memrepo.core.state import Files, State, apply
-from memrepo.policies.entities import RARE, LinkRules, Tie, link_step
+from memrepo.policies.entities import RARE, Tie, link_step
 from memrepo.policies.links import Graph, Names, body_references
+from memrepo.policies.rules import LinkRules
 
 RULES = LinkRules()
 

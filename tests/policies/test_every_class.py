@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from memrepo.core.memory import Decay, Memory
-from memrepo.policies.decay import (
+from memrepo.policies.ageing import (
     AUTOMATIC,
     DEFAULT,
     automatic,

@@ -9,7 +9,7 @@ import pytest
 
 from memrepo.core.access import RETRIEVAL, Accesses, Event, fold, seconds
 from memrepo.core.memory import Memory
-from memrepo.policies.hotcache import HOT_CACHE, SKILLS, destination, nominated
+from memrepo.policies.ageing import HOT_CACHE, SKILLS, destination, nominated
 from memrepo.policies.rules import TierRules
 
 NOW = datetime(2026, 3, 30, 9, tzinfo=UTC)

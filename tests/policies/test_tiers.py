@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
 from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
+from memrepo.policies.ageing import effective, moves, why_clean
 from memrepo.policies.gists import LENGTH, gist_of, sentences
-from memrepo.policies.tiers import effective, moves, steps_of, why_clean
+from memrepo.policies.upkeep import tier_steps
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CLASSIC.tiers
@@ -39,7 +40,7 @@ def owed(of: Memory, now: datetime, *times: datetime) -> list[tuple[str, str, da
 
 def written(of: Memory, now: datetime, *times: datetime) -> Memory:
     """Apply what a run at `now` would write."""
-    for step in steps_of([(of, moves(of, read(*times), now, RULES))], now, RULES):
+    for step in tier_steps([(of, moves(of, read(*times), now, RULES))], now, RULES):
         for change in step.changes:
             assert isinstance(change, Update)
             of = of.with_fields(change.fields)

@@ -10,8 +10,9 @@ import pytest
 from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
 from memrepo.core.changes import Step
 from memrepo.core.memory import Memory
+from memrepo.policies.ageing import CONFIDENCE, TIERS, ahead, effective, moves, place_of
 from memrepo.policies.rules import TierRules
-from memrepo.policies.tiers import CONFIDENCE, TIERS, ahead, effective, moves, place_of, steps_of
+from memrepo.policies.upkeep import tier_steps
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 H, D = timedelta(hours=1), timedelta(days=1)
@@ -93,7 +94,7 @@ def test_a_warm_note_knows_the_retrieval_that_warmed_it_and_no_later_one() -> No
 
 
 def owed(of: Memory, access: Access, now: datetime) -> tuple[Step, ...]:
-    return steps_of([(of, moves(of, access, now, RULES))], now, RULES)
+    return tier_steps([(of, moves(of, access, now, RULES))], now, RULES)
 
 
 def test_a_move_is_told_by_what_it_counts_from() -> None:
@@ -115,7 +116,7 @@ def test_moves_of_many_notes_share_a_commit_for_each_cause_and_turn() -> None:
     back = note(id="mem-0000000000000005", tier="gist", tier_since=T0 + 4 * D)
     now = T0 + 6 * D
     every = ((old, Access()), (new, Access()), (back, read(now)))
-    made = steps_of([(n, moves(n, a, now, RULES)) for n, a in every], now, RULES)
+    made = tier_steps([(n, moves(n, a, now, RULES)) for n, a in every], now, RULES)
     assert [(s.op, s.memory_ids) for s in made] == [
         ("tier", (back.id,)),
         ("tier", (old.id, new.id)),

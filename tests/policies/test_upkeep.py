@@ -17,10 +17,10 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
-from memrepo.policies.archive import Leaving, for_review
-from memrepo.policies.hotcache import hot_of, nominated
+from memrepo.policies.ageing import nominated
+from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import ArchiveRules, HotRules, Rules
-from memrepo.policies.upkeep import upkeep
+from memrepo.policies.upkeep import Leaving, for_review, upkeep
 from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

@@ -18,7 +18,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import State, apply, read_state
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge.closure import closure
-from memrepo.policies.hotcache import nominated
+from memrepo.policies.ageing import nominated
 from memrepo.policies.rules import TierRules
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

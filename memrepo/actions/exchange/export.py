@@ -27,7 +27,7 @@ from memrepo.core.memory import STATUSES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.hotcache import nominated
+from memrepo.policies.ageing import nominated
 from memrepo.store import history, telemetry
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace

@@ -17,21 +17,21 @@ from memrepo.core.errors import Exit
 from memrepo.core.memory import Decay
 from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.policies.archive import Leaving, archive
-from memrepo.policies.decay import (
+from memrepo.policies.ageing import (
     AUTOMATIC,
+    TIERS,
     automatic,
     class_of,
     decays,
     is_over,
     is_stale,
     keeping,
+    moves,
+    nominated,
     prunable,
     told_ttl,
 )
-from memrepo.policies.hotcache import nominated
-from memrepo.policies.tiers import TIERS, moves
-from memrepo.policies.upkeep import LABELS
+from memrepo.policies.upkeep import LABELS, Leaving, archive
 from memrepo.policies.upkeep import health as measure
 from memrepo.purify.known import by_person
 from memrepo.store import history

@@ -29,10 +29,10 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
-from memrepo.policies.hotcache import SKILLS, Candidate, nominated, session_page
+from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
+from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_retired
-from memrepo.policies.tiers import effective, steps_of
-from memrepo.policies.upkeep import owed_tier_moves
+from memrepo.policies.upkeep import owed_tier_moves, tier_steps
 from memrepo.store import telemetry
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
@@ -298,7 +298,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
         rules, now = at.config.rules, first.call.now
         owed = owed_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
         told[:] = [move.said_of(note) for note, made in owed for move in made]
-        return steps_of(owed, now, rules.tiers)
+        return tier_steps(owed, now, rules.tiers)
 
     wrote = write_steps(first, request, draft)
     ended = _end(first, request)
@@ -322,7 +322,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     )
 
 
-def _retrospects(first: Work, request: Request, found: Sequence[Candidate]) -> dict[str, Path]:
+def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> dict[str, Path]:
     """Move nominated how-to notes to the skills they name. Return the target file by note id.
 
     Notes that name no skill in the folder are left to the usual promotion.

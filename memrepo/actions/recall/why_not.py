@@ -27,11 +27,18 @@ from memrepo.core.messages import counted
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.archive import archive_due
-from memrepo.policies.decay import Keeping, is_over, is_protected, keeping
+from memrepo.policies.ageing import (
+    CONFIDENCE,
+    Keeping,
+    ahead,
+    effective,
+    is_over,
+    is_protected,
+    keeping,
+)
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
-from memrepo.policies.tiers import CONFIDENCE, ahead, effective
+from memrepo.policies.upkeep import archive_due
 from memrepo.store import history
 from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of

@@ -28,8 +28,7 @@ from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
-from memrepo.policies.hotcache import SKILLS
-from memrepo.policies.hotcache import Candidate as Nomination
+from memrepo.policies.ageing import SKILLS, Nomination
 from memrepo.purify.decisions import Statements, compared_in
 from memrepo.purify.gather import Gathered, Placed, candidate_id, gather
 from memrepo.purify.intake import Intake, Reader, SourceText

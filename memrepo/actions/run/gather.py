@@ -19,7 +19,7 @@ from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.merge.tombstones import describe_bar
-from memrepo.policies.hotcache import nominated
+from memrepo.policies.ageing import nominated
 from memrepo.policies.retrieval import Near, Query
 from memrepo.purify.gather import Placed
 from memrepo.purify.intake import (

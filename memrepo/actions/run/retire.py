@@ -30,8 +30,8 @@ from memrepo.core.memory import SOURCE_COUNT, Memory, Retired, Source, hashes_of
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.policies.archive import archive, unarchive
-from memrepo.policies.directives import find_directives
+from memrepo.policies.links import find_directives
+from memrepo.policies.upkeep import archive, unarchive
 from memrepo.purify.clusters import only_reflecting
 from memrepo.purify.intake import Intake, Reader, SourceText
 from memrepo.purify.known import Marks, elsewhere, held_by_person, unite, worded_by_person

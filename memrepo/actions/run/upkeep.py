@@ -40,21 +40,12 @@ from memrepo.core.times import format_time
 from memrepo.keys import links_of
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.archive import (
-    CompressionRules,
-    Group,
-    Score,
-    candidates,
-    compressed,
-    groups,
-    summary_id,
-)
-from memrepo.policies.decay import prunable
+from memrepo.policies.ageing import moves, prunable
 from memrepo.policies.entities import link_step
+from memrepo.policies.gists import Group, Score, candidates, compressed, groups, summary_id
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
-from memrepo.policies.rules import Rules
-from memrepo.policies.tiers import moves
+from memrepo.policies.rules import CompressionRules, Rules
 from memrepo.policies.upkeep import upkeep
 from memrepo.store import history
 from memrepo.store.ledger import Ledger, ledger_of, unite

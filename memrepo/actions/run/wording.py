@@ -33,9 +33,8 @@ from memrepo.core.state import State
 from memrepo.judges.asking import Failure
 from memrepo.judges.grounding import Grounds, foreign
 from memrepo.policies import gists
-from memrepo.policies.archive import Group
 from memrepo.policies.entities import LONGEST
-from memrepo.policies.gists import gist_of, summary_of
+from memrepo.policies.gists import Group, gist_of, summary_of
 
 T = TypeVar("T")
 MAX_GISTS = 20

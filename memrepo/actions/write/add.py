@@ -26,7 +26,7 @@ from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.core.times import local_day
-from memrepo.policies.decay import class_of
+from memrepo.policies.ageing import class_of
 from memrepo.policies.matching import akin
 from memrepo.purify.known import free_path
 from memrepo.purify.routes import route

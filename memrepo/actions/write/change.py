@@ -24,9 +24,9 @@ from memrepo.core.memory import CLAIM_TYPES, Hot, Memory, Stamp
 from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State
 from memrepo.judges.offline import OBJECT_LENGTH
-from memrepo.policies.archive import archive as archived
-from memrepo.policies.directives import forgotten
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
+from memrepo.policies.upkeep import archive as archived
+from memrepo.policies.upkeep import forgotten
 from memrepo.read.thoughts import field_of
 
 SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")

@@ -21,7 +21,8 @@ from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted, subject_of
 from memrepo.core.state import State, apply
-from memrepo.policies.directives import Directive, find_directives, steps_of
+from memrepo.policies.links import Directive, find_directives
+from memrepo.policies.upkeep import directive_steps
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,7 +92,7 @@ def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]
     rows.clear()  # discard rows of an earlier attempt
     made: list[Step] = []
     for directive in asked:
-        steps = steps_of(
+        steps = directive_steps(
             directive,
             state.active,
             partial(_named, state),

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from memrepo.core.messages import counted
-from memrepo.policies.tiers import CONFIDENCE
+from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.upkeep import COLD_AFTER, LABELS
 from memrepo.text.sentences import token_count
 from memrepo.views.hygiene import KEPT

@@ -11,14 +11,8 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
-import functools
-import gc
-import inspect
-import json
-import math
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -26,23 +20,15 @@ import sys
 import tempfile
 import time
 import tomllib
-import types
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-from _pytest.main import pytest_runtestloop as runtestloop
-
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tests" / "mutants_equivalent.toml"
-GROUPS = {
-    "merge": (85, "memrepo/merge/*.py"),
-    "policies": (80, "memrepo/policies/*.py"),
-    "replies": (80, "memrepo/judges/replies.py"),
-}
-"""What is mutated, and how many of a hundred must be noticed."""
+MUTATED = "memrepo/merge/*.py"
+MIN_PERCENT = 85
 ALSO = {
     "memrepo/merge/files.py": ["core/test_corrections.py", "merge/test_merge.py"],
     "memrepo/merge/versions.py": [
@@ -51,20 +37,9 @@ ALSO = {
         "merge/test_takeback.py",
     ],
     "memrepo/merge/states.py": ["merge/test_merge.py", "core/test_corrections.py"],
-    "memrepo/policies/links.py": ["views/test_graph_page.py"],
-    "memrepo/policies/floor.py": ["store/test_ranking_golden.py"],
-    "memrepo/policies/ranking.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],
-    "memrepo/policies/reordering.py": ["store/test_ranking.py", "store/test_ranking_golden.py"],
-    "memrepo/policies/retrieval.py": ["store/test_ranking_golden.py"],
-    "memrepo/policies/rules.py": ["store/test_ranking_golden.py"],
-    "memrepo/policies/change.py": ["policies/test_change.py"],
-    "memrepo/text/timespans.py": ["store/test_ranking_golden.py"],
-    "memrepo/judges/grounding.py": ["judges/test_wordings.py"],
-    "memrepo/judges/replies.py": ["judges/test_gists.py", "judges/test_summaries.py"],
 }
 """Tests of other rooms, or under another name, that concern a module."""
-MOST_BYTES = 3 * 1024**3
-OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no", f"--rootdir={ROOT}"]
+OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]
 LEAST_S = 20.0
 """A mutant that takes longer than this, and five times as long as no mutant, is noticed."""
 
@@ -249,116 +224,6 @@ def _imports(source: str, package: str, name: str) -> bool:
     )
 
 
-class Trials:
-    """A plugin of pytest: the collected tests run once as they are and once for each mutant.
-
-    Each trial is a fork, in which the one function that has the fault gets its new code: nothing is
-    imported or collected twice. What is at fault outside of functions is tried `elsewhere`.
-    """
-
-    def __init__(self, sample: Sequence[Mutant]) -> None:
-        self.sample = sample
-        self.sound = False
-        self.left: list[Mutant] = []
-        self.elsewhere: list[Mutant] = []
-        self.limit = LEAST_S
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        began = time.monotonic()
-        self.sound = not session.testsfailed and _passes(session, None, 600)
-        self.limit = max(LEAST_S, 5 * (time.monotonic() - began))
-        for mutant in self.sample if self.sound else ():
-            spot = _spot(mutant)
-            if spot is None:
-                self.elsewhere.append(mutant)
-            elif _passes(session, spot, self.limit):
-                self.left.append(mutant)
-        return True
-
-
-Spot = tuple[Sequence[types.FunctionType], types.CodeType]
-
-
-def _spot(mutant: Mutant) -> Spot | None:
-    """Return the function that a mutant is in, as it was imported, and its code with the fault."""
-    codes = _codes(compile(mutant.source, str(ROOT / mutant.path), "exec"))
-    parts = mutant.scope.split(".")
-    names = [".".join(parts[: n + 1]) for n in range(len(parts))]
-    name = next((name for name in names if name in codes), "")
-    module = ".".join(Path(mutant.path).with_suffix("").parts)
-    found = [
-        one
-        for one in gc.get_objects()
-        if isinstance(one, types.FunctionType)
-        and one.__module__ == module
-        and one.__code__.co_qualname == name
-        and one.__code__.co_freevars == codes[name].co_freevars
-    ]
-    return (found, codes[name]) if found else None
-
-
-def _codes(code: types.CodeType, within: str = "") -> dict[str, types.CodeType]:
-    """Return the code of each function of a module or class by its name, each name once."""
-    found: dict[str, types.CodeType] = {}
-    twice: set[str] = set()
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            is_class = not const.co_flags & inspect.CO_NEWLOCALS or (
-                "__qualname__" in const.co_names and "__module__" in const.co_names
-            )
-            inner = _codes(const) if is_class else {const.co_qualname: const}
-            twice |= found.keys() & inner.keys()
-            found |= inner
-    return {name: one for name, one in found.items() if name not in twice}
-
-
-def _passes(session: pytest.Session, spot: Spot | None, limit: float) -> bool:
-    """Run the collected tests in a fork; tell whether all pass within the limit."""
-    pid = os.fork()
-    if not pid:
-        failed = True
-        try:
-            signal.alarm(math.ceil(limit))
-            resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
-            if spot is not None:
-                for function in spot[0]:
-                    function.__code__ = spot[1]
-                for one in gc.get_objects():
-                    if isinstance(one, functools._lru_cache_wrapper):
-                        one.cache_clear()
-            runtestloop(session)
-            failed = bool(session.testsfailed)
-        finally:
-            os._exit(failed)
-    return os.waitpid(pid, 0)[1] == 0
-
-
-def tried(
-    sample: Sequence[Mutant], tests: Sequence[str]
-) -> tuple[list[Mutant], list[Mutant], float]:
-    """Try mutants in a process of their own: survivors, those to try elsewhere, and the limit."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if not pid:
-        os.close(reading)
-        quiet = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(quiet, 1)
-        trials = Trials(sample)
-        pytest.main([*OPTIONS, *tests], plugins=[trials])
-        told = (trials.sound, [sample.index(m) for m in trials.left])
-        told += ([sample.index(m) for m in trials.elsewhere], trials.limit)
-        os.write(writing, json.dumps(told).encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        sound, left, elsewhere, limit = json.loads(pipe.read() or "[false, [], [], 0]")
-    os.waitpid(pid, 0)
-    if not sound:
-        sys.exit(f"tests fail without a mutant: {' '.join(tests)}")
-    return [sample[n] for n in left], [sample[n] for n in elsewhere], limit
-
-
 class Bench:
     """A copy of the package in which one module at a time is at fault."""
 
@@ -425,9 +290,11 @@ def measure(path: Path, bench: Bench, options: argparse.Namespace) -> tuple[int,
             f"{name}: 0 of {len(sample)} noticed (no test concerns it)" if sample else f"{name}: -"
         )
         return 0, len(sample)
-    left, elsewhere, limit = tried(sample, tests)
-    left += [m for m in elsewhere if bench.survives(m, tests, limit)]
-    left.sort(key=lambda m: m.line)
+    began = time.monotonic()
+    if not bench.passes(tests, 600):
+        sys.exit(f"tests fail without a mutant: {' '.join(tests)}")
+    limit = max(LEAST_S, 5 * (time.monotonic() - began))
+    left = [m for m in sample if bench.survives(m, tests, limit)]
     noticed = len(sample) - len(left)
     print(f"{name}: {noticed} of {len(sample)} noticed, of {len(every)} possible", flush=True)
     for mutant in left:
@@ -436,35 +303,24 @@ def measure(path: Path, bench: Bench, options: argparse.Namespace) -> tuple[int,
 
 
 def main() -> int:
-    """Measure the chosen modules; the exit code says whether each group has its share."""
+    """Measure the chosen modules; the exit code says whether enough were noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", help="modules or groups, such as merge/diff3 or merge")
+    parser.add_argument("names", nargs="*", help="modules, such as diff3")
     parser.add_argument("--seed", default="1", help="which mutants are sampled")
     parser.add_argument("--sample", type=int, default=18, help="how many mutants a module")
     parser.add_argument("--line", type=int, action="append", help="all mutants of a line instead")
     options = parser.parse_args()
     os.environ["HYPOTHESIS_PROFILE"] = "mutants"
-    enough = True
+    paths = [path for path in sorted(ROOT.glob(MUTATED)) if path.name != "__init__.py"]
+    if options.names:
+        paths = [path for path in paths if path.stem in options.names]
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
-        for group, (share, pattern) in GROUPS.items():
-            paths = [
-                path
-                for path in sorted(ROOT.glob(pattern))
-                if path.name != "__init__.py"
-                and (
-                    not options.names
-                    or group in options.names
-                    or any(path.with_suffix("").as_posix().endswith(n) for n in options.names)
-                )
-            ]
-            rows = [measure(path, bench, options) for path in paths]
-            noticed, total = sum(n for n, _ in rows), sum(t for _, t in rows)
-            if total:
-                percent = 100 * noticed / total
-                print(f"{group}: {noticed} of {total} noticed, {percent:.0f} %, asked {share} %")
-                enough = enough and percent >= share
-    return 0 if enough else 1
+        rows = [measure(path, bench, options) for path in paths]
+    noticed, total = sum(n for n, _ in rows), sum(t for _, t in rows)
+    percent = 100 * noticed / total if total else 100
+    print(f"{noticed} of {total} noticed, {percent:.0f} %, asked {MIN_PERCENT} %")
+    return 0 if percent >= MIN_PERCENT else 1
 
 
 if __name__ == "__main__":

@@ -19,7 +19,6 @@ from memrepo.core.state import Files, State, apply
 from memrepo.merge import closure
 from memrepo.policies.gists import (
     LARGEST,
-    MIN_CANDIDATES,
     SMALLEST,
     candidates,
     compressed,
@@ -70,17 +69,6 @@ def test_from_the_trigger_on_all_but_the_newest(
     assert chosen(memories, rules) == memories[:expected]
 
 
-def test_the_defaults_are_those_of_the_contract() -> None:
-    assert CompressionRules() == CompressionRules(
-        enabled=True,
-        trigger=1000,
-        keep=300,
-        below=0.45,
-        protected=("commitment", "preference", "decision"),
-    )
-    assert MIN_CANDIDATES == 10
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -100,21 +88,6 @@ def test_what_is_protected_is_never_chosen(fields: dict[str, Any]) -> None:
     found = candidates(held, RULES, score)
     assert memories[3] not in found
     assert found
-
-
-def test_what_matters_more_and_what_a_person_took_back_is_not_chosen() -> None:
-    memories = hedged(30)
-    memories[0] = replace(memories[0], body="The crane is never lifted by hand.")
-    found = candidates(state(memories), RULES, score, {memories[1].id})
-    assert found == memories[2:25]
-
-
-def test_notes_neither_count_nor_go() -> None:
-    memories = hedged(19)
-    notes = [memory(n, HEDGED[0].format(about="it", n=n), type="note") for n in range(20, 40)]
-    assert chosen([*memories, *notes]) == []
-    memories.append(memory(41, HEDGED[0].format(about="the crane", n=41)))
-    assert chosen([*memories, *notes]) == memories[:15]
 
 
 def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None:

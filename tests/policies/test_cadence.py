@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from memrepo.core.judge import Profile
 from memrepo.policies.cadence import (
     SLACK,
-    WINDOW,
     Cadence,
     clock_times,
     cron_problem,
@@ -21,8 +20,6 @@ from memrepo.policies.cadence import (
     fires,
     guard,
     missed,
-    next_fire,
-    plain,
     upcoming,
 )
 from memrepo.policies.rules import CRONS
@@ -138,20 +135,6 @@ def test_the_guard_reads_any_cron_expression(cron: str, local: str, owned: bool)
     assert guard(at(local), cadence, MANILA) is owned
 
 
-def test_without_a_reconciliation_nothing_is_owned() -> None:
-    assert not guard(at("2026-03-04T05:15"), Cadence(incremental=("15 5 * * *",)), MANILA)
-    assert next_fire(at("2026-03-04T05:15"), Cadence(), MANILA) is None
-
-
-@given(moment=moments, minutes=st.integers(-120, 120))
-def test_the_guard_is_the_distance_to_the_nearest_reconciliation(
-    moment: datetime, minutes: int
-) -> None:
-    fire = next(fires("15 5 * * 3,0", BERLIN, moment))
-    near = abs(timedelta(minutes=minutes)) <= WINDOW
-    assert guard(fire + timedelta(minutes=minutes), PERSONAL, BERLIN) is near
-
-
 @given(moment=moments)
 def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> None:
     found = list(islice(upcoming(moment, PERSONAL, BERLIN), 5))
@@ -168,16 +151,6 @@ def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> Non
 def test_asked_in_the_repeated_hour_nothing_of_the_past_fires_again() -> None:
     second = datetime(2026, 10, 25, 1, 40, tzinfo=UTC)  # 02:40 for the second time
     assert shown(next(fires("50 2 * * *", BERLIN, second)), BERLIN) == "2026-10-26 02:50 +0100"
-
-
-@pytest.mark.parametrize(
-    ("utc", "owned"),
-    [("2026-03-29T00:00:00", True), ("2026-03-29T02:00:00", True), ("2026-03-29T02:01:00", False)],
-)
-def test_the_guard_counts_real_minutes_over_a_clock_change(utc: str, owned: bool) -> None:
-    # 02:30 does not exist on that Sunday: the reconciliation is at 03:00 (+02:00), 01:00 UTC.
-    cadence = Cadence(reconciliation=("30 2 * * 0",))
-    assert guard(datetime.fromisoformat(utc).replace(tzinfo=UTC), cadence, BERLIN) is owned
 
 
 @pytest.mark.parametrize(
@@ -245,25 +218,3 @@ def test_a_job_in_the_machine_s_time_starts_whenever_a_run_is_due(moment: dateti
     offset = clock.replace(tzinfo=None) - local.replace(tzinfo=None)
     lines = clock_times("15 5 * * 3,0", frozenset({offset}))
     assert lines == (f"{clock.minute} {clock.hour} * * *",)
-
-
-@pytest.mark.parametrize(
-    ("cron", "known"),
-    [
-        ("15 5 * * 3,0", True),
-        ("0 0 1 jul wed", True),
-        ("0 0 L * *", False),
-        ("0 0 * * 5L", False),
-        ("0 0 * * 5#2", False),
-    ],
-)
-def test_extensions_of_cron_are_told_apart(cron: str, known: bool) -> None:
-    assert plain(cron) is known
-
-
-def test_missed_runs_are_counted_up_to_a_thousand() -> None:
-    start = at("2026-03-01T00:00")
-    assert missed(start, start, PERSONAL, MANILA) == 0
-    assert missed(start, start + timedelta(hours=6), PERSONAL, MANILA) == 1
-    every = Cadence(incremental=("* * * * *",))
-    assert missed(start, start + timedelta(days=30), every, MANILA) == 1000

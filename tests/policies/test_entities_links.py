@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from memrepo.core.changes import prints_of
 from memrepo.core.codec import encode
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
 from memrepo.core.state import Files, State, apply
-from memrepo.policies.entities import RARE, Tie, link_step
+from memrepo.policies.entities import Tie, link_step
 from memrepo.policies.links import Graph, Names, body_references
 from memrepo.policies.rules import LinkRules
 
@@ -69,13 +68,6 @@ def test_a_body_refers_by_wikilinks_and_links_to_files(body: str, expected: list
     assert body_references(all_[0], Names(all_)) == tuple(map(id_of, expected))
 
 
-def test_a_name_of_two_memories_refers_to_neither() -> None:
-    one, other = memory(2), memory(2, type="decision", id=id_of(5))
-    assert body_references(memory(1, "[[thing-2]] [[decisions:thing-2]]"), Names([one, other])) == (
-        id_of(5),
-    )
-
-
 def test_the_walk_goes_both_ways_and_grows_weaker() -> None:
     graph = Graph(
         [
@@ -107,32 +99,6 @@ def test_what_replaced_what_is_an_edge_where_it_is_asked_for() -> None:
         (id_of(3), 2, 0.35),
     ]
     assert (reached[0].edge.source, reached[0].edge.type) == (id_of(2), "supersedes")
-
-
-def test_what_contradicts_is_reached_and_not_passed() -> None:
-    graph = Graph(
-        [
-            memory(1, links=(link(2, "contradicts"),)),
-            memory(2, links=(link(3),)),
-            memory(3),
-            memory(4, links=(link(4), link(99))),
-        ]
-    )
-    assert [r.id for r in graph.related(id_of(1), 9)] == [id_of(2)]
-    assert graph.related(id_of(4), 9) == []
-
-
-def test_the_stronger_of_two_paths_counts() -> None:
-    graph = Graph(
-        [
-            memory(1, links=(link(2, strength=0.2), link(3, strength=0.9))),
-            memory(2, links=(link(4),)),
-            memory(3, links=(link(4),)),
-            memory(4),
-        ]
-    )
-    (last,) = (r for r in graph.related(id_of(1), 2) if r.id == id_of(4))
-    assert (last.before, last.strength) == (id_of(3), 0.63)
 
 
 @pytest.mark.parametrize(
@@ -169,21 +135,6 @@ def test_runs_link_what_names_the_same_and_the_later_points_back() -> None:
     }
 
 
-def test_scopes_notes_and_what_is_tied_already_are_left_alone() -> None:
-    body = "The Kestrel host is old."
-    assert added([memory(1, body), memory(2, body, scope="project:x")]) == {}
-    assert added([memory(1, body), memory(2, body, type="note")]) == {}
-    assert added([memory(1, body), memory(2, body, links=(link(1, "supports", 0.1),))]) == {}
-    assert added([memory(1, body), memory(2, body, supersedes=(id_of(1),))]) == {}
-    assert added([memory(1, body), memory(2, body)], never={f"link:{id_of(2)}:{id_of(1)}"}) == {}
-    assert len(added([memory(1, body), memory(2, body)])) == 1
-
-
-def test_a_name_of_many_ties_none() -> None:
-    names = [memory(n, f"The Kestrel host has part {n}.", "2026-01-01") for n in range(1, RARE + 2)]
-    assert added(names) == {}
-
-
 def test_no_memory_gets_more_links_than_allowed_and_again_there_are_none_to_add() -> None:
     bodies = [
         f"Kestrel{n // 2} and Larder{n // 3} and Osprey{n // 5} meet here." for n in range(40)
@@ -199,12 +150,3 @@ def test_no_memory_gets_more_links_than_allowed_and_again_there_are_none_to_add(
     assert link_step(after.active, {}, rules) is None
     graph = Graph(after.active)
     assert max(len(graph.at[id_]) for id_ in memories) == 2
-
-
-def test_the_print_of_a_link_names_its_ends() -> None:
-    step = link_step(
-        [memory(1, "The Kestrel host."), memory(2, "Off, the Kestrel host.")], {}, RULES
-    )
-    assert step is not None
-    prints = [prints_of(step.op, change) for change in step.changes]
-    assert prints == [frozenset({f"link:{id_of(2)}:{id_of(1)}"})]

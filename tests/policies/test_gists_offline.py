@@ -39,58 +39,12 @@ def test_sentences_and_items_without_their_marks(text: str, expected: list[str])
     assert sentences(text) == expected
 
 
-def test_longer_words_count_once_a_sentence() -> None:
-    counts = word_counts(["the gate gate", "a gate and oaks", "oak"])
-    assert counts["gate"] == 2
-    assert counts["oaks"] == 1
-    assert "oak" not in counts
-    assert "the" not in counts
-
-
 def test_a_sentence_that_tells_an_outcome_comes_before_one_that_repeats() -> None:
     said = ["Gate gate.", "The gate was painted.", "We decided on larch.", "Nothing else happened."]
     counts = word_counts(said)
     assert telling(said, counts, 1, 400) == ["We decided on larch."]
     assert telling(said, counts, 2, 400) == ["Gate gate.", "We decided on larch."], "in their order"
     assert telling([], counts, 2, 400) == []
-
-
-@pytest.mark.parametrize(
-    ("length", "expected"),
-    [(22, ["aaaaaaaaaa", "bbbbbbbbbbb"]), (21, ["aaaaaaaaaa"]), (10, ["aaaaaaaaaa"])],
-)
-def test_what_fits_is_counted_with_the_blank_between(length: int, expected: list[str]) -> None:
-    said = ["aaaaaaaaaa", "bbbbbbbbbbb"]
-    assert telling(said, word_counts(said), 2, length) == expected
-
-
-def test_where_nothing_fits_the_best_is_cut() -> None:
-    said = ["aaaaaaaaaaaa", "bbbbbbbbbbbbbbb"]
-    assert telling(said, word_counts(said), 2, 8) == ["aaaaaaa…"]
-
-
-@pytest.mark.parametrize(
-    ("text", "length", "expected"),
-    [("abcde", 5, "abcde"), ("abcdef", 5, "abcd…"), ("abc def", 5, "abc…")],
-)
-def test_a_cut_sentence_is_as_long_as_allowed(text: str, length: int, expected: str) -> None:
-    assert clipped(text, length) == expected
-
-
-def test_the_title_is_the_notes_own_else_its_first_sentence_else_its_name() -> None:
-    assert gist_of(note("One. Two.", title="  The   gate ")).title == "The gate"
-    assert gist_of(note("One. Two.")).title == "One."
-    assert gist_of(note("")).title == "garden-000001"
-    assert len(gist_of(note("x" * 300)).title) == TITLE
-
-
-def test_tags_are_the_notes_own_and_then_the_commonest_words() -> None:
-    body = "The larch stands. The larch fell. An oak gate. A new gate. A gate again. Once birch."
-    assert gist_of(note(body, tags=("wood", "larch"))).tags == ("wood", "larch", "gate")
-    many = " ".join(
-        f"{w} one. {w} two." for w in ("alpha", "bravo", "delta", "gamma", "omega", "zeta")
-    )
-    assert gist_of(note(many)).tags == ("alpha", "bravo", "delta", "gamma", "omega")
 
 
 @given(st.text(alphabet="ab .\n-déc", max_size=600))

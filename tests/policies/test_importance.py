@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.config import ConfigError, parse_config
 from memrepo.core.memory import Memory
 from memrepo.policies.importance import (
     CATEGORIES,
@@ -22,7 +21,6 @@ from memrepo.policies.importance import (
     level_of,
     lexicon,
     score,
-    score_of,
     tokens,
 )
 from memrepo.policies.rules import LISTS
@@ -100,14 +98,6 @@ def test_words_of_both_languages_count(text: str, reasons: tuple[str, ...], leve
     assert (found.reasons, found.level) == (reasons, level)
 
 
-def test_words_of_the_configuration_are_added_to_those_shipped() -> None:
-    more = lexicon({"critical": ["必须"], "trivial": ["de rien du tout"], "stop": ["seul", "fait"]})
-    assert score("我们必须每天备份数据库。", "", (), more).importance.reasons == ("critical",)
-    assert score("De rien du tout!", "", (), more).importance.level == "trivial"
-    assert keywords("seul le café fait foi", more) == ("café", "foi")
-    assert score("We must ship.", "", (), more).importance.reasons == ("critical",)
-
-
 def test_stop_words_are_those_of_the_texts_language() -> None:
     assert keywords("The war is over and the king will die.", WORDS) == (
         "war",
@@ -121,10 +111,6 @@ def test_stop_words_are_those_of_the_texts_language() -> None:
         "strasse",
         "leer",
     )
-
-
-def test_a_script_without_blanks_has_pairs_as_keywords() -> None:
-    assert keywords("备份数据库,恢复数据库。", WORDS)[:2] == ("数据", "据库")
 
 
 def test_a_memory_counts_by_what_it_is() -> None:
@@ -164,18 +150,6 @@ def test_a_score_is_the_sum_of_its_points_and_within_bounds(
     assert found.score == pytest.approx(min(1, max(0, total)), abs=0.0051)
 
 
-@given(
-    st.text(max_size=60) | st.sampled_from(["ha" * 40, "hm" + "m" * 90, "thx " * 20, "ok!"]),
-    st.sampled_from(["fact", "lesson", "note", "decision"]),
-    st.lists(st.text(max_size=12)),
-)
-def test_the_score_alone_is_that_of_the_full_account(
-    text: str, type_: str, tags: list[str]
-) -> None:
-    memory = Memory(path="m.md", fields={"type": type_, "tags": tuple(tags)}, body=text)
-    assert score_of(memory, lexicon()) == importance_of(memory, lexicon()).importance.score
-
-
 @pytest.mark.parametrize("text", ["haha" * 100, "H" + "m" * 500, "Hmmm... " + "!" * 300])
 def test_what_says_nothing_says_nothing_however_often(text: str) -> None:
     memory = Memory(path="m.md", fields={"type": "fact"}, body=text)
@@ -190,18 +164,3 @@ def test_every_language_has_every_list_and_no_phrase_is_empty() -> None:
         for name, texts in words.items():
             assert all(map(tokens, texts)), (language, name)
             assert len(set(texts)) == len(texts), (language, name)
-
-
-@pytest.mark.parametrize(
-    "wrong", ['kritisch = ["x"]', 'critical = "x"', "critical = [1]", 'critical = ["!"]']
-)
-def test_word_lists_that_are_none_are_refused_with_the_names_of_the_lists(wrong: str) -> None:
-    with pytest.raises(ConfigError, match=r"importance\.words") as error:
-        parse_config(f"[importance.words]\n{wrong}\n")
-    assert all(name in str(error.value) for name in LISTS)
-
-
-def test_word_lists_of_the_configuration_reach_the_score() -> None:
-    config = parse_config('[importance.words]\ncritical = ["urgente"]\n')
-    found = score("C'est urgente ici.", "", (), config.lexicon).importance
-    assert found.reasons == ("critical",)

@@ -4,18 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judge import CanonicalClaim, PriorClaim, Scores, Wording
+from memrepo.core.judge import PriorClaim
 from memrepo.core.memory import Source
 from memrepo.policies.matching import (
     DUPLICATE_THRESHOLD,
     PriorIndex,
     Statement,
     duplicate_score,
-    jaccard,
     normal_predicate,
     normal_subject,
     probable_duplicate,
-    reuse_key,
     statement_of,
 )
 from memrepo.text.tokens import content_words
@@ -85,12 +83,6 @@ def test_subject_folding(text, folded):
     assert normal_subject(text) == folded
 
 
-def test_a_reuse_key_needs_all_three_parts():
-    assert reuse_key("The Servers", "needs", "LTMEMORY.md") == ("server", "need", "LTMEMORY.md")
-    assert reuse_key("", "needs", "LTMEMORY.md") is None
-    assert reuse_key("Server", " ", "LTMEMORY.md") is None
-
-
 @pytest.mark.parametrize(
     ("text", "found"),
     [
@@ -105,11 +97,6 @@ def test_a_reuse_key_needs_all_three_parts():
 )
 def test_tokens_are_words_or_pairs_of_wide_characters(text, found):
     assert content_words(text) == found
-
-
-def test_jaccard_of_two_empty_sets_is_nothing_in_common():
-    assert jaccard(frozenset(), frozenset()) == 0.0
-    assert jaccard(frozenset("ab"), frozenset("bc")) == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize(
@@ -166,28 +153,6 @@ def test_reuse_takes_the_newest_evidence_and_leaves_out_what_is_inactive():
     )
     assert [p.memory_id for p in index.with_key(said("anna", "like"))] == ["mem-2", "mem-1"]
     assert index.with_key(said("anna", "sells")) == ()
-
-
-def test_an_index_grows():
-    index = PriorIndex()
-    index.add(prior("mem-1", "Anna", "likes", "tea"))
-    assert [p.memory_id for p in index.with_key(said("Anna", "likes"))] == ["mem-1"]
-    index.add(prior("mem-2", "the ANNA", "like", "tea"))
-    index.add(prior("mem-3", "Anna", "likes", "milk"))
-    known = [p.memory_id for p in index.with_key(said("Anna", "likes"))]
-    assert known == ["mem-1", "mem-2", "mem-3"]
-
-
-def test_claims_and_priors_are_compared_by_the_same_parts():
-    claim = CanonicalClaim(
-        cluster_id="c",
-        type="fact",
-        standing="resolved",
-        home="LTMEMORY.md",
-        scores=Scores(),
-        wording=Wording(text="Anna likes tea", subject="Anna", predicate="likes", object="tea"),
-    )
-    assert statement_of(claim) == statement_of(prior("mem-1", "Anna", "likes", "tea"))
 
 
 WORDS = st.sampled_from(["", "tea", "milk", "the tea"])

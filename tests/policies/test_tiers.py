@@ -14,7 +14,6 @@ from memrepo.core.access import RETRIEVAL, Access, Event, fold, seconds
 from memrepo.core.changes import Update
 from memrepo.core.memory import Memory
 from memrepo.policies.ageing import effective, moves, why_clean
-from memrepo.policies.gists import LENGTH, gist_of, sentences
 from memrepo.policies.upkeep import tier_steps
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -86,24 +85,6 @@ def test_a_forgotten_note_leaves_the_tree_thirty_days_after_the_commit_that_show
     assert bool(why_clean(of, shown + kept, RULES)) is gone
 
 
-@pytest.mark.parametrize("flag", ["user_marked", "pinned"])
-def test_a_marked_or_pinned_note_is_never_cleaned(flag: str) -> None:
-    of = note(tier="forgotten", tier_since=T0, tier_written=T0, **{flag: True})
-    assert why_clean(of, T0 + 999 * D, RULES) == ""
-
-
-def test_a_note_forgotten_by_hand_is_not_cleaned_before_a_run_showed_it() -> None:
-    assert why_clean(note(tier="forgotten", tier_since=T0), T0 + 999 * D, RULES) == ""
-
-
-def test_a_pinned_note_neither_ages_nor_is_forgotten() -> None:
-    assert owed(note(pinned=True), T0 + 999 * D) == []
-
-
-def test_an_undated_note_stays_where_it_is() -> None:
-    assert moves(note().with_fields({"created": None}), read(), T0 + 99 * D, RULES) == ()
-
-
 @pytest.mark.parametrize(
     ("stored", "since", "goal"), [("warm", 3 * H, "hot"), ("gist", 7 * D, "hot")]
 )
@@ -111,12 +92,6 @@ def test_a_retrieval_brings_a_note_back_to_hot(stored: str, since: timedelta, go
     of, at = note(tier=stored, tier_since=T0 + since), T0 + since + H
     assert owed(of, at, at) == [(stored, goal, at)]
     assert effective(of, read(at), at, RULES) == goal
-
-
-def test_a_hot_note_that_is_retrieved_stays_hot_for_longer() -> None:
-    at = T0 + 2 * H
-    assert owed(note(), at + 3 * H - S, at) == []
-    assert owed(note(), at + 3 * H, at) == [("hot", "warm", at + 3 * H)]
 
 
 def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
@@ -180,35 +155,6 @@ def test_the_gist_is_made_when_a_note_becomes_one_and_the_body_stays() -> None:
     )
     assert of.fields["gist"].tags == ("oak", "table")[-1:]
     assert of.body == BODY
-
-
-def test_a_gist_keeps_the_telling_sentences_of_a_long_note() -> None:
-    filler = "".join(
-        f"- Nothing of note happened at hour {n} of that long day.\n" for n in range(40)
-    )
-    of = Memory(path="p", fields={}, body=filler + "We decided to move the backup to Sunday.\n")
-    gist = gist_of(of)
-    assert "We decided to move the backup to Sunday." in gist.summary
-    assert len(gist.summary) <= LENGTH
-
-
-def test_one_endless_sentence_is_cut() -> None:
-    gist = gist_of(Memory(path="p", fields={}, body="word " * 500))
-    assert len(gist.summary) <= LENGTH
-    assert gist.summary.endswith("…")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Port 80 at a.example.org. Done.", ["Port 80 at a.example.org.", "Done."]),
-        ("- one\n- two", ["one", "two"]),
-        ("", []),
-        ("記憶は資産。 次の文。", ["記憶は資産。", "次の文。"]),
-    ],
-)
-def test_sentences_lose_no_text(text: str, expected: list[str]) -> None:
-    assert sentences(text) == expected
 
 
 @given(

@@ -19,8 +19,8 @@ from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
 from memrepo.policies.ageing import nominated
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.rules import ArchiveRules, HotRules, Rules
-from memrepo.policies.upkeep import Leaving, for_review, upkeep
+from memrepo.policies.rules import HotRules, Rules
+from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -70,22 +70,6 @@ def test_what_was_never_retrieved_rests_after_thirty_days(
 
 
 @pytest.mark.parametrize(
-    ("age", "expected"), [(30 * D - S, []), (30 * D, ["archive"]), (30 * D + S, ["archive"])]
-)
-def test_a_retrieval_starts_the_thirty_days_again(age: timedelta, expected: list[str]) -> None:
-    of, at = memory(), T0 + 20 * D
-    assert ops(state(of), reads(of, at), at + age) == expected
-
-
-@pytest.mark.parametrize(
-    ("age", "expected"), [(60 * D - S, []), (60 * D, ["archive"]), (60 * D + S, ["archive"])]
-)
-def test_what_was_demoted_has_sixty_days(age: timedelta, expected: list[str]) -> None:
-    of = memory(hot=Hot(until=T0 + D))
-    assert ops(state(of), [], T0 + D + age) == expected
-
-
-@pytest.mark.parametrize(
     "fields",
     [
         {"pinned": True},
@@ -97,18 +81,6 @@ def test_what_was_demoted_has_sixty_days(age: timedelta, expected: list[str]) ->
 )
 def test_what_is_kept_is_never_archived(fields: dict[str, Any]) -> None:
     assert "archive" not in ops(state(memory(**fields)), [], T0 + 400 * D)
-
-
-def test_an_archived_memory_is_for_a_person_to_review_after_180_days() -> None:
-    of = memory(status="archived", archived_at=T0)
-    rules = ArchiveRules()
-    assert for_review([of], T0 + 180 * D, rules) == ()
-    assert for_review([of], T0 + 180 * D + S, rules) == (of,)
-
-
-def test_a_memory_of_ninety_days_rests_and_is_not_pruned_however_late_the_run_comes() -> None:
-    assert ops(state(memory()), [], T0 + 200 * D) == ["archive"]
-    assert ops(state(memory(decay=Decay(cls="normal"))), [], T0 + 200 * D) == ["prune"]
 
 
 # -- pruning and pace ----------------------------------------------------------------------------
@@ -162,20 +134,6 @@ def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
     assert closure(found.state) == ()
 
 
-def test_a_pinned_predecessor_keeps_its_successor() -> None:
-    new, old = memory(1), memory(2, pinned=True, status="superseded", superseded_at=T0)
-    new = new.with_fields({"supersedes": (old.id,), "decay": Decay(cls="short")})
-    old = old.with_fields({"superseded_by": (new.id,)})
-    assert ops(state(new, old), [], T0 + 3 * D) == []
-
-
-def test_what_has_left_cannot_leave_again() -> None:
-    of = memory()
-    leaving = Leaving({of.id: of})
-    assert leaving.leave(of.id) != ()
-    assert leaving.leave(of.id) == ()
-
-
 # -- hot cache -----------------------------------------------------------------------------------
 
 
@@ -190,14 +148,6 @@ def test_a_memory_comes_to_the_cache_by_its_sessions(
     events = [e for n, s in enumerate(sessions) for e in reads(of, T0 + n * H, session=s)]
     steps = upkeep(state(of), fold(events), T0 + D, RULES).steps
     assert [(s.op, s.reason) for s in steps] == ([("promote", reason)] if reason else [])
-
-
-def test_counting_starts_after_the_last_promotion_or_demotion() -> None:
-    of = memory(hot=Hot(until=T0 + 3 * H))
-    early = [e for n in range(3) for e in reads(of, T0 + n * H, session=f"x{n}")]
-    assert ops(state(of), early, T0 + D) == []
-    late = [e for n in range(3) for e in reads(of, T0 + 4 * H + n * H, session=f"y{n}")]
-    assert ops(state(of), early + late, T0 + D) == ["promote"]
 
 
 @pytest.mark.parametrize(
@@ -255,28 +205,12 @@ def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> No
     assert [s.memory_ids[0] for s in found.steps] == [old.id]
 
 
-def test_of_two_unused_equally_long_the_older_promotion_goes() -> None:
-    rules = Rules(hot=HotRules(budget=1))
-    one = memory(1, hot=Hot(since=T0 + S, reason="x"))
-    two = memory(2, hot=Hot(since=T0, reason="x"))
-    found = upkeep(state(one, two), fold(begins(T0 + H)), T0 + 2 * H, rules)
-    assert [s.memory_ids[0] for s in found.steps] == [two.id]
-
-
 def test_a_newcomer_that_finds_no_room_makes_no_commit() -> None:
     rules = Rules(hot=HotRules(budget=1))
     fixed = memory(1, hot=Hot(since=T0, reason="critical"), critical=True)
     new = memory(2)
     found = upkeep(state(fixed, new), fold(reads(new, T0, T0, session="a")), T0 + H, rules)
     assert found.steps == ()
-
-
-def test_too_many_critical_memories_are_for_a_person() -> None:
-    rules = Rules(hot=HotRules(budget=1))
-    many = [memory(n, critical=True, hot=Hot(since=T0, reason="critical")) for n in (1, 2)]
-    found = upkeep(state(*many), Accesses(), T0 + H, rules)
-    assert found.steps == ()
-    assert [p.rule for p in found.problems] == ["hot-over-budget"]
 
 
 def test_a_critical_memory_comes_without_being_asked_for() -> None:
@@ -374,23 +308,6 @@ def test_a_note_is_nominated_at_each_threshold(ago: int, count: int, why: tuple[
     accesses = fold(reads(note, *[now - ago * D] * count))
     found = nominated([note], accesses, now, RULES.tiers)
     assert tuple(c.why for c in found) == ((why,) if why else ())
-
-
-def test_a_note_that_was_recovered_from_forgotten_counts_as_marked_at_once() -> None:
-    note = memory(type="note")
-    for age, why in ((14 * D, ()), (14 * D + S, ("marked by the user",))):
-        read = fold(reads(note, T0 + age))
-        found = nominated([note], read, T0 + age, RULES.tiers)
-        assert tuple(c.why for c in found) == ((why,) if why else ())
-
-
-def test_a_marked_note_is_nominated_and_a_promoted_one_never_again() -> None:
-    note = memory(type="note", user_marked=True, title="How to prune the oak")
-    (found,) = nominated([note], Accesses(), T0, RULES.tiers)
-    assert found.destination == "skills"
-    assert found.why == ("marked by the user",)
-    assert nominated([note.with_fields({"promoted": True})], Accesses(), T0, RULES.tiers) == ()
-    assert nominated([memory(user_marked=True)], Accesses(), T0, RULES.tiers) == ()
 
 
 # -- the law -------------------------------------------------------------------------------------

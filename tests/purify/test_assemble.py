@@ -17,13 +17,12 @@ from memrepo.core.judge import (
     Candidate,
     CanonicalClaim,
     Cluster,
-    Contradiction,
     Scores,
     Wording,
 )
-from memrepo.core.memory import Memory, Source, Stamp
+from memrepo.core.memory import Memory, Source
 from memrepo.core.state import Files, State, apply, read_state
-from memrepo.purify.known import Former, free_path, unite
+from memrepo.purify.known import Former
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -112,15 +111,6 @@ def test_a_new_claim_becomes_a_memory_in_the_month_of_its_evidence() -> None:
     assert memory.fields["created"] == NOW
 
 
-@pytest.mark.parametrize("captured_from", ["commit", ""])
-def test_what_only_the_commit_dates_is_undated(captured_from: str) -> None:
-    found = Source(resource="sources/x.md", captured="2026-03-01", captured_from=captured_from)
-    if not captured_from:
-        found = Source(resource="sources/x.md")
-    pair = (group("a", LONG, sources=[found]), claim("a", LONG))
-    assert only(run(empty(), pair)).path.startswith("memories/knowledge/the-staging")
-
-
 def test_the_same_claim_from_another_file_is_more_evidence() -> None:
     once = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
     other = source(LONG, "sources/RTMEMORY.md")
@@ -129,49 +119,12 @@ def test_the_same_claim_from_another_file_is_more_evidence() -> None:
     assert only(twice).sources == tuple(replace(one, blob="") for one in told)
 
 
-def test_the_same_text_under_another_heading_is_more_evidence_not_another_memory() -> None:
-    once = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
-    other = source(LONG, "sources/memory/infra.md")
-    twice = run(once, (group("b", LONG, sources=[other]), claim("b", LONG, "Servers")))
-    assert len(only(twice).sources) == 2
-
-
 def test_meeting_the_same_evidence_again_changes_nothing() -> None:
     pair = (group("a", LONG), claim("a", LONG, "Infra"))
     once = run(empty(), pair)
     made = assembled(once, [pair])
     assert (made.creates, made.updates, made.rewords, made.singles) == ((), (), (), ())
     assert made.decisions[0].disposition == "reuse_existing"
-
-
-def test_evidence_recorded_once_keeps_its_blob_and_lines() -> None:
-    old = source(LONG)
-    moved = Source(resource=old.resource, blob="c" * 40, lines=(9, 9), text_hash=old.text_hash)
-    assert unite([old], [moved]) == (old,)
-
-
-def test_another_object_is_another_memory_and_neither_text_is_lost() -> None:
-    after = run(
-        empty(),
-        (
-            group("a", "Mara prefers Python."),
-            claim("a", "Mara prefers Python.", "Mara", "prefers", "Python"),
-        ),
-        (
-            group("b", "Mara prefers tea."),
-            claim("b", "Mara prefers tea.", "Mara", "prefers", "tea"),
-        ),
-    )
-    assert {m.body for m in after.memories.values()} == {
-        "Mara prefers Python.",
-        "Mara prefers tea.",
-    }
-
-
-def test_claims_of_one_run_are_compared_with_each_other() -> None:
-    pair = (group("a", LONG), claim("a", LONG, "Infra"))
-    again = (group("b", LONG, sources=[source(LONG, "sources/b.md")]), claim("b", LONG, "Infra"))
-    assert len(only(run(empty(), pair, again)).sources) == 2
 
 
 def test_equal_triples_in_other_words_are_one_memory_with_the_first_wording() -> None:
@@ -222,16 +175,6 @@ def test_a_superseded_value_stated_again_stays_superseded_and_is_flagged() -> No
     assert after.memories[helix].standing == "contested"
 
 
-def test_two_contradictions_of_one_memory_keep_both_links() -> None:
-    state = run(empty(), editor("a", "vim"), editor("b", "emacs"))
-    ids = set(state.memories)
-    rivals = tuple(Contradiction(memory_id=i, relation="contested") for i in sorted(ids))
-    after = run(state, editor("c", "ed", contradictions=rivals))
-    new = next(m for m in after.memories.values() if m.id not in ids)
-    assert {link.target for link in new.fields["links"]} == ids
-    assert all(len(after.memories[i].fields["links"]) == 1 for i in ids)
-
-
 def test_a_text_that_could_not_be_read_back_is_quarantined_alone() -> None:
     bad = "---\nid: x\n---\ntext"
     made = assembled(
@@ -239,14 +182,6 @@ def test_a_text_that_could_not_be_read_back_is_quarantined_alone() -> None:
     )
     assert [d.cluster_id for d in made.quarantined] == ["clust-a"]
     assert [m.body for m in made.creates] == [LONG]
-
-
-def test_a_taken_path_gets_a_number_before_the_digits() -> None:
-    memory = Memory(path="memories/knowledge/2026-02/x-abcdef.md", fields={"id": "mem-" + "a" * 16})
-    state = State(files=Files({memory.path: b""}, {}), memories={})
-    assert free_path(state, set(), memory) == "memories/knowledge/2026-02/x-2-abcdef.md"
-    taken_too = {"memories/knowledge/2026-02/x-2-abcdef.md"}
-    assert free_path(state, taken_too, memory) == "memories/knowledge/2026-02/x-3-abcdef.md"
 
 
 def edited(name: str, old: str) -> Former:
@@ -274,49 +209,12 @@ def test_an_edited_value_of_a_key_is_a_supersession() -> None:
     assert made.rewords == ()
 
 
-def test_a_memory_that_still_stands_elsewhere_is_not_reworded() -> None:
-    before = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
-    new = LONG.replace("alpha", "omega")
-    former = Former(edited("b", LONG).of, lambda _: frozenset({text_hash(LONG)}))
-    made = assembled(before, [(group("b", new), claim("b", new, "Infra"))], former)
-    assert made.rewords == ()
-    assert len(made.creates) == 1
-
-
 def test_a_memory_about_to_be_retired_is_believed_again_when_it_is_stated_again() -> None:
     pair = (group("a", LONG), claim("a", LONG, "Infra"))
     before = run(empty(), pair)
     retired = apply(before, [Update(id=only(before).id, fields={"standing": "retire_candidate"})])
     other = group("b", LONG, sources=[source(LONG, "sources/b.md")])
     assert only(run(retired, (other, claim("b", LONG, "Infra")))).standing == "resolved"
-
-
-def test_a_contradiction_met_again_is_no_second_link_and_no_step() -> None:
-    state = run(empty(), editor("a", "vim"))
-    vim = only(state).id
-    rival = (Contradiction(memory_id=vim, relation="contested"),)
-    state = run(state, editor("b", "helix", contradictions=rival))
-    other = group("c", "Editor: helix", sources=[source("Editor: helix", "sources/c.md")])
-    again = claim("c", "Editor: helix", "Tools", "Editor", "helix", contradictions=rival)
-    made = assembled(state, [(other, again)])
-    assert made.singles == ()
-    assert len(taken(state, made).memories) == 2
-
-
-def test_a_persons_wording_is_not_overwritten_when_the_source_is_edited() -> None:
-    before = run(empty(), (group("a", LONG), claim("a", LONG, "Infra")))
-    stamp = Stamp(by="human:a@example.org", at=NOW)
-    change = Update(
-        id=only(before).id,
-        fields={"generated": stamp, "aliases": (text_hash(LONG),)},
-        body="Alpha, our old lady.",
-    )
-    before = apply(before, [change])
-    new = LONG.replace("alpha", "omega")
-    made = assembled(before, [(group("b", new), claim("b", new, "Infra"))], edited("b", LONG))
-    after = taken(before, made)
-    assert {m.body for m in after.memories.values()} == {"Alpha, our old lady.", new}
-    assert {m.standing for m in after.memories.values()} == {"contested"}
 
 
 def test_a_model_s_entities_are_kept_where_the_evidence_holds_them() -> None:

@@ -155,12 +155,6 @@ def test_without_news_nothing_is_asked(store: Store) -> None:
     assert judge.asked == []
 
 
-def test_news_of_something_else_brings_nothing_back(store: Store) -> None:
-    judge = Scripted({"another pump": "defer"})
-    store.run(judge, MEMORY=f"- {VAGUE}\n- {FAR}\n")
-    assert judge.texts() == [FAR]
-
-
 def test_context_brings_it_back_beside_what_is_new(store: Store) -> None:
     judge = Scripted({})
     found = store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n")
@@ -168,26 +162,6 @@ def test_context_brings_it_back_beside_what_is_new(store: Store) -> None:
     assert found.counts["came_back"] == 1
     assert [type(f) for f in found.files] == [Delete]
     assert sorted(m.body for m in store.state.memories.values()) == sorted([VAGUE, NEAR])
-
-
-def test_it_stands_in_one_question_with_its_context(store: Store) -> None:
-    judge = Scripted({}, size=2)
-    more = [f"The gate number {n} opens at dawn." for n in range(5)]
-    lines = "".join(f"- {text}\n" for text in (VAGUE, NEAR, *more))
-    store.run(judge, MEMORY=lines)
-    asked = [{c.text for c in request.candidates} for request in judge.asked]
-    assert {VAGUE, NEAR} in asked
-    assert max(map(len, asked)) == 2
-
-
-def test_deferred_again_it_waits_for_the_next_context(store: Store) -> None:
-    judge = Scripted({"another pump": "defer"})
-    found = store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n")
-    assert found.files == ()
-    store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n")
-    assert judge.asked == []
-    store.run(judge, MEMORY=f"- {VAGUE}\n- {NEAR}\n- Vera sold the old pump to a neighbour.\n")
-    assert VAGUE in judge.texts()
 
 
 def test_another_source_that_repeats_it_raises_its_recurrence(store: Store) -> None:
@@ -198,25 +172,6 @@ def test_another_source_that_repeats_it_raises_its_recurrence(store: Store) -> N
     assert isinstance(written, Write)
     assert b"sources/RTMEMORY.md" in written.data
     assert b"sources/MEMORY.md" in written.data
-
-
-@pytest.mark.parametrize(("day", "asked"), [("2026-02-03", True), ("2026-01-02", False)])
-def test_another_day_of_the_same_file_repeats_it(day: str, asked: bool) -> None:
-    store, judge = Store(), Scripted({"pump": "defer"})
-    store.run(judge, MEMORY=f"- [2026-01-02] {VAGUE}\n")
-    text = f"- [2026-01-02] {VAGUE}\n- [{day}] {VAGUE}\n- {FAR}\n"
-    store.run(judge, MEMORY=text)
-    assert (VAGUE in " ".join(judge.texts())) is asked
-    again = [c for r in judge.asked for c in r.candidates if VAGUE in c.text]
-    assert [c.days for c in again] == ([2] if asked else [])
-    store.run(judge, MEMORY=text + "- The bakery has a new oven.\n")
-    assert judge.texts() == ["The bakery has a new oven."]
-
-
-def test_a_line_that_is_gone_does_not_come_back(store: Store) -> None:
-    judge = Scripted({})
-    store.run(judge, MEMORY=f"- {NEAR}\n")
-    assert judge.texts() == [NEAR]
 
 
 def test_its_source_is_not_open_again_when_the_judge_fails(store: Store) -> None:
@@ -243,34 +198,6 @@ def test_what_was_rejected_is_not_asked_again_wherever_it_stands() -> None:
     assert found.counts["rejected_before"] == 1
     store.run(judge, "reconciliation", MEMORY=f"- {VAGUE}\n", RTMEMORY=f"- {VAGUE}\n- {NEAR}\n")
     assert judge.texts() == [NEAR]
-
-
-def test_changed_rules_judge_what_was_rejected_too() -> None:
-    store, judge = Store(), Scripted({"another pump": "reject"})
-    store.run(judge, MEMORY=f"- {VAGUE}\n")
-    store.run(judge, "reconciliation", MEMORY=f"- {VAGUE}\n")
-    assert judge.asked == []
-    store.run(Scripted({}), "reconciliation", afresh=True, MEMORY=f"- {VAGUE}\n")
-    assert [m.body for m in store.state.memories.values()] == [VAGUE]
-    assert len([p for p in store.state.files if "candidates" in p]) == 0
-
-
-def test_a_rejected_line_whose_text_changes_is_judged() -> None:
-    store = Store()
-    store.run(Scripted({"another pump": "reject"}), MEMORY=f"- {VAGUE}\n")
-    judge = Scripted({})
-    store.run(judge, MEMORY="- Vera wants another pump in May.\n")
-    assert judge.texts() == ["Vera wants another pump in May."]
-
-
-def test_a_short_text_is_rejected_under_its_heading_only() -> None:
-    store, judge = Store(), Scripted({"Status": "reject"})
-    store.run(judge, MEMORY="## Boat\n\n- **Status:** sold\n")
-    boat = "## Boat\n\n- **Status:** sold\n"
-    store.run(judge, MEMORY=boat, INBOX=boat)
-    assert judge.asked == []
-    store.run(judge, MEMORY=boat, INBOX=boat, RTMEMORY="## Car\n\n- **Status:** sold\n")
-    assert [c.context[-1] for r in judge.asked for c in r.candidates] == ["Car"]
 
 
 def test_a_reverted_manifest_asks_about_its_units_and_not_about_what_was_rejected() -> None:

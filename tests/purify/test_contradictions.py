@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from test_assemble import NOW, claim, empty, group, run, source, taken
 
 from memrepo.actions.run.contradictions import Verified, verified
-from memrepo.core.changes import Step, Update, Write
+from memrepo.core.changes import Step, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judge import (
     Assessment,
@@ -29,8 +29,7 @@ from memrepo.core.judge import (
     VerificationRequest,
 )
 from memrepo.core.memory import Stamp
-from memrepo.core.state import State, apply
-from memrepo.judges.asking import PAIRS
+from memrepo.core.state import State
 from memrepo.judges.offline import OfflineJudge
 from memrepo.purify.known import Former
 
@@ -157,12 +156,6 @@ def test_only_a_sure_answer_with_an_order_decides(found: Finding, expected: list
     assert made.asked.open == frozenset()
 
 
-def test_the_new_statement_may_be_the_older_one() -> None:
-    state = known(plain("a", TEA, "2026-02-20"))
-    made = look(state, [plain("b", COFFEE, "2026-02-01")], Scripted([replace(YES, newer="second")]))
-    assert bodies(taken(state, made.made), "superseded") == [COFFEE]
-
-
 def test_a_contradiction_that_a_second_look_denies_is_not_flagged() -> None:
     state = known(plain("a", "Mara owns a cat"))
     (old,) = state.memories
@@ -193,42 +186,6 @@ def test_another_value_of_one_key_is_asked_about_and_many_values_are_a_list() ->
     state, judge = known(*(main_editor(f"k{n}", name) for n, name in enumerate(names))), Scripted()
     look(state, [main_editor("b", "helix")], judge)
     assert "changed" not in [s.why for s in judge.asked]
-
-
-def test_each_pair_is_asked_once_and_known_memories_not_at_all() -> None:
-    judge = Scripted([replace(YES, is_contradiction=False)])
-    look(empty(), [plain("a", TEA), plain("b", COFFEE)], judge)
-    assert len(judge.asked) == 1
-    judge = Scripted()
-    look(known(plain("a", TEA)), [plain("a", TEA)], judge)
-    assert judge.asked == []
-
-
-def test_statements_of_two_scopes_are_not_compared() -> None:
-    state, judge = known(plain("a", TEA)), Scripted()
-    (old,) = state.memories
-    scoped = apply(state, [Update(id=old, fields={"scope": "user:vera"})])
-    look(scoped, [plain("b", COFFEE)], judge)
-    assert judge.asked == []
-
-
-def test_a_flagged_pair_is_not_asked_about_again() -> None:
-    state = known(plain("a", TEA))
-    made = look(state, [plain("b", COFFEE)], Scripted([replace(YES, confidence=0.5)]))
-    state, judge = taken(state, made.made), Scripted()
-    (old,) = (i for i, m in state.memories.items() if m.body == TEA)
-    group_, said = plain("b", COFFEE)
-    again = replace(said, contradictions=(Contradiction(memory_id=old, relation="contested"),))
-    made = look(state, [(group_, again)], judge)
-    assert (judge.asked, ops(made)) == ([], [])
-
-
-def test_a_bad_answer_is_asked_for_once_more_and_says_what_was_wrong() -> None:
-    judge = Scripted([BadReply("no JSON", raw="hm"), YES])
-    made = look(known(plain("a", TEA)), [plain("b", COFFEE, "2026-02-20")], judge)
-    assert judge.faults == ["", "no JSON"]
-    assert ops(made) == ["supersede"]
-    assert [f.raw for f in made.asked.failures] == ["hm"]
 
 
 @pytest.mark.parametrize(
@@ -298,19 +255,6 @@ def test_what_a_model_says_that_it_replaces_is_asked_a_second_time(
     assert ops(made) == found
 
 
-LONG = "Captions have 280 characters at most, and requests for captions go to Ana"
-SHORTER = "Captions may have 300 characters from now on"
-
-
-def test_what_is_replaced_in_part_waits_for_a_person() -> None:
-    state = known(plain("a", LONG, "2026-02-01"))
-    new = replacing("b", SHORTER, only(state, LONG), "2026-02-20")
-    still = "Requests for captions go to Ana"
-    made = look(state, [new], Scripted([replace(YES, still=still)]))
-    assert ops(made) == ["flag"]
-    assert f"a part of it still holds: {still}" in made.made.singles[0].reason
-
-
 def test_no_model_retires_what_a_person_confirmed() -> None:
     state = known(plain("a", RULE, "2026-02-01"))
     id_ = only(state, RULE)
@@ -320,23 +264,3 @@ def test_no_model_retires_what_a_person_confirmed() -> None:
     made = look(state, [replacing("b", NEWS_OF_IT, id_, "2026-02-20")], Scripted())
     assert ops(made) == ["flag"]
     assert "a person stated the older one" in made.made.singles[0].reason
-
-
-def test_pairs_go_out_in_batches_of_about_one_length_and_none_is_asked_twice() -> None:
-    judge = Scripted([replace(YES, is_contradiction=False)] * 60)
-    one = "Ana keeps the key of gate"
-    old = [plain(f"o{n}", f"{one} {n} in the {word} box") for n, word in enumerate(WORDS)]
-    new = [
-        plain(f"n{n}", f"{one} {n} in the {word} tin", "2026-02-20") for n, word in enumerate(WORDS)
-    ]
-    look(known(*old), new, judge)
-    pairs = [one.pair for one in judge.asked]
-    assert len(WORDS) <= len(pairs) == len(set(pairs))
-    assert max(judge.sizes) - min(judge.sizes) <= 1
-    assert max(judge.sizes) <= PAIRS
-
-
-WORDS = """
-red blue green grey pink brown black white gold silver copper iron clay stone glass straw wool silk
-linen paper cork slate
-""".split()

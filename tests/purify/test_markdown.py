@@ -110,27 +110,6 @@ def test_table_rows_carry_their_headers(text: str, rows: list[tuple[int, str]]) 
     assert [(lines[0], row) for kind, lines, row in parse(text) if kind == "row"] == rows
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("a\n```\nb\n# c\n", 2),
-        ("a\n~~~ sh\n", 2),
-        ("- a\n  ```\n  b\n", 2),
-        ("a\n\n<!-- b\nc\n", 3),
-    ],
-)
-def test_what_is_never_closed_is_told(text: str, line: int) -> None:
-    problems = parse_document("a.md", text.encode()).problems
-    assert [(p.rule, p.line, p.severity) for p in problems] == [
-        ("source-unclosed", line, "warning")
-    ]
-
-
-@pytest.mark.parametrize("text", ["```\na\n```", "```\na\n````\n\n", "- ```\n  a\n  ```\n- b\n"])
-def test_a_closed_fence_is_no_problem(text: str) -> None:
-    assert parse_document("a.md", text.encode()).problems == ()
-
-
 @given(st.text(alphabet="ab1 \t\r\n-*+>#`~|:<!=.)[]_x•・①", max_size=120))
 def test_blocks_never_leave_the_file(text: str) -> None:
     document = parse_document("a.md", text.encode())

@@ -15,7 +15,6 @@ from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import Files, State
-from memrepo.keys import links_of
 from memrepo.policies.entities import link_step
 from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.rules import CompressionRules
@@ -57,7 +56,7 @@ def _consolidate(state: State) -> None:
     among(state, plan.judge, plan.now, (), ())
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
     compression(plan, state, rules, lambda m: importance_of(m, words).importance.score, plan.judge)
-    link_step(state.active, {}, links_of(config.get))
+    link_step(state.active, {}, config.links)
 
 
 def _state(count: int) -> State:

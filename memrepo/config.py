@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,36 +13,31 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import CONFIG_NAME
-from memrepo.core.secret_kinds import SWITCHED
+from memrepo.core.times import parse_duration
 from memrepo.keys import (
-    CLASSIC,
+    BY_NAME,
     FIXED,
-    MORE,
+    FORMAT,
+    NEVER,
+    PLAN_NAMES,
+    SOURCE_PROFILES,
     Key,
-    chunks_of,
-    contradictions_of,
-    rules_of,
-    weights_of,
+    read_value,
 )
 from memrepo.policies.rules import (
-    CRONS,
-    SHELF_SIZES,
+    ArchiveRules,
+    CompressionRules,
     ContradictionRules,
+    DecayRules,
+    HotRules,
+    LinkRules,
+    Merits,
     PageRules,
     Rules,
+    TierRules,
     Weights,
 )
-from memrepo.read.sources import (
-    CLAIMS,
-    CLASSIC_CLAIMS,
-    CONTRACTS,
-    DENY,
-    NOTES,
-    NOTES_CLAIMS,
-    NOTES_NOTES,
-    SourceRules,
-)
-from memrepo.values import read_value
+from memrepo.read.sources import SourceRules
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
@@ -49,12 +45,9 @@ if TYPE_CHECKING:
     from memrepo.core.judge import Profile
     from memrepo.policies.cadence import Cadence
     from memrepo.policies.importance import Lexicon
-    from memrepo.policies.rules import CompressionRules, ImportanceRule
+    from memrepo.policies.rules import ImportanceRule
     from memrepo.text.sentences import ChunkRules
 
-FORMAT = 2
-"""The repository format that this program reads and writes. A newer format is read-only."""
-JUDGES = ("offline", "anthropic", "claude", "openclaw", "openai", "command", "replay")
 OUTSIDE = (
     "judge.command",
     "judge.base_url",
@@ -71,301 +64,6 @@ OUTSIDE = (
 RETIRED = frozenset({"dense.model", "notify.url", "notify.ping"})
 """Keys of the user's own configuration that no longer have an effect. `memrepo config` says so."""
 USER_FILE = "~/.config/memrepo/config.toml"
-PRICES: Mapping[str, tuple[float, ...]] = MappingProxyType(
-    {
-        "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
-        "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
-        # Price of prompts over 100,000 tokens. Shorter prompts cost a fifth.
-        "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
-    }
-)
-"""US dollars per million tokens, as published in October 2026: input, output, cache write, cache
-read."""
-
-KEYS: tuple[Key, ...] = (
-    Key(name="format", kind="whole", default=FORMAT, doc="Version of the repository's layout."),
-    Key(
-        name="profile",
-        kind="choice",
-        default="personal",
-        words=("personal", "business"),
-        doc="business excludes CHRONICLES.md, DREAMS.md and their views.",
-    ),
-    Key(
-        name="timezone",
-        kind="zone",
-        default="Asia/Manila",
-        doc="Zone in which times are shown and dates without an offset are read.",
-    ),
-    Key(
-        name="human_authors",
-        kind="texts",
-        default=(),
-        doc="E-mail addresses of the commit authors who are people, not programs.",
-    ),
-    Key(
-        name="sources.claims",
-        kind="texts",
-        default=CLAIMS,
-        doc="Files that runs distil into memories.",
-    ),
-    Key(
-        name="sources.notes",
-        kind="texts",
-        default=NOTES,
-        doc="Files that become notes only.",
-    ),
-    Key(name="sources.deny", kind="texts", default=DENY, doc="Files that are never read."),
-    Key(
-        name="sources.days",
-        kind="flag",
-        default=True,
-        doc="Whether lasting statements in daily logs also become claims, in addition to notes.",
-    ),
-    Key(
-        name="sources.profile",
-        kind="choice",
-        default=CONTRACTS[0],
-        words=CONTRACTS,
-        doc="workspace: the files of an agent's workspace; notes: every note of a vault or another"
-        " folder; classic: only memory-purifier's files, and no daily logs.",
-    ),
-    Key(
-        name="sources.kinds",
-        kind="texts",
-        default=(),
-        doc="Sets the kind of files instead of detecting it: `memory/ideas.md = rules`."
-        " `memrepo sources` shows the kind of each file.",
-    ),
-    Key(
-        name="secrets.off",
-        kind="texts",
-        default=(),
-        words=SWITCHED,
-        doc="Kinds of secrets that may be remembered like other texts: card, iban, pin,"
-        " seed-phrase, totp.",
-    ),
-    Key(
-        name="agents.removals",
-        kind="choice",
-        default="wait",
-        words=("wait", "allow"),
-        doc="Whether a person must approve an agent's request to remove a memory from recall"
-        " that a person wrote, edited or confirmed.",
-    ),
-    Key(
-        name="agents.additions",
-        kind="choice",
-        default="allow",
-        words=("allow", "review"),
-        doc="Whether a memory that an agent stores waits on a branch until a person accepts it;"
-        " notes of sessions do not wait.",
-    ),
-    Key(
-        name="run.judge",
-        kind="choice",
-        default="offline",
-        words=JUDGES,
-        doc="The judge: who scores and words memories.",
-    ),
-    Key(
-        name="run.shelf",
-        kind="choice",
-        default="normal",
-        words=tuple(SHELF_SIZES),
-        doc="How many memories runs create: small, normal (about 120 from a hundred files),"
-        " large, or all (everything except noise). The rest stays in its source, where search"
-        " finds it.",
-    ),
-    Key(
-        name="run.learn",
-        kind="flag",
-        default=True,
-        doc="Whether confirming, editing, pinning, rejecting or forgetting a memory changes the"
-        " rank of similar statements in later runs.",
-    ),
-    Key(
-        name="run.max_usd",
-        kind="money",
-        default=None,
-        doc="Spending limit of one run, in US dollars; unset means no limit.",
-    ),
-    Key(
-        name="run.max_tokens",
-        kind="whole",
-        default=None,
-        doc="Token limit of one run, input and output together.",
-    ),
-    Key(
-        name="run.max_usd_day",
-        kind="money",
-        default=None,
-        doc="Spending limit of all runs of a calendar day together, in US dollars.",
-    ),
-    Key(
-        name="run.max_usd_month",
-        kind="money",
-        default=None,
-        doc="Spending limit of all runs of a calendar month together, in US dollars.",
-    ),
-    Key(
-        name="run.max_tokens_month",
-        kind="whole",
-        default=None,
-        doc="Token limit of all runs of a calendar month together.",
-    ),
-    Key(
-        name="run.max_minutes",
-        kind="whole",
-        default=120,
-        doc="Minutes after which a run stops asking the judge: finished work lands, the rest"
-        " waits.",
-    ),
-    Key(
-        name="run.max_change_pct",
-        kind="percent",
-        default=20,
-        doc="A run that would remove a larger percentage of memories from recall waits for review.",
-    ),
-    Key(
-        name="run.reconciliation",
-        kind="choice",
-        default="review",
-        words=("review", "land"),
-        doc="Whether a reconciliation waits for review, or lands if it stays within"
-        " `run.max_change_pct`"
-        " (classic: land).",
-    ),
-    Key(
-        name="run.owner",
-        kind="name",
-        default=None,
-        doc="The only clone that may run, by name or id; unset: every clone may.",
-    ),
-    Key(
-        name="ledger.ref",
-        kind="ref",
-        default="refs/memrepo/access",
-        doc="Ref of the access ledger on the hub; use a branch if the hub refuses other refs.",
-    ),
-    Key(
-        name="judge.model",
-        kind="text",
-        default="claude-sonnet-5-5",
-        doc="The model that the judge uses; the default is for the anthropic judge only.",
-    ),
-    Key(
-        name="judge.verify_model",
-        kind="text",
-        default=None,
-        doc="A cheaper model for the second question, whether evidence states a wording.",
-    ),
-    Key(
-        name="judge.max_tokens",
-        kind="whole",
-        default=16000,
-        doc="Maximum length of an answer, in tokens.",
-    ),
-    Key(
-        name="judge.effort",
-        kind="choice",
-        default="medium",
-        words=("default", "low", "medium", "high", "xhigh", "max"),
-        doc="Effort level of the anthropic judge; default leaves it to the model.",
-    ),
-    Key(
-        name="judge.thinking",
-        kind="choice",
-        default="default",
-        words=("default", "adaptive", "disabled", "between_tools"),
-        doc="Whether to enable thinking for the anthropic judge; default leaves it to the model.",
-    ),
-    Key(
-        name="judge.timeout_s",
-        kind="seconds",
-        default=600,
-        doc="Seconds to wait for the answer of a service.",
-    ),
-    Key(
-        name="judge.idle_s",
-        kind="seconds",
-        default=90,
-        doc="Seconds without output after which a request is repeated.",
-    ),
-    Key(
-        name="judge.max_retries",
-        kind="count",
-        default=2,
-        doc="How many times to retry an overloaded or unreachable service.",
-    ),
-    Key(
-        name="judge.prices",
-        kind="prices",
-        default=PRICES,
-        doc="US dollars per million tokens by model: input, output, cache write, cache read.",
-    ),
-    Key(
-        name="schedule.incremental",
-        kind="crons",
-        default=CRONS["incremental"],
-        doc="When incremental runs are due: cron expressions in `timezone`.",
-    ),
-    Key(
-        name="schedule.reconciliation",
-        kind="crons",
-        default=CRONS["reconciliation"],
-        doc="When reconciliations are due; within an hour of one, incremental runs are skipped.",
-    ),
-    Key(
-        name="schedule.timeout_s",
-        kind="whole",
-        default=1200,
-        doc="Seconds after which a scheduled run is stopped.",
-    ),
-    Key(
-        name="reporting.enabled",
-        kind="flag",
-        default=False,
-        doc="Whether `report --chat` prints anything; false silences it in every mode.",
-    ),
-    Key(
-        name="reporting.mode",
-        kind="choice",
-        default="summary",
-        words=("silent", "summary", "full"),
-        doc="How much `report --chat` and scheduled runs print; if set, it applies to all runs.",
-    ),
-    Key(
-        name="telemetry.component",
-        kind="name",
-        default="memrepo",
-        doc="The name of memrepo in a telemetry log that programs share.",
-    ),
-    Key(
-        name="entities.aliases",
-        kind="aliases",
-        default=MappingProxyType({}),
-        doc="Other names of people, projects and tools, by their main name.",
-    ),
-    Key(
-        name="announce.channel",
-        kind="text",
-        default=None,
-        doc="Where an agent's scheduler delivers reports; with `reporting.enabled`.",
-    ),
-    Key(name="announce.to", kind="text", default=None, doc="The recipient of the reports there."),
-    *MORE,
-)
-SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
-    {
-        "notes": {"sources.claims": NOTES_CLAIMS, "sources.notes": NOTES_NOTES},
-        "classic": {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False},
-    }
-)
-"""Defaults of each source profile that differ from those of `workspace`."""
-BY_NAME: Mapping[str, Key] = MappingProxyType({key.name: key for key in KEYS})
-PLAN_NAMES: Mapping[str, str] = MappingProxyType({key.plan: key.name for key in KEYS if key.plan})
-"""Names of keys by their name in the engram plan."""
 _SECTIONS = frozenset(
     n.split(".")[0] for n in (*BY_NAME, *OUTSIDE, *RETIRED, *PLAN_NAMES, *FIXED) if "." in n
 )
@@ -396,24 +94,19 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def get(self, name: str) -> Any:
         """Return the effective value of a key. Raise KeyError for an unknown key."""
         key = BY_NAME[name]
-        if name not in self.values and key.kind == "crons":
+        if name in self.values:
+            return self.values[name]
+        if key.kind == "crons":
             return key.default[self.profile]
-        if name not in self.values and name in CLASSIC and self.lifecycle == "classic":
-            return CLASSIC[name]
-        if name not in self.values and name in (by := SOURCE_PROFILES.get(self.contract, {})):
-            return by[name]
-        return self.values.get(name, key.default)
-
-    @property
-    def contract(self) -> str:
-        """Return the source profile, which sets the default patterns of sources."""
-        return str(self.values.get("sources.profile", CONTRACTS[0]))
+        if key.classic is not None and self.lifecycle == "classic":
+            return key.classic
+        defaults = SOURCE_PROFILES.get(self.values.get("sources.profile", ""), {})
+        return defaults.get(name, key.default)
 
     @property
     def lifecycle(self) -> str:
         """Return the lifecycle profile, which sets the defaults of the keys for ageing."""
-        name = "lifecycle.profile"
-        return cast("str", self.values.get(name, BY_NAME[name].default))
+        return cast("str", self.get("lifecycle.profile"))
 
     @property
     def profile(self) -> Profile:
@@ -453,10 +146,47 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             reconciliation=self.get("schedule.reconciliation"),
         )
 
+    def _span(self, name: str) -> timedelta:
+        return parse_duration(self.get(name))
+
+    def _age(self, name: str) -> timedelta | None:
+        return None if self.get(name) == NEVER else self._span(name)
+
     @property
     def rules(self) -> Rules:
         """Return the rules for ageing, decay, the hot cache and the archive."""
-        return rules_of(self.get)
+        get, ttl = self.get, self.get("decay.ttl")
+        return Rules(
+            pace_pct=float(get("run.pace_pct")),
+            tiers=TierRules(
+                warm_after=self._span("tiers.warm_after"),
+                gist_after=self._span("tiers.gist_after"),
+                forgotten_after=self._span("tiers.forgotten_after"),
+                clean_after=self._age("tiers.clean_after"),
+                last=get("tiers.forgotten_last"),
+            ),
+            decay=DecayRules(
+                ttl={c: None if t == NEVER else parse_duration(t) for c, t in ttl.items()},
+                refreshed=get("decay.refreshed"),
+                lasting=get("decay.lasting"),
+                evidence=get("decay.evidence"),
+                timezone=get("timezone"),
+            ),
+            hot=HotRules(
+                budget=get("hot.budget"),
+                composed=get("hot.composed"),
+                sessions=get("hot.sessions"),
+                idle=get("hot.idle_sessions"),
+                path=get("hot.path"),
+                max_lines=get("hot.max_lines"),
+                max_bytes=get("hot.max_bytes"),
+            ),
+            archive=ArchiveRules(
+                after=self._age("archive.after"),
+                demoted_after=self._age("archive.demoted_after"),
+                review_after=self._span("archive.review_after"),
+            ),
+        )
 
     @property
     def lexicon(self) -> Lexicon:
@@ -471,7 +201,19 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def chunking(self) -> ChunkRules:
         """Return the rules for splitting texts into chunks for search."""
-        return chunks_of(self.get)
+        from memrepo.text.sentences import ChunkRules
+
+        return ChunkRules(
+            enabled=self.get("chunking.enabled"),
+            target=self.get("chunking.target"),
+            least=self.get("chunking.min"),
+            overlap=self.get("chunking.overlap"),
+        )
+
+    @property
+    def links(self) -> LinkRules:
+        """Return the rules for linking memories."""
+        return LinkRules(expand=self.get("links.expand"), most=self.get("links.most"))
 
     @property
     def pages(self) -> PageRules:
@@ -484,18 +226,25 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def contradictions(self) -> ContradictionRules:
         """Return the rules for comparing memories and for resolving contradictions."""
-        return contradictions_of(self.get)
+        names = ContradictionRules.__struct_fields__
+        return ContradictionRules(**{name: self.get(f"contradictions.{name}") for name in names})
 
     @property
     def weights(self) -> Weights:
         """Return the weight of each signal in recall."""
-        return weights_of(self.get)
+        return Weights(
+            meaning=float(self.get("recall.meaning")),
+            merits=Merits(
+                recency=float(self.get("recall.recency")),
+                access=float(self.get("recall.access")) if self.get("recall.boost_access") else 0.0,
+                half_life=self._span("recall.half_life"),
+                importance=float(self.get("recall.importance")),
+            ),
+        )
 
     @property
     def compression(self) -> CompressionRules:
         """Return the rules for compressing memories, with their exceptions."""
-        from memrepo.policies.rules import CompressionRules
-
         return CompressionRules(
             enabled=self.get("compression.enabled"),
             trigger=self.get("compression.trigger"),

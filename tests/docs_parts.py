@@ -16,11 +16,11 @@ from memrepo.actions.setup.hosts import CLIENTS
 from memrepo.actions.verbs import Verb
 from memrepo.checks.registry import RULES
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
-from memrepo.config import FIXED, KEYS, PLAN_NAMES
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
+from memrepo.keys import FIXED, KEYS, PLAN_NAMES
 from memrepo.merge.tombstones import TOMBSTONE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -13,11 +13,12 @@ import pytest
 from docs_parts import ROOT
 
 from memrepo.checks.registry import RULES
-from memrepo.config import KEYS, OUTSIDE
+from memrepo.config import OUTSIDE
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.faces.cli.parser import COMMANDS, Parser, add_globals, command_parser
+from memrepo.keys import KEYS
 
 PAGES = docs_parts.pages()
 GENERATED = [p for p in PAGES if docs_parts.PART.search(p.read_text(encoding="utf-8"))]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from driving import assert_sound, done, git, memories, memrepo, subjects
 
-from memrepo import config
+from memrepo import config, keys
 from memrepo.actions.setup import upgrade
 from memrepo.core.changes import Write
 from memrepo.core.state import State
@@ -33,7 +33,7 @@ def repo(_thawed: Path, tmp_path: Path) -> Path:
 
 
 def test_every_format_up_to_todays_is_frozen() -> None:
-    assert [path.stem for path in BUNDLES] == [f"format-{n + 1}" for n in range(config.FORMAT)]
+    assert [path.stem for path in BUNDLES] == [f"format-{n + 1}" for n in range(keys.FORMAT)]
 
 
 def test_it_is_read_as_it_is(repo: Path) -> None:
@@ -45,7 +45,7 @@ def test_it_is_read_as_it_is(repo: Path) -> None:
     assert bad == []
     report = memrepo(repo, "doctor", now=LATER).data
     failing = {c["name"] for c in report["checks"] if not c["ok"]}
-    if f"format = {config.FORMAT}\n" not in (repo / "memrepo.toml").read_text():
+    if f"format = {keys.FORMAT}\n" not in (repo / "memrepo.toml").read_text():
         failing -= {"format"}
     assert failing <= {"drivers", "hook", "hookspath", "identity", "program", "trust", "waiting"}
     hits = done(repo, "search", "heirloom tomatoes", now=LATER)["hits"]
@@ -113,7 +113,8 @@ def _renamed(state: State) -> list[Write]:
 @pytest.fixture
 def newer(monkeypatch: pytest.MonkeyPatch) -> int:
     """Make this program write the next format, to which the planted migration leads."""
-    number = config.FORMAT + 1
+    number = keys.FORMAT + 1
+    monkeypatch.setattr(keys, "FORMAT", number)
     monkeypatch.setattr(config, "FORMAT", number)
     monkeypatch.setattr(upgrade, "FORMAT", number)
     monkeypatch.setattr(upgrade, "MIGRATIONS", {number - 1: _renamed})

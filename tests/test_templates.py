@@ -14,8 +14,9 @@ import pytest
 import yaml
 
 from memrepo.assets import asset
-from memrepo.config import BY_NAME, KEYS, PRICES, parse_config
+from memrepo.config import parse_config
 from memrepo.core.memory import HOMES
+from memrepo.keys import BY_NAME, KEYS
 from memrepo.policies.rules import CRONS
 from memrepo.read.sources import SourceRules
 
@@ -90,7 +91,7 @@ def test_the_commented_judge_settings_are_the_defaults_in_force() -> None:
     lines = [line.removeprefix("# ") for line in shown.split("\n")]
     told = tomllib.loads("\n".join(line for line in lines if re.match(r"[\w-]+ = |\[", line)))
     prices = {name: tuple(four) for name, four in told.pop("judge")["prices"].items()}
-    assert prices == dict(PRICES)
+    assert prices == dict(BY_NAME["judge.prices"].default)
     defaults = {key.name: key.default for key in KEYS}
     assert told
     assert {f"judge.{key}": value for key, value in told.items()}.items() <= defaults.items()

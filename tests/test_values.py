@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from memrepo.config import KEYS, ConfigError, parse_config
-from memrepo.values import PATTERN_LENGTH
+from memrepo.config import ConfigError, parse_config
+from memrepo.keys import KEYS, PATTERN_LENGTH
+from memrepo.policies.rules import CRONS, ContradictionRules, Rules, Weights
+from memrepo.read.sources import SourceRules
 
 GOOD = (
     ("run.max_tokens = 1", 1),
@@ -83,3 +85,17 @@ def test_every_kind_is_tried() -> None:
     kinds = {key.name: key.kind for key in KEYS}
     tried = {kinds[line.partition(" = ")[0]] for line, _ in BAD}
     assert tried == set(kinds.values())
+
+
+def test_the_defaults_are_those_of_the_rules() -> None:
+    config = parse_config('timezone = "UTC"\n')
+    assert config.rules == Rules()
+    assert config.weights == Weights()
+    assert config.contradictions == ContradictionRules()
+    assert config.source_rules() == SourceRules()
+    assert dict(CRONS) == {mode: config_default(f"schedule.{mode}") for mode in CRONS}
+
+
+def config_default(name: str) -> Any:
+    """Return the default of a key as written in the table."""
+    return next(key.default for key in KEYS if key.name == name)

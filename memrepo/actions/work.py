@@ -247,7 +247,7 @@ class Work:
 
     def require_writable(self) -> None:
         """Raise NewerFormat or OlderFormat if this version cannot write the repository's format."""
-        from memrepo.config import FORMAT
+        from memrepo.keys import FORMAT
 
         found = self.config.get("format")
         if found != FORMAT:

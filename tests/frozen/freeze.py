@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE.parent))
 import workspaces  # noqa: E402
 from driving import begin, done, git, memories, memrepo  # noqa: E402
 
-from memrepo.config import FORMAT  # noqa: E402
+from memrepo.keys import FORMAT  # noqa: E402
 
 
 def frozen(base: Path) -> Path:

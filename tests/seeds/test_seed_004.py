@@ -18,7 +18,7 @@ from mcp_driving import text as answer_of
 from mcp_driving import with_client
 from seed_rows import DOCS, assert_each_row_has_an_end, row
 
-from memrepo.config import FIXED, PLAN_NAMES
+from memrepo.keys import FIXED, PLAN_NAMES
 from memrepo.store.ledger import REF
 from memrepo.text.sentences import ChunkRules, chunks, sentences
 

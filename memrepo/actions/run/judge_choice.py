@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from memrepo.actions.work import Work, outside
-from memrepo.config import BY_NAME
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
     Assessment,
@@ -36,6 +35,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Gist
 from memrepo.core.messages import counted
+from memrepo.keys import BY_NAME
 
 if TYPE_CHECKING:
     from memrepo.judges.budget import Limit, Price

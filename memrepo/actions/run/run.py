@@ -46,8 +46,8 @@ from memrepo.actions.run.timetable import superseded
 from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey
 from memrepo.actions.work import Work, uncollected
-from memrepo.config import JUDGES
 from memrepo.core.errors import UsageError
+from memrepo.keys import JUDGES
 from memrepo.store.ledger import ledger_of
 from memrepo.store.stream import CannotSign
 

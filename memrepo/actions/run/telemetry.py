@@ -149,7 +149,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
         ),
         largest=largest if is_large else "",
         largest_pct=round(100 * count / len(claims)) if is_large else 0,
-        properties=_properties(work, read) if work.config.contract == "notes" else (),
+        properties=_properties(work, read) if work.config.get("sources.profile") == "notes" else (),
         first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
     )
 

@@ -37,7 +37,6 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.keys import links_of
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import moves, prunable
@@ -350,7 +349,7 @@ def _links(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tupl
     """Link claims that mention the same names, in one commit."""
     del judge
     config = work.config
-    rules = links_of(config.get)
+    rules = config.links
     if not rules.expand:
         return ()
     step = link_step(state.active, config.get("entities.aliases"), rules, plan.decided)

@@ -19,20 +19,10 @@ from memrepo.actions.landing import prepare
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.setup.toml_edits import with_value, without
 from memrepo.actions.work import Work, outside
-from memrepo.config import (
-    BY_NAME,
-    KEYS,
-    OUTSIDE,
-    PLAN_NAMES,
-    RETIRED,
-    Config,
-    git_name,
-    line_of,
-    parse_config,
-)
+from memrepo.config import OUTSIDE, RETIRED, Config, git_name, line_of, parse_config
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.keys import Key
+from memrepo.keys import BY_NAME, KEYS, PLAN_NAMES, Key
 from memrepo.store import settings
 
 What = Literal["show", "set", "add", "remove", "unset", "explain"]

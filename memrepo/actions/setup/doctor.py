@@ -25,13 +25,13 @@ from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.checks import registry
-from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS, HOT_NAMES
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
+from memrepo.keys import FORMAT
 from memrepo.store import embedder, history, settings
 from memrepo.store.answers import broken_runs
 from memrepo.store.index import Filter

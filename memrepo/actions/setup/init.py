@@ -25,6 +25,7 @@ from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
 from memrepo.formats.lineage import CLAIMS
+from memrepo.keys import is_zone
 from memrepo.read.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.git import top_of
@@ -51,7 +52,6 @@ from memrepo.store.workspace import (
     holds_sources,
     read_workspace,
 )
-from memrepo.values import is_zone
 
 InitProfile = Literal["personal", "business", "classic"]
 

@@ -22,13 +22,13 @@ from memrepo.actions.request import DryRun, Reason
 from memrepo.actions.run.guard import upgrade_due
 from memrepo.actions.setup.toml_edits import with_value
 from memrepo.actions.work import NewerFormat, Work
-from memrepo.config import FORMAT
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Plan, Remove, Step, Write
 from memrepo.core.ids import slugify, stem_of
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
+from memrepo.keys import FORMAT
 from memrepo.purify.known import CROWD
 
 _UNDATED = regex(r"(?<=/)undated/[0-9a-f]{2}/(?=[^/]+$)")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.derived import hot_rules
 from memrepo.actions.work import NewerFormat, Work
-from memrepo.config import FORMAT, Config, parse_config
+from memrepo.config import Config, parse_config
 from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
@@ -21,6 +21,7 @@ from memrepo.core.layout import CONFIG_NAME, Layout
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, apply, play
+from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states

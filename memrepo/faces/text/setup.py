@@ -11,7 +11,6 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import parse_time
 from memrepo.faces.text.check import findings
-from memrepo.keys import CLASSIC
 
 if TYPE_CHECKING:
     from memrepo.actions.result import Result
@@ -103,6 +102,8 @@ def init(request: object, result: init_.Result, *, colour: bool) -> str:
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]
     if result.profile == "classic":
+        from memrepo.keys import CLASSIC
+
         changed = ", ".join(CLASSIC)
         lines.append(f"note: these keys have the values of the original programs: {changed}")
     lines += [f"note: {warning}" for warning in result.warnings]

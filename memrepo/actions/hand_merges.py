@@ -274,7 +274,7 @@ def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
     """
     if since in ("", at.tree.commit):
         return ()
-    git = at.store.repo.light
+    git = at.store.repo
     hands = [hand.id for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
     if not hands:
         return ()
@@ -462,12 +462,12 @@ def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
     """
     if since in ("", at.tree.commit):
         return
-    layout, git = at.tree.layout, at.store.repo.light
+    layout, git = at.tree.layout, at.store.repo
     area = layout.area("tombstones")
     words = ("rev-list", "--full-history", "--no-merges", f"{since}..{at.tree.commit}")
     seen = {
         (path, blob)
-        for _, path, old, new in changes(git, git.ask(*words, "--", area).split())
+        for _, path, old, new in changes(git, git.call(*words, "--", area).split())
         for blob in filter(None, (old, new))
     }
     # Include older tombstones that were removed only by a merge, or replaced by a symbolic link.

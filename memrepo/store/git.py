@@ -28,7 +28,7 @@ from memrepo.core.patterns import regex
 
 # The variables listed by `git rev-parse --local-env-vars`, except command-line configuration.
 # Inherited from a hook or an alias, they would point our git processes at another repository.
-_LOCAL = """
+_LOCAL_VARIABLES = """
     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE
     GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX
     GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_INDEX_FILE GIT_LITERAL_PATHSPECS
@@ -64,7 +64,7 @@ def verb_of(words: Iterable[str]) -> str:
     return next((word for word in words if not word.startswith("-") and "=" not in word), "")
 
 
-def told(text: str) -> str:
+def one_line(text: str) -> str:
     """Join git's output lines into one line, and remove passwords from URLs."""
     return _SECRET.sub("://...@", " ".join(text.split()))
 
@@ -74,7 +74,7 @@ def isolate(*, keep_index: bool = False) -> None:
 
     Hooks set `keep_index`, because `git commit -a` and partial commits use a separate index file.
     """
-    for name in _LOCAL:
+    for name in _LOCAL_VARIABLES:
         if not (keep_index and name == "GIT_INDEX_FILE"):
             os.environ.pop(name, None)
     # None of our commands may stop to ask for a password or open an editor.
@@ -87,9 +87,9 @@ def isolate(*, keep_index: bool = False) -> None:
 
 def in_english(index: Path | None = None) -> dict[str, str]:
     """Return an environment in which git prints English, with `index` as index file if given."""
-    ours = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
-    said = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
-    return {**os.environ, **said, **ours}
+    separate = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
+    plain = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
+    return {**os.environ, **plain, **separate}
 
 
 def index_of_commit() -> str:
@@ -135,7 +135,7 @@ SETTINGS = (
     "i18n.logOutputEncoding=UTF-8",
 )
 """Settings for every git process that memrepo starts, here and in `door`."""
-_JOINING = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
+_MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 FILES = ("100644", "100755")
 _YEAR_10000 = 253402300800
 
@@ -158,7 +158,7 @@ class GitFailed(MemrepoError):
     """
 
     def __init__(self, verb: str, text: str, code: int = 0) -> None:
-        cause = told(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
+        cause = one_line(text) or (f"signal {-code} ended it" if code < 0 else f"exit code {code}")
         fix = "for details, run `git status` and `git fsck`"
         lock = _LOCK.search(text)
         if lock:
@@ -168,7 +168,7 @@ class GitFailed(MemrepoError):
         if self.by_system and not lock:
             fix = "free disk space, or give the user that runs memrepo write permission there"
         super().__init__(f"git {verb} failed: {cause}", fix=fix)
-        self.said = cause
+        self.cause = cause
         self.code = code
 
 
@@ -190,7 +190,7 @@ class Git:
         isolate(keep_index=True)
         self.top = top
         self.closed = False
-        self._standing: list[subprocess.Popen[bytes]] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
 
     @cached_property
     def objects(self) -> Objects:
@@ -206,9 +206,9 @@ class Git:
         return self.top / place.read_text("utf-8").removeprefix("gitdir:").strip()
 
     @property
-    def joining(self) -> bool:
+    def is_merging(self) -> bool:
         """Return whether the current commit completes a merge, cherry-pick, revert or squash."""
-        return any((self.folder / name).exists() for name in _JOINING)
+        return any((self.folder / name).exists() for name in _MERGE_FILES)
 
     def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
         """Start git with pipes, on another index file if given. Call `end` to stop the process."""
@@ -221,67 +221,71 @@ class Git:
                 stderr=subprocess.DEVNULL,
                 env=in_english(index),
             )
-        self._standing.append(process)
+        self._processes.append(process)
         return process
 
     def end(self, process: subprocess.Popen[bytes]) -> None:
         """Terminate a process started by `start`, even if it is still working."""
-        self._standing.remove(process)
+        self._processes.remove(process)
         for pipe in filter(None, (process.stdin, process.stdout)):
             with suppress(BrokenPipeError):
                 pipe.close()
         process.terminate()
         process.wait()
 
-    def ask(
+    def call(
         self,
         *words: str,
-        fed: bytes = b"",
+        data: bytes = b"",
         lines: Iterable[str] = (),
         stdin: int | None = None,
-        held: tuple[int, ...] = (),
-        no: int = 0,
-        forgive: bool = False,
+        inherited: tuple[int, ...] = (),
+        accepted: int = 0,
+        check: bool = True,
         env: Mapping[str, str] | None = None,
     ) -> str:
         """Run git and return its unmodified output. Raises GitFailed on failure.
 
-        Paths are matched literally, not as patterns. Standard input is `fed`, `lines` or the
-        descriptor `stdin`. Git inherits the descriptors in `held`, so a lock among them stays
-        locked while git runs, even if this process dies. The exit code `no` counts as an answer.
-        With `forgive` every exit code does, but ending by a signal is always a failure.
+        Paths are matched literally, not as patterns. Standard input is `data`, `lines` or the
+        descriptor `stdin`. Git inherits descriptors, so a lock among them stays locked while git
+        runs, even if this process dies. The exit code `accepted` counts as an answer. Without
+        `check` every exit code does, but ending by a signal is always a failure.
         """
-        fed = fed or "".join(lines).encode("utf-8", "surrogateescape")
-        given: dict[str, Any] = {"input": fed} if fed else {"stdin": stdin or subprocess.DEVNULL}
+        data = data or "".join(lines).encode("utf-8", "surrogateescape")
+        source: dict[str, Any] = {"input": data} if data else {"stdin": stdin or subprocess.DEVNULL}
         with _called():
             done: subprocess.CompletedProcess[bytes] = subprocess.run(
                 self._command(words),
-                **given,
+                **source,
                 capture_output=True,
                 check=False,
-                pass_fds=held,
+                pass_fds=inherited,
                 env={**in_english(), **(env or {})},
             )
-        if done.returncode < 0 or (done.returncode not in (0, no) and not forgive):
-            said = done.stderr.decode("utf-8", "replace")
-            raise GitFailed(verb_of(words), said, done.returncode)
+        if done.returncode < 0 or (check and done.returncode not in (0, accepted)):
+            raise GitFailed(verb_of(words), done.stderr.decode("utf-8", "replace"), done.returncode)
         return done.stdout.decode("utf-8", "surrogateescape")
 
     def _command(self, words: Iterable[str]) -> list[str]:
         words = [*words]
         # Our settings must not hide the user's configuration from `git config`.
-        set_ = () if words[:1] == ["config"] else SETTINGS
-        return [_GIT, "-C", str(self.top), *(w for one in set_ for w in ("-c", one)), *words]
+        settings = () if words[:1] == ["config"] else SETTINGS
+        options = (word for setting in settings for word in ("-c", setting))
+        return [_GIT, "-C", str(self.top), *options, *words]
 
     def read(self, blob: str) -> bytes:
         """Return the content of a blob. Raises Missing if the repository lacks the blob."""
         return self.objects.read(blob)
 
+    def stop(self) -> None:
+        """End all long-running processes, for example because they hold old packs open."""
+        for process in [*self._processes]:
+            self.end(process)
+
     def close(self) -> None:
         """End all long-running processes. Later reads start one process per answer."""
         self.closed = True
-        for process in [*self._standing]:
-            self.end(process)
+        self.stop()
 
     def __enter__(self) -> Git:
         return self
@@ -295,9 +299,9 @@ def top_of(where: Path) -> Path | None:
     return next((p for p in (where, *where.parents) if (p / ".git").exists()), None)
 
 
-def seconds(said: str) -> int:
+def seconds(text: str) -> int:
     """Return a commit's time in seconds since the epoch, or 0 for the year 10000 and later."""
-    found = int(said.strip() or 0)
+    found = int(text.strip() or 0)
     return found if found < _YEAR_10000 else 0
 
 
@@ -308,7 +312,7 @@ _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _KINDS = {kind.encode(): kind for kind in ("blob", "tree", "commit", "tag")}
 _BATCH = 100
 """Maximum number of objects in memory at once. The names of a batch fit in a pipe."""
-_NAMES = 32 * 1024
+_NAMES_BYTES = 32 * 1024
 _CHUNK = 1024 * 1024
 
 
@@ -322,7 +326,7 @@ class Missing(MemrepoError):
         )
 
 
-class Found(msgspec.Struct, frozen=True):
+class Object(msgspec.Struct, frozen=True):
     """A git object: its id, its kind (blob, tree, commit or tag) and its content."""
 
     id: str
@@ -330,46 +334,14 @@ class Found(msgspec.Struct, frozen=True):
     data: bytes
 
 
-class Entry(msgspec.Struct, frozen=True):
+class TreeEntry(msgspec.Struct, frozen=True):
     """An entry of a git tree: an object id, and a mode as printed by `git ls-tree`."""
 
     mode: str
     id: str
 
 
-NOTHING = Entry("000000", "")
-_FIXED = regex(r"[0-9a-f]{40,64}(?:\^\{(?:tree|commit)\})?")
-"""Pattern of revisions that always refer to the same object."""
-_MAX_BYTES = 16 * 1024 * 1024
-
-
-class _Remembered:
-    """Cache of objects read by this process. Repositories opened at the same path share it."""
-
-    def __init__(self) -> None:
-        self._found: dict[tuple[Path, str], Found] = {}
-        self._size = 0
-
-    def get(self, top: Path, name: str) -> Found | None:
-        return self._found.get((top, name))
-
-    def add(self, top: Path, name: str, found: Found | None) -> None:
-        if found is None or not _FIXED.fullmatch(name):
-            return
-        if self._size + len(found.data) > _MAX_BYTES:
-            self._found.clear()
-            self._size = 0
-        self._found[top, name] = found
-        self._size += len(found.data)
-
-
-_remembered: _Remembered | None = None
-
-
-def remember_objects() -> None:
-    """Cache all objects read from now on, because a server reads the same objects repeatedly."""
-    global _remembered  # noqa: PLW0603 - set once, when a server starts
-    _remembered = _Remembered()
+ABSENT = TreeEntry("000000", "")
 
 
 class Objects:
@@ -380,18 +352,9 @@ class Objects:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
 
-    def find(self, name: str) -> Found | None:
-        """Return the object with a given name, or None if it does not exist.
-
-        Raise GitFailed on failure.
-        """
-        if _remembered is None:
-            return next(self.each([name]))
-        if (known := _remembered.get(self._git.top, name)) is not None:
-            return known
-        found = next(self.each([name]))
-        _remembered.add(self._git.top, name, found)
-        return found
+    def find(self, name: str) -> Object | None:
+        """Return the object with a given name, or None if it does not exist."""
+        return next(self.each([name]))
 
     def read(self, name: str) -> bytes:
         """Return the content of an object that must exist. Raises Missing or GitFailed."""
@@ -404,7 +367,7 @@ class Objects:
         found = self.find(f"{revision}^{{commit}}")
         return found.id if found is not None else ""
 
-    def each(self, names: Iterable[str], most: int | None = None) -> Iterator[Found | None]:
+    def each(self, names: Iterable[str], limit: int | None = None) -> Iterator[Object | None]:
         """Yield the objects with the given names, in the same order.
 
         Yield None for an object that does not exist or has more than `most` bytes. Also yield None
@@ -413,19 +376,19 @@ class Objects:
         names = iter(names)
         ahead: str | None = next(names, None)
         while ahead is not None:
-            part, size = [ahead], len(ahead)
+            batch, size = [ahead], len(ahead)
             for ahead in names:
                 size += len(ahead)
-                if len(part) == _BATCH or size > _NAMES:
+                if len(batch) == _BATCH or size > _NAMES_BYTES:
                     break
-                part.append(ahead)
+                batch.append(ahead)
             else:
                 ahead = None
-            yield from self._part(part, most)
+            yield from self._batch(batch, limit)
 
     # -- trees -------------------------------------------------------------------------------
 
-    def files(self, tree: str) -> Iterator[tuple[str, Entry]]:
+    def files(self, tree: str) -> Iterator[tuple[str, TreeEntry]]:
         """Yield the (path, entry) pairs of all files in a tree or commit, including subfolders."""
         open_ = [(b"", self._tree(tree))]
         while open_:
@@ -436,21 +399,21 @@ class Objects:
                 else:
                     yield (above + name).decode("utf-8", "surrogateescape"), entry
 
-    def at(self, tree: str, path: str) -> Entry | None:
+    def at(self, tree: str, path: str) -> TreeEntry | None:
         """Return the entry at a path in a tree or commit, or None if the path is absent."""
-        entry: Entry | None = Entry(FOLDER, tree)
+        entry: TreeEntry | None = TreeEntry(FOLDER, tree)
         for name in path.encode("utf-8", "surrogateescape").split(b"/"):
             if entry is None or entry.mode != FOLDER:
                 return None
             entry = self._tree(entry.id).get(name)
         return entry
 
-    def differences(self, one: str, other: str) -> Iterator[tuple[str, Entry, Entry]]:
+    def differences(self, one: str, other: str) -> Iterator[tuple[str, TreeEntry, TreeEntry]]:
         """Yield (path, entry before, entry after) for each difference between two trees.
 
-        An empty tree name means no files. NOTHING stands for an absent entry.
+        An empty tree name means no files. ABSENT stands for an absent entry.
         """
-        before, after = (Entry(FOLDER, tree) if tree else NOTHING for tree in (one, other))
+        before, after = (TreeEntry(FOLDER, tree) if tree else ABSENT for tree in (one, other))
         open_ = [(b"", before, after)]
         while open_:
             above, before, after = open_.pop()
@@ -458,12 +421,12 @@ class Objects:
                 self._tree(side.id) if side.mode == FOLDER else {} for side in (before, after)
             )
             for name in dict.fromkeys((*first, *second)):
-                a, b = first.get(name, NOTHING), second.get(name, NOTHING)
+                a, b = first.get(name, ABSENT), second.get(name, ABSENT)
                 if a == b:
                     continue
                 if FOLDER in (a.mode, b.mode):
                     open_.append((above + name + b"/", a, b))
-                a, b = (side if side.mode != FOLDER else NOTHING for side in (a, b))
+                a, b = (side if side.mode != FOLDER else ABSENT for side in (a, b))
                 if a != b:
                     yield (above + name).decode("utf-8", "surrogateescape"), a, b
 
@@ -474,7 +437,7 @@ class Objects:
         object of a folder is missing, return one missing id under an empty path.
         """
         words = ("rev-list", "--objects", "--missing=print", "--no-walk", commit)
-        lines = self._git.ask(*words, forgive=True).split("\n")
+        lines = self._git.call(*words, check=False).split("\n")
         lost = {line[1:] for line in lines if line.startswith("?")}
         if not lost or self.is_partial():
             return {}
@@ -483,12 +446,12 @@ class Objects:
         except Missing:
             return {"": min(lost)}
 
-    def every(self) -> Iterator[Found]:
+    def every(self) -> Iterator[Object]:
         """Yield every object stored in the repository, whether reachable or not."""
-        said = self._git.ask("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+        said = self._git.call("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
         yield from filter(None, self.each(said.split()))
 
-    def _tree(self, name: str) -> Mapping[bytes, Entry]:
+    def _tree(self, name: str) -> Mapping[bytes, TreeEntry]:
         found = self.find(f"{name}^{{tree}}")
         if found is None:
             raise Missing(name)
@@ -496,45 +459,40 @@ class Objects:
 
     # -- the child process -------------------------------------------------------------------
 
-    def _part(self, names: Sequence[str], most: int | None) -> list[Found | None]:
+    def _batch(self, names: Sequence[str], limit: int | None) -> list[Object | None]:
         """Return the objects with the given names. Restart git once for each name if it ends."""
-        found: list[Found | None] = []
-        tried = -1
+        found: list[Object | None] = []
+        failed_at = -1
         while len(found) < len(names):
             try:
-                found += self._answers(names[len(found) :], most)
-            except _Ended as ended:
-                found += ended.before
-                if len(found) > tried:
-                    tried = len(found)
+                self._read_answers(names[len(found) :], limit, found)
+            except (BrokenPipeError, EOFError):
+                if len(found) > failed_at:
+                    failed_at = len(found)
                 elif self.is_partial():
                     found.append(None)  # the remote with the object cannot be reached
                 else:
-                    self._git.ask("rev-parse", "--git-dir")  # fails with a clear message
+                    self._git.call("rev-parse", "--git-dir")  # fails with a clear message
                     raise GitFailed("cat-file", "it ended before it answered") from None
         return found
 
-    def _answers(self, names: Sequence[str], most: int | None) -> list[Found | None]:
-        """Request objects from the git process. Raise _Ended with the answers so far if it ends."""
-        found: list[Found | None] = []
+    def _read_answers(
+        self, names: Sequence[str], limit: int | None, found: list[Object | None]
+    ) -> None:
+        """Request objects from the git process, and append its answers as they are read."""
         process = self._running()
         try:
             into, out = _pipes(process)
             lines = (name if "\n" not in name else "" for name in names)
             into.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
             into.flush()
-            found.extend(
-                _answer(out, name, most) for name in names
-            )  # keeps answers before an error
-        except (BrokenPipeError, EOFError):
-            self._end()
-            raise _Ended(found) from None
+            for name in names:
+                found.append(_answer(out, name, limit))  # noqa: PERF401 - survives an error
         except BaseException:
             self._end()  # unread output would be mistaken for the next answers
             raise
         if self._git.closed:
             self._end()
-        return found
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._owner != os.getpid():
@@ -552,15 +510,7 @@ class Objects:
     def is_partial(self) -> bool:
         """Return whether this is a partial clone, whose missing objects a remote has promised."""
         words = ("config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$")
-        return bool(self._git.ask(*words, no=1))
-
-
-class _Ended(Exception):
-    """Raised when the git process ended early. `before` contains the answers received so far."""
-
-    def __init__(self, before: list[Found | None]) -> None:
-        super().__init__()
-        self.before = before
+        return bool(self._git.call(*words, accepted=1))
 
 
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
@@ -569,7 +519,7 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     return process.stdin, process.stdout
 
 
-def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
+def _answer(out: IO[bytes], name: str, limit: int | None) -> Object | None:
     """Read one answer of `cat-file --batch`. Raises EOFError at the end or for invalid output."""
     head = out.readline()
     said = head.split()
@@ -580,12 +530,12 @@ def _answer(out: IO[bytes], name: str, most: int | None) -> Found | None:
     id_, kind, size = said[0].decode(), _KINDS[said[1]], int(said[2])
     if id_ != name and _ID.fullmatch(name):
         raise EOFError
-    if most is not None and size > most:
+    if limit is not None and size > limit:
         left = size + 1
         while left:
             left -= len(_exactly(out, min(left, _CHUNK)))
         return None
-    return Found(id_, kind, _exactly(out, size + 1)[:-1])
+    return Object(id_, kind, _exactly(out, size + 1)[:-1])
 
 
 def _exactly(out: IO[bytes], size: int) -> bytes:
@@ -595,17 +545,17 @@ def _exactly(out: IO[bytes], size: int) -> bytes:
     return data
 
 
-def names(tree: Found) -> list[str]:
+def names(tree: Object) -> list[str]:
     """Return the names of the entries in a tree object."""
     found = (name for name, _ in _entries(tree.data, len(tree.id) // 2))
     return [name.decode("utf-8", "surrogateescape") for name in found]
 
 
-def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:
+def _entries(data: bytes, width: int) -> Iterator[tuple[bytes, TreeEntry]]:
     """Yield (name, entry) pairs of a tree object whose ids are `width` bytes long."""
     at = 0
     while at < len(data):
         end = data.index(b"\0", at)
         mode, name = data[at:end].split(b" ", 1)
         at = end + 1 + width
-        yield name, Entry(mode.decode().zfill(6), data[end + 1 : at].hex())
+        yield name, TreeEntry(mode.decode().zfill(6), data[end + 1 : at].hex())

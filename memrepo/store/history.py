@@ -85,7 +85,7 @@ def _format() -> str:
 
 def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
     """Yield the commits listed by `git log`, newest first. The arguments must be trusted."""
-    raw = repo.light.ask("log", "-z", f"--format={_format()}", *arguments)  # `status` calls this
+    raw = repo.call("log", "-z", f"--format={_format()}", *arguments)  # `status` calls this
     flat = raw.split("\0")[:-1]
     for parts in zip(*[iter(flat)] * WIDTH, strict=True):
         yield _entry(parts)
@@ -169,7 +169,7 @@ def birth(repo: Repo, head: str, config: str) -> str:
     A commit is not found if a merge itself added the file.
     """
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
-    return next(iter(repo.light.ask(*words).split()), "")
+    return next(iter(repo.call(*words).split()), "")
 
 
 def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:

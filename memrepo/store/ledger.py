@@ -123,15 +123,15 @@ class Ledger:
     def reaches(self, commit: str) -> bool:
         """Return whether the ledger still contains everything in one of its earlier commits."""
         tip = self.tip()
-        if commit == tip or not (tip and self.repo.light.objects.commit(commit)):
+        if commit == tip or not (tip and self.repo.objects.commit(commit)):
             return commit == tip
-        return commit in self.repo.light.ask("merge-base", commit, tip, no=1).split()
+        return commit in self.repo.call("merge-base", commit, tip, accepted=1).split()
 
     def blobs(self, commit: str) -> dict[str, str]:
         """Return {segment name: blob id} for a commit of the ledger."""
         if not commit:
             return {}
-        return {name: entry.id for name, entry in self.repo.light.objects.files(commit)}
+        return {name: entry.id for name, entry in self.repo.objects.files(commit)}
 
     def segment(self, blob: str) -> Segment:
         """Read a ledger segment, given its blob id."""
@@ -172,7 +172,7 @@ class Ledger:
         with lock(self.folder, "access", wait_s=WAIT_S):
             tip = self.tip()
             if not tip:
-                self.repo.light.ask("update-ref", REF, commit)
+                self.repo.call("update-ref", REF, commit)
                 return commit
             mine, theirs = self.blobs(tip), self.blobs(commit)
             new = {name: blob for name, blob in theirs.items() if name not in mine}
@@ -253,7 +253,7 @@ class Ledger:
                 out.write(b"\n")
             out.write(b"done\n")
             out.seek(0)
-            self.repo.light.ask("fast-import", "--quiet", "--done", stdin=out.fileno())
+            self.repo.call("fast-import", "--quiet", "--done", stdin=out.fileno())
         return self.tip()
 
     # -- reading -----------------------------------------------------------------------------

@@ -17,21 +17,16 @@ from typing import TYPE_CHECKING
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
-from memrepo.store.git import isolate, refuse_no_git
+from memrepo.store.git import Git, GitFailed, isolate, refuse_no_git
 
 if TYPE_CHECKING:
     import git
 
     from memrepo.store.door import Door
-    from memrepo.store.git import Git
 
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_TO = "ref: "
 _DIGITS = regex(r"[0-9a-f]{4,64}")
-
-
-class _AskGit(Exception):
-    """Raised when git must be called because the ref files do not contain the answer."""
+_REF = "ref: "
 
 
 class Refs:
@@ -39,95 +34,39 @@ class Refs:
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
-        self._own, self._common = Path(repo.git_dir), Path(repo.common_dir)
 
     @property
     def branch(self) -> str:
         """Return the full name of the current branch, or an empty string if HEAD is detached."""
-        try:
-            said = self._head()
-        except _AskGit:
-            return self._repo.light.ask("symbolic-ref", "-q", "HEAD", no=1).strip()
-        return said.removeprefix(_TO) if said.startswith(_TO) else ""
+        head = _line(self._repo.git_dir / "HEAD")
+        if head.startswith(f"{_REF}refs/heads/") and not head.endswith(".invalid"):
+            return head.removeprefix(_REF)
+        return self._repo.call("symbolic-ref", "-q", "HEAD", accepted=1).strip()
 
     @property
     def head(self) -> str:
         """Return the id of the commit at HEAD, or an empty string if there is no commit yet."""
-        try:
-            said = self._head()
-            return self._named(said.removeprefix(_TO)) if said.startswith(_TO) else said
-        except _AskGit:
-            return self._asked("HEAD")
+        head = _line(self._repo.git_dir / "HEAD")
+        return self.id(head.removeprefix(_REF) if head.startswith(f"{_REF}refs/") else "HEAD")
 
     def id(self, ref: str) -> str:
         """Return the id of the object that a full ref name refers to, or "" if there is none."""
-        try:
-            return self._named(ref)
-        except _AskGit:
-            return self._asked(ref)
+        found = _line(self._repo.common_dir / ref) if ref.startswith("refs/") else ""
+        if _ID.fullmatch(found):
+            return found
+        return self._repo.call("rev-parse", "-q", "--verify", ref, accepted=1).strip()
 
     def below(self, folder: str) -> list[str]:
         """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""
-        try:
-            self._refuse_other_kinds()
-            found = {name for name in self._packed() if name.startswith(folder)}
-            for place, _, names in os.walk(self._common / folder, onerror=_raise):
-                above = Path(place).relative_to(self._common).as_posix()
-                loose = (f"{above}/{name}" for name in names if not name.endswith(".lock"))
-                found.update(name for name in loose if self._named(name))
-        except (_AskGit, OSError):
-            return self._repo.light.ask("for-each-ref", "--format=%(refname)", folder).split()
-        return sorted(found)
-
-    def _asked(self, ref: str) -> str:
-        return self._repo.light.ask("rev-parse", "-q", "--verify", ref, no=1).strip()
-
-    def _head(self) -> str:
-        """Return the content of HEAD: `ref: ` and a branch name, or a commit id if detached."""
-        self._refuse_other_kinds()
-        place = self._own / "HEAD"
-        try:
-            said = "" if place.is_symlink() else place.read_text("utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            said = ""
-        name = said.removeprefix("ref:").strip()
-        if said.startswith("ref:") and name.startswith("refs/"):
-            return _TO + name
-        if not _ID.fullmatch(said):
-            raise _AskGit
-        return said
-
-    def _named(self, ref: str) -> str:
-        self._refuse_other_kinds()
-        try:
-            said = (self._common / ref).read_text("ascii").strip()
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-            # Packing writes a ref to packed-refs before it deletes the file.
-            return self._packed().get(ref, "")
-        except (OSError, UnicodeDecodeError):
-            raise _AskGit from None
-        if not _ID.fullmatch(said):
-            raise _AskGit
-        return said
-
-    def _packed(self) -> dict[str, str]:
-        try:
-            text = (self._common / "packed-refs").read_text("utf-8", "surrogateescape")
-        except FileNotFoundError:
-            return {}
-        except OSError:
-            raise _AskGit from None
-        rows = (line.split(" ", 1) for line in text.split("\n") if line and line[0] not in "#^")
-        return {name: id_ for id_, name in rows}
-
-    def _refuse_other_kinds(self) -> None:
-        if not (self._common / "refs" / "heads").is_dir() or (self._common / "reftable").exists():
-            raise _AskGit
+        return self._repo.call("for-each-ref", "--format=%(refname)", folder).split()
 
 
-def _raise(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError | NotADirectoryError):
-        raise error
+def _line(path: Path) -> str:
+    """Return the text of a file of git's with one line, or "" if git must be called instead."""
+    try:
+        return "" if path.is_symlink() else path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 _HEAD = regex(r"ref: *refs/|[0-9a-f]{40}")
@@ -151,7 +90,7 @@ class Config:
 
         The value is None for a name without "=".
         """
-        said = self._repo.light.ask("config", "--list", "-z", "--show-scope").split("\0")
+        said = self._repo.call("config", "--list", "-z", "--show-scope").split("\0")
         rows = []
         for scope, entry in zip(said[0::2], said[1::2], strict=False):
             name, given, value = entry.partition("\n")
@@ -175,7 +114,7 @@ class Config:
         if not found.startswith(("~", "%(")):
             return found
         words = ("config", "--type=path", "--get", name)
-        return self._repo.light.ask(*words, no=1).removesuffix("\n")
+        return self._repo.call(*words, accepted=1).removesuffix("\n")
 
     def of_clone(self) -> dict[str, str]:
         """Return {name: value} of the settings stored in this clone only."""
@@ -192,50 +131,28 @@ def spelled(name: str) -> str:
     return ".".join([first.lower(), *middle, last.lower()])
 
 
-class Repo:
-    """An open git repository, with its location and access to git.
+class Repo(Git):
+    """An open git repository: git at the top of its work tree, its folders, refs and settings.
 
     Whoever opens the repository must close it. This ends its long-running processes.
     """
 
-    def __init__(self, top: str, git_dir: str, common_dir: str) -> None:
-        self.working_tree_dir = top
+    def __init__(self, top: Path, git_dir: Path, common_dir: Path) -> None:
+        super().__init__(top)
         self.git_dir = git_dir
         self.common_dir = common_dir
-
-    @cached_property
-    def light(self) -> Git:
-        """Return the object that runs the git program at the top of the work tree."""
-        from memrepo.store.git import Git
-
-        return Git(Path(self.working_tree_dir))
+        self.refs = Refs(self)
+        self.config = Config(self)
 
     @cached_property
     def git(self) -> Door:
         """Return GitPython's git for the top of the work tree: `repo.git.rev_list(...)`."""
         refuse_no_git()
-        from memrepo.store.git import GitFailed
-
         try:
             from memrepo.store.door import Door
         except ImportError as error:  # GitPython starts git when it is imported
             raise GitFailed("version", str(error)) from error
-        return Door(Path(self.working_tree_dir))
-
-    @cached_property
-    def refs(self) -> Refs:
-        """Return the repository's refs."""
-        return Refs(self)
-
-    @cached_property
-    def config(self) -> Config:
-        """Return the repository's git configuration, which is read only once."""
-        return Config(self)
-
-    def close(self) -> None:
-        """End the repository's long-running git processes."""
-        if "light" in self.__dict__:
-            self.light.close()
+        return Door(self.top)
 
 
 class NotARepository(MemrepoError):
@@ -282,7 +199,7 @@ def _plain(where: Path) -> Repo | None:
         return None
     if inside or not usual or not whole or (folder / "commondir").exists():
         return None
-    return Repo(str(top), str(folder), str(folder))
+    return Repo(top, folder, folder)
 
 
 def _any(where: Path) -> Repo:
@@ -312,7 +229,7 @@ def known(found: git.Repo) -> Repo:
     """Convert a repository found by GitPython to a Repo. Raises NoWorkTree if it is bare."""
     if found.bare or found.working_tree_dir is None:
         raise NoWorkTree
-    return Repo(str(found.working_tree_dir), str(found.git_dir), str(found.common_dir))
+    return Repo(Path(found.working_tree_dir), Path(found.git_dir), Path(found.common_dir))
 
 
 PURGED = "purged"
@@ -321,7 +238,7 @@ PURGED = "purged"
 
 def purged_folder(repo: Repo) -> Path:
     """Return the folder that contains this clone's records of purges."""
-    return Path(repo.common_dir) / "memrepo" / PURGED
+    return repo.common_dir / "memrepo" / PURGED
 
 
 def replaced_commits(repo: Repo) -> dict[str, str]:
@@ -338,13 +255,13 @@ def replacement_of(repo: Repo, revision: str) -> str:
     if not _DIGITS.fullmatch(revision) or not purged_folder(repo).is_dir():
         return ""
     found = {new for old, new in replaced_commits(repo).items() if old.startswith(revision)}
-    return repo.light.objects.commit(found.pop()) if len(found) == 1 else ""
+    return repo.objects.commit(found.pop()) if len(found) == 1 else ""
 
 
 def find_layout(repo: Repo, commit: str) -> Layout | None:
     """Return the layout configured in a commit's tree, or None without a memrepo configuration."""
     for prefix in ("", ADOPTED_PREFIX):
-        if repo.light.objects.at(commit, prefix + CONFIG_NAME) is not None:
+        if repo.objects.at(commit, prefix + CONFIG_NAME) is not None:
             return Layout(prefix)
     return None
 
@@ -355,7 +272,7 @@ def refuse_other_root(repo: Repo) -> None:
     Call this if HEAD contains no memory repository. A new one would start a second root commit and
     hide the existing history.
     """
-    where, head, branch = Path(repo.working_tree_dir), repo.refs.head, repo.refs.branch
+    where, head, branch = repo.top, repo.refs.head, repo.refs.branch
     unborn = f"the branch {branch.removeprefix('refs/heads/')} has no commit, but "
     refs = (*repo.refs.below("refs/heads/"), *repo.refs.below("refs/remotes/"))
     if ref := _first_with_layout(repo, refs):
@@ -365,7 +282,7 @@ def refuse_other_root(repo: Repo) -> None:
             f"{'' if head else unborn}the branch {name} contains {CONFIG_NAME}",
             fix=f"check that branch out, or `git merge {'' if head else '--ff-only '}{name}`",
         )
-    logs = (Path(repo.common_dir) / "logs" / branch, Path(repo.git_dir) / "logs" / "HEAD")
+    logs = (repo.common_dir / "logs" / branch, repo.git_dir / "logs" / "HEAD")
     for log in () if head else logs:
         lines = log.read_text("utf-8", "replace").splitlines() if log.is_file() else []
         commits = dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line)
@@ -382,7 +299,7 @@ def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
     revisions = list(revisions)
     for prefix in ("", ADOPTED_PREFIX):
         names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)
-        for revision, found in zip(revisions, repo.light.objects.each(names), strict=True):
+        for revision, found in zip(revisions, repo.objects.each(names), strict=True):
             if found is not None:
                 return revision
     return ""

@@ -101,7 +101,7 @@ def branch_of(name: str) -> str:
 
 def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
     """Raise CannotWork during a merge or similar, in a shallow clone, or on a detached HEAD."""
-    git_dir = Path(repo.git_dir)
+    git_dir = repo.git_dir
     for name, what in _MIDDLE_OF.items():
         if (git_dir / name).exists():
             raise CannotWork(
@@ -113,7 +113,7 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
             "the index holds unmerged paths",
             fix="resolve them (`git status` names them) and commit, then run again",
         )
-    if (Path(repo.common_dir) / "shallow").exists():
+    if (repo.common_dir / "shallow").exists():
         raise CannotWork(
             "this is a shallow clone: it lacks history that runs need",
             fix="`git fetch --unshallow` fetches it",
@@ -123,9 +123,9 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
 
 def _refuse_second_checkout(repo: Repo, branch: str) -> None:
     """Raise CannotWork if another work tree uses the branch: its index would revert the write."""
-    if not (Path(repo.common_dir) / "worktrees").exists():
+    if not (repo.common_dir / "worktrees").exists():
         return
-    listed = repo.light.ask("worktree", "list", "--porcelain", "-z").split("\0")
+    listed = repo.call("worktree", "list", "--porcelain", "-z").split("\0")
     if listed.count(f"branch {branch}") > 1:
         raise CannotWork(
             f"{branch} is checked out in two work trees",
@@ -152,7 +152,7 @@ class GitAtWork(MemrepoError):
 
 def git_alive(repo: Repo) -> bool:
     """Return whether a git process is running in this repository. Without /proc, return False."""
-    places = {Path(str(repo.working_tree_dir)), Path(repo.git_dir), Path(repo.common_dir)}
+    places = {repo.top, repo.git_dir, repo.common_dir}
     places = {place.resolve() for place in places}
     for process in _PROCESSES.glob("[0-9]*"):
         try:

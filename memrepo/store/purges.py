@@ -154,8 +154,8 @@ def acknowledged(repo: Repo, purge: str) -> list[Acknowledged]:
 def _records(repo: Repo, ref: str) -> Iterator[tuple[str, bytes]]:
     tip = repo.refs.id(ref)
     if tip:
-        for path, entry in repo.light.objects.files(tip):
-            yield path, repo.light.objects.read(entry.id)
+        for path, entry in repo.objects.files(tip):
+            yield path, repo.objects.read(entry.id)
 
 
 def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime) -> None:

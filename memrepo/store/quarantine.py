@@ -19,7 +19,7 @@ from git.exc import GitCommandError
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.merge.purging import Edit
 from memrepo.store.door import Door
-from memrepo.store.git import FILES, NOTHING, Entry, Found, GitFailed
+from memrepo.store.git import ABSENT, FILES, GitFailed, Object, TreeEntry
 from memrepo.store.lock import CannotWork, GitAtWork, git_alive, scratch
 from memrepo.store.remote import RECORDS
 from memrepo.store.stream import quoted
@@ -60,7 +60,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     headers: dict[str, list[bytes]]
     message: bytes
     via: str
-    changes: tuple[tuple[str, Entry, Entry], ...] = ()
+    changes: tuple[tuple[str, TreeEntry, TreeEntry], ...] = ()
     """For a commit: (path, entry before, entry after) compared with its first parent."""
 
     def ids(self, header: str) -> list[str]:
@@ -81,7 +81,7 @@ class History(msgspec.Struct, kw_only=True):
 def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
     """Read all objects reachable from the tips. Raises CannotRewrite for unsupported objects."""
     history, seen = History(), set[str]()
-    objects = repo.light.objects
+    objects = repo.objects
     for part in _in_order(tips):
         commits: dict[str, str] = {}
         tags: list[Said] = []
@@ -127,17 +127,17 @@ def _commits(repo: Repo, tips: dict[str, str], seen: set[str]) -> Iterator[tuple
 
 
 def _read(repo: Repo, id_: str, name: str, paths: dict[str, dict[str, None]]) -> Said:
-    objects = repo.light.objects
-    said = _said(Found(id_, "commit", objects.read(id_)), name)
+    objects = repo.objects
+    said = _said(Object(id_, "commit", objects.read(id_)), name)
     base = next(iter(said.ids("parent")), "")
     changes = tuple(objects.differences(base, id_))
     for path, _, after in changes:
-        if after != NOTHING and after.mode != _GITLINK:
+        if after != ABSENT and after.mode != _GITLINK:
             paths.setdefault(after.id, {})[path] = None
     return msgspec.structs.replace(said, changes=changes)
 
 
-def _said(found: Found, name: str) -> Said:
+def _said(found: Object, name: str) -> Said:
     """Parse the headers and message of a commit or tag, joining continued header lines."""
     head, _, message = found.data.partition(b"\n\n")
     headers: dict[str, list[bytes]] = {}
@@ -154,7 +154,7 @@ class Rewriter:
     """
 
     def __init__(self, repo: Repo, into: Door, edit: Edit) -> None:
-        self._objects, self._into, self.edit = repo.light.objects, into, edit
+        self._objects, self._into, self.edit = repo.objects, into, edit
         self.commits: dict[str, str] = {}
         self.blobs: dict[str, str] = {}
         self.tags: dict[str, str] = {}
@@ -212,14 +212,14 @@ class Rewriter:
         parents = old.ids("parent")
         same = all(self.commits[parent] == parent for parent in parents)
         gone: dict[str, None] = {}
-        there: dict[str, Entry] = {}
+        there: dict[str, TreeEntry] = {}
         for path, _, after in old.changes:
             new = self._path(path)
-            if after == NOTHING:
+            if after == ABSENT:
                 gone[new] = None
                 continue
             id_ = after.id if after.mode == _GITLINK else self._blob(after.id)
-            there[new] = Entry(after.mode, id_)
+            there[new] = TreeEntry(after.mode, id_)
             same = same and new == path and id_ == after.id
             if new != path:
                 gone.setdefault(new)
@@ -364,7 +364,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 def folder_of(repo: Repo) -> Path:
     """Return the folder that contains the rewritten repository."""
-    return Path(repo.common_dir) / FOLDER
+    return repo.common_dir / FOLDER
 
 
 def is_ready(repo: Repo) -> bool:
@@ -374,7 +374,7 @@ def is_ready(repo: Repo) -> bool:
 
 def refuse_unfit(repo: Repo) -> None:
     """Raise CannotWork if the repository borrows objects or has additional work trees."""
-    common = Path(repo.common_dir)
+    common = repo.common_dir
     if (common / "objects" / "info" / "alternates").exists():
         raise CannotWork(
             "this repository borrows objects from another one, which would keep them",
@@ -399,7 +399,7 @@ def tips_of(repo: Repo) -> list[Tip]:
         tips.append(Tip("HEAD", repo.refs.head))
     known = {tip.id for tip in tips}
     logged = {id_ for _, text in logs(repo) for id_ in _logged(text)} - known
-    here = filter(None, repo.light.objects.each(sorted(logged)))
+    here = filter(None, repo.objects.each(sorted(logged)))
     tips += [Tip("reflog", found.id) for found in here]
     for mode, blob, _, _ in staged(repo):
         if mode in (*FILES, _LINK):
@@ -422,7 +422,7 @@ def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
 
 def logs(repo: Repo) -> Iterator[tuple[str, str]]:
     """Yield (name below `logs/`, text) of every reflog."""
-    folder = Path(repo.common_dir) / "logs"
+    folder = repo.common_dir / "logs"
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
         text = path.read_bytes().decode("utf-8", "surrogateescape")
         yield path.relative_to(folder).as_posix(), text
@@ -446,7 +446,7 @@ def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
     form = "sha256" if len(tips[0].id) == 64 else "sha1"
     repo.git.init("--quiet", "--bare", f"--object-format={form}", str(folder / NEW))
     borrowed = folder / NEW / "objects" / "info" / "alternates"
-    borrowed.write_text(f"{Path(repo.common_dir).resolve() / 'objects'}\n", encoding="utf-8")
+    borrowed.write_text(f"{repo.common_dir.resolve() / 'objects'}\n", encoding="utf-8")
     git = Door(folder / NEW)
     rewriter = Rewriter(repo, git, edit)
     rewriter.write(history)
@@ -543,7 +543,7 @@ def take_place(store: Repository, plan: Plan) -> None:
 
 def _drop_locks(repo: Repo) -> None:
     """Remove lock files that our killed git processes left. Raises GitAtWork if git is running."""
-    common = Path(repo.common_dir)
+    common = repo.common_dir
     found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
     for path in found:
         if git_alive(repo):
@@ -552,7 +552,7 @@ def _drop_locks(repo: Repo) -> None:
 
 
 def _add_objects(repo: Repo) -> None:
-    there = Path(repo.common_dir) / "objects"
+    there = repo.common_dir / "objects"
     for path in sorted((folder_of(repo) / NEW / "objects").rglob("*")):
         place = there / path.relative_to(folder_of(repo) / NEW / "objects")
         if path.is_file() and path.parent.name != "info" and not place.exists():
@@ -582,7 +582,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
         if not any(there.get(r.new_name) == r.new_id for r in plan.refs if r.id != r.new_id):
             (folder_of(repo) / READY).unlink()  # the old repository is complete and remains
             abandon(repo)
-        raise Moved(error.said) from error
+        raise Moved(error.cause) from error
     if plan.head.startswith("refs/"):
         repo.git.symbolic_ref("HEAD", plan.head)
     else:
@@ -595,7 +595,7 @@ def _stage(repo: Repo, plan: Plan) -> None:
         f"{mode} {plan.blobs.get(blob, blob)} {stage}\t{plan.edit.path(path)}\0"
         for mode, blob, stage, path in staged(repo)
     ]
-    index = Path(repo.git_dir) / "index"
+    index = repo.git_dir / "index"
     draft = folder_of(repo) / "index"
     draft.unlink(missing_ok=True)
     env = {"GIT_INDEX_FILE": str(draft)}
@@ -653,7 +653,7 @@ def _put_right(store: Repository, path: Path, blob: str, plan: Plan) -> None:
     elif path.is_file():
         data = path.read_bytes()
         if blob and plan.blobs.get(store.work.blob_id(data)) == blob:
-            edited = store.repo.light.objects.read(blob)
+            edited = store.repo.objects.read(blob)
         else:
             edited = plan.edit.file(data, plan)
         _replace(path, data, edited)
@@ -678,7 +678,7 @@ def _rename(root: Path, path: Path, edit: Edit) -> None:
 
 
 def _keep_logs(repo: Repo, plan: Plan) -> None:
-    folder = Path(repo.common_dir) / "logs"
+    folder = repo.common_dir / "logs"
     for path in [p for p in folder.rglob("*") if p.is_file()]:
         if path.relative_to(folder).as_posix() not in plan.logs:
             path.unlink()
@@ -690,7 +690,7 @@ def _keep_logs(repo: Repo, plan: Plan) -> None:
 
 def git_files(repo: Repo) -> Iterator[Path]:
     """Yield the files of the git directory, except for objects, refs, index and quarantine."""
-    common = Path(repo.common_dir)
+    common = repo.common_dir
     for folder, folders, files in os.walk(common):
         here = Path(folder)
         if here == common:
@@ -709,7 +709,7 @@ def is_derived(repo: Repo, path: Path) -> bool:
 
 def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
     """Remove purged values from journals and captured texts. Delete files that can be rebuilt."""
-    common = Path(repo.common_dir)
+    common = repo.common_dir
     shutil.rmtree(common / "rr-cache", ignore_errors=True)
     for path in [*git_files(repo)]:
         if is_derived(repo, path) or (path.parent == common and path.name in _GONE):
@@ -722,7 +722,7 @@ def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
 
 def drop_objects(repo: Repo) -> None:
     """Delete every unreachable object from the repository."""
-    objects = Path(repo.common_dir) / "objects"
+    objects = repo.common_dir / "objects"
     for path in (objects / "pack").glob("*.keep"):
         path.unlink()
     (objects / "info" / "commit-graph").unlink(missing_ok=True)
@@ -731,8 +731,7 @@ def drop_objects(repo: Repo) -> None:
     repo.git.pack_refs("--all", "--prune")
     repo.git.repack("-a", "-d", "-q")
     repo.git.prune("--expire=now")
-    repo.light.close()  # running processes hold packs open that are gone
-    repo.__dict__.pop("light", None)
+    repo.stop()  # running processes hold packs open that are gone
 
 
 def done(repo: Repo) -> None:

@@ -32,7 +32,7 @@ from memrepo.core.state import Effect, Files, State
 from memrepo.merge.diff3 import merge_text
 from memrepo.merge.states import Facts, virtual_base
 from memrepo.store import history
-from memrepo.store.git import NOTHING, Entry, GitFailed, told
+from memrepo.store.git import ABSENT, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit, Pick
 from memrepo.store.tree import is_text, read_blob
@@ -80,15 +80,15 @@ class HubUnreachable(MemrepoError):
 class PushRefused(MemrepoError):
     """Raised when the hub rejected a push for a reason other than a moved ref."""
 
-    def __init__(self, name: str, ref: str, said: str) -> None:
+    def __init__(self, name: str, ref: str, cause: str) -> None:
         bare = "make the hub a bare repository (`git init --bare`)"
         super().__init__(
-            f"{name} refuses {ref}: {said}",
+            f"{name} refuses {ref}: {cause}",
             fix=bare
-            if "checked out" in said
+            if "checked out" in cause
             else "ask the owner of the hub for permission to push",
         )
-        self.said = said
+        self.cause = cause
 
 
 class Hub(msgspec.Struct, frozen=True):
@@ -122,7 +122,7 @@ class Hub(msgspec.Struct, frozen=True):
 
     def tip(self, ref: str) -> str:
         """Return the id of the commit at a local ref, or "" if there is no such ref."""
-        return self.repo.light.objects.commit(ref)
+        return self.repo.objects.commit(ref)
 
     def remember(self, commit: str) -> None:
         """Record the hub's newest branch commit, also in git's remote-tracking ref if present."""
@@ -176,8 +176,8 @@ class Hub(msgspec.Struct, frozen=True):
                 why = rest.partition("\t")[2]
                 if why.startswith("[rejected]") or any(word in why for word in _RACES):
                     return False
-                raise PushRefused(self.name, ref, told(why))
-        raise HubUnreachable(self.name, told(err))
+                raise PushRefused(self.name, ref, one_line(why))
+        raise HubUnreachable(self.name, one_line(err))
 
     def replace(self, ref: str, old: str, new: str) -> bool:
         """Replace a ref's object on the hub after a purge. Return False if the hub's ref moved.
@@ -191,7 +191,7 @@ class Hub(msgspec.Struct, frozen=True):
         said = next((line for line in out.splitlines() if line.startswith("!")), err)
         if "stale info" in said:
             return False
-        raise PushRefused(self.name, ref, told(said))
+        raise PushRefused(self.name, ref, one_line(said))
 
     @contextmanager
     def _away(self) -> Iterator[Door]:
@@ -207,7 +207,7 @@ class Hub(msgspec.Struct, frozen=True):
             with git.custom_environment(GIT_TERMINAL_PROMPT="0", **env):
                 yield git
         except GitFailed as error:
-            raise HubUnreachable(self.name, error.said) from error
+            raise HubUnreachable(self.name, error.cause) from error
 
     def _push(self, *words: str) -> tuple[int, str, str]:
         options = ("--porcelain", "--no-verify", "--recurse-submodules=no", *words)
@@ -251,7 +251,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
 def _stranger(name: str, names: list[str]) -> str:
     known = f"; known remotes: {', '.join(names)}" if names else ""
     if re.search(r"[:/\\]", name):
-        return f"{told(name)} is an address or a path, expected the name of a remote{known}"
+        return f"{one_line(name)} is an address or a path, expected the name of a remote{known}"
     return f"{name!r} is not the name of a remote of this repository{known}"
 
 
@@ -365,7 +365,7 @@ def _union(store: Repository, ours: str, theirs: str, message: str, now: datetim
 def _segments(store: Repository, commit: str) -> Mapping[str, Pick]:
     if not commit:
         return {}
-    found = store.repo.light.objects.files(commit)
+    found = store.repo.objects.files(commit)
     return {path: Pick(mode=entry.mode, blob=entry.id) for path, entry in found}
 
 
@@ -476,12 +476,12 @@ def _by_line(
 
 
 def _changes(repo: Repo, base: str, tip: str) -> dict[str, tuple[Pick | None, Pick | None]]:
-    found = repo.light.objects.differences(base, tip)
+    found = repo.objects.differences(base, tip)
     return {path: (_pick(old), _pick(new)) for path, old, new in found}
 
 
-def _pick(entry: Entry) -> Pick | None:
-    return None if entry == NOTHING else Pick(mode=entry.mode, blob=entry.id)
+def _pick(entry: TreeEntry) -> Pick | None:
+    return None if entry == ABSENT else Pick(mode=entry.mode, blob=entry.id)
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):

@@ -118,12 +118,12 @@ class Repository:
     @cached_property
     def folder(self) -> Path:
         """Return memrepo's folder in the common git directory, with locks and search index."""
-        return Path(self.repo.common_dir) / "memrepo"
+        return self.repo.common_dir / "memrepo"
 
     @cached_property
     def journals(self) -> Path:
         """Return the folder that contains the journal of this work tree."""
-        return Path(self.repo.git_dir) / "memrepo"
+        return self.repo.git_dir / "memrepo"
 
     @property
     def branch(self) -> str:
@@ -143,14 +143,14 @@ class Repository:
         """Return the id of the commit that a revision refers to, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
-        known = self.repo.light.objects.commit(revision)
+        known = self.repo.objects.commit(revision)
         return known or replacement_of(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Return whether a commit is `head` itself or one of its ancestors."""
         if commit == head:
             return True
-        return self.repo.light.ask("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
+        return self.repo.call("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
         """Return the best common ancestors of the given commits.
@@ -158,11 +158,11 @@ class Repository:
         For two commits these are the merge bases.
         """
         form = () if len(commits) == 2 else ("--octopus",)
-        return self.repo.light.ask("merge-base", "--all", *form, *commits, no=1).split()
+        return self.repo.call("merge-base", "--all", *form, *commits, accepted=1).split()
 
     def parents(self, commit: str) -> list[str]:
         """Return the ids of a commit's parents."""
-        return self.repo.light.ask("rev-list", "-1", "--parents", commit, "--").split()[1:]
+        return self.repo.call("rev-list", "-1", "--parents", commit, "--").split()[1:]
 
     def snapshot(self, commit: str) -> Snapshot:
         """Return a snapshot of the files in a commit's tree."""
@@ -170,11 +170,11 @@ class Repository:
 
     def paths(self, commit: str) -> frozenset[str]:
         """Return all paths in a commit's tree, including files that memrepo does not manage."""
-        return frozenset(path for path, _ in self.repo.light.objects.files(commit))
+        return frozenset(path for path, _ in self.repo.objects.files(commit))
 
     def commit_time(self, commit: str) -> datetime:
         """Return the committer date of a commit."""
-        said = _COMMITTED.search(self.repo.light.objects.read(commit).split(b"\n\n", 1)[0])
+        said = _COMMITTED.search(self.repo.objects.read(commit).split(b"\n\n", 1)[0])
         return datetime.fromtimestamp(seconds(said[1].decode() if said else ""), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
@@ -225,7 +225,7 @@ class Repository:
                 pass
 
     def _is_purged_half(self) -> bool:
-        return (Path(self.repo.common_dir) / "memrepo-purge" / "ready.json").exists()
+        return (self.repo.common_dir / "memrepo-purge" / "ready.json").exists()
 
     def _recover(self) -> None:
         if self._is_purged_half():
@@ -271,7 +271,7 @@ class Repository:
         from memrepo.store.stream import committer, write_stream
 
         ref = TX + name
-        before = set(Path(self.repo.git_dir).glob("fast_import_crash_*"))
+        before = set(self.repo.git_dir.glob("fast_import_crash_*"))
         try:
             with tempfile.TemporaryFile() as stream:
                 write_stream(stream, chain, ref, committer(self.repo))
@@ -279,9 +279,9 @@ class Repository:
                 # Deltas of fast-import only use the preceding object. Git finds better ones when
                 # packing.
                 words = ("fast-import", "--quiet", "--done", "--depth=0")
-                self.repo.light.ask(*words, stdin=stream.fileno(), held=self._held)
+                self.repo.call(*words, stdin=stream.fileno(), inherited=self._held)
         finally:
-            for report in set(Path(self.repo.git_dir).glob("fast_import_crash_*")) - before:
+            for report in set(self.repo.git_dir.glob("fast_import_crash_*")) - before:
                 report.unlink(missing_ok=True)
         return self.repo.refs.id(ref)
 
@@ -312,7 +312,7 @@ class Repository:
             try:
                 return self.build(chain, name)
             finally:
-                self.repo.light.ask("update-ref", "-d", TX + name)
+                self.repo.call("update-ref", "-d", TX + name)
 
     def advance(self, base: str, tip: str, name: str) -> None:
         """Fast-forward the branch from `base` to a commit that is already in the repository.
@@ -373,14 +373,14 @@ class Repository:
             while self._landed and base != self.head() == self._landed[-1].tip:
                 note = self._landed.pop()
                 save_journal(self.journals, note)
-                self.repo.light.ask("update-ref", note.branch, note.base, note.tip)
+                self.repo.call("update-ref", note.branch, note.base, note.tip)
                 self._drop(note)
 
     def _drop(self, note: Journal) -> None:
         """End a write: revert it if it did not land, then delete its ref and journal."""
         if note.tip and not is_landed(self.repo, note, self.head()):
             take_back(self.work, note, self.head())
-        self.repo.light.ask("update-ref", "-d", note.ref)
+        self.repo.call("update-ref", "-d", note.ref)
         clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
@@ -398,7 +398,7 @@ class Repository:
                         f"{branch} already exists with other content",
                         fix="rename or delete that branch, then run the command again",
                     )
-                self.repo.light.ask("update-ref", note.branch, tip)
+                self.repo.call("update-ref", note.branch, tip)
             finally:
                 self._drop(note)
         return tip
@@ -410,7 +410,7 @@ class Repository:
         ones.
         """
         with self.writing():
-            said = self.repo.light.ask("count-objects", "-v").splitlines()
+            said = self.repo.call("count-objects", "-v").splitlines()
             counts = dict(line.split(": ", 1) for line in said)
             if (loose := int(counts["count"])) >= LOOSE:
                 words = ["repack", "-d", "-l", "-q", "--geometric=2"]
@@ -418,16 +418,16 @@ class Repository:
                     # Files of runs are similar in every folder, so search a larger window for
                     # deltas.
                     words += [f"--window={_WINDOW}", "-f"]
-                self.repo.light.ask(*words, held=self._held, forgive=True)
+                self.repo.call(*words, inherited=self._held, check=False)
                 # A commit graph with changed paths finds the history of one file without reading
                 # each tree.
                 graph = ("write", "--reachable", "--changed-paths", "--split", "--no-progress")
-                self.repo.light.ask("commit-graph", *graph)
+                self.repo.call("commit-graph", *graph)
             when = f"gc.auto={self.repo.config.get('gc.auto') or _GIT_LOOSE}"
             settings = ("gc.autoDetach=false", "maintenance.autoDetach=false", when)
             options = (word for setting in settings for word in ("-c", setting))
             due = ("maintenance", "run", "--auto", "--quiet")
-            self.repo.light.ask(*options, *due, held=self._held, forgive=True)
+            self.repo.call(*options, *due, inherited=self._held, check=False)
 
     def _forward(self, note: Journal, changed: Mapping[str, Sides]) -> None:
         """Fast-forward the files, the index and then the branch, while other git processes wait.
@@ -447,7 +447,7 @@ class Repository:
             if self.head() != note.base:
                 raise BranchMoved(note.branch) from error
             raise CannotWork(
-                f"git refused to fast-forward: {error.said}",
+                f"git refused to fast-forward: {error.cause}",
                 fix=error.fix
                 if error.by_system
                 else "move the files it names out of the way and run the command again",
@@ -482,9 +482,9 @@ class Repository:
         none = "0" * len(note.tip)
         said = f"merge {note.tip}: Fast-forward"
         words = ("update-ref", "-m", said, note.branch, note.tip, note.base or none)
-        self.repo.light.ask(*words, held=self._held)
+        self.repo.call(*words, inherited=self._held)
         if self.branch_or_none != note.branch:  # switching HEAD locks no branch
-            self.repo.light.ask("update-ref", note.branch, note.base or none, note.tip)
+            self.repo.call("update-ref", note.branch, note.base or none, note.tip)
             raise BranchMoved(note.branch)
 
     def _refuse_filters(self, paths: Iterable[str]) -> None:
@@ -582,7 +582,7 @@ def drop_locks(repo: Repo, left: Journal, since: float) -> None:
 
     None of our git processes is alive: each inherits memrepo's write lock, which the caller holds.
     """
-    own, common = Path(repo.git_dir), Path(repo.common_dir)
+    own, common = repo.git_dir, repo.common_dir
     found = [common / f"{left.branch}.lock", common / "packed-refs.lock"]
     if left.tip:
         found += [own / name for name in ("index.lock", "HEAD.lock", "ORIG_HEAD.lock")]
@@ -610,18 +610,18 @@ def _changed(path: Path, seen: os.stat_result) -> bool:
 def sweep(repo: Repo, folder: Path) -> None:
     """Delete all transaction refs, except those in journals of other work trees."""
     refs = repo.refs.below(TX)
-    left = journals_elsewhere(Path(repo.common_dir), folder) if refs else ()
+    left = journals_elsewhere(repo.common_dir, folder) if refs else ()
     needed = {one.ref for one in left}
     for ref in refs:
         if ref not in needed:
-            repo.light.ask("update-ref", "-d", ref)
+            repo.call("update-ref", "-d", ref)
 
 
 def is_landed(repo: Repo, left: Journal, head: str) -> bool:
     """Return whether the branch contains a write, or the write's newest commit no longer exists."""
-    if head == left.tip or not repo.light.objects.commit(left.tip):
+    if head == left.tip or not repo.objects.commit(left.tip):
         return True
-    return bool(head) and left.tip in repo.light.ask("merge-base", left.tip, head, no=1).split()
+    return bool(head) and left.tip in repo.call("merge-base", left.tip, head, accepted=1).split()
 
 
 def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:

@@ -35,7 +35,7 @@ _NOT_SET = 5
 def workspace(repo: Repo) -> Path | None:
     """Return the path of the agent workspace that `sources/` mirrors, or None if none is set."""
     found = get(repo, WORKSPACE)
-    return Path(str(repo.working_tree_dir)) / found if found else None
+    return repo.top / found if found else None
 
 
 def set_workspace(repo: Repo, path: Path) -> None:
@@ -65,7 +65,7 @@ def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
 def _may_have(repo: Repo, names: Iterable[str]) -> bool:
     """Return whether any setting may be set: the config file contains all parts of its name."""
     try:
-        text = (Path(repo.common_dir) / "config").read_text("utf-8").lower()
+        text = (repo.common_dir / "config").read_text("utf-8").lower()
     except (OSError, UnicodeDecodeError):
         return True
     return "include" in text or any(
@@ -75,13 +75,13 @@ def _may_have(repo: Repo, names: Iterable[str]) -> bool:
 
 def put(repo: Repo, key: str, value: str) -> None:
     """Store a setting in this clone."""
-    repo.light.ask("config", "--local", key, value)
+    repo.call("config", "--local", key, value)
     repo.config.forget()
 
 
 def drop(repo: Repo, key: str) -> None:
     """Remove a setting from this clone. Ignore a setting that does not exist."""
-    repo.light.ask("config", "--local", "--unset-all", key, no=_NOT_SET)
+    repo.call("config", "--local", "--unset-all", key, accepted=_NOT_SET)
     repo.config.forget()
 
 
@@ -107,7 +107,7 @@ _CLONE_WAIT_S = 10.0
 
 def clone_id(repo: Repo) -> str:
     """Return this clone's id of 16 hex digits. The first use creates the id."""
-    common = Path(repo.common_dir)
+    common = repo.common_dir
     folder = common / "memrepo"
     here = {"host": os.uname().nodename, "inode": common.stat().st_ino}
     if found := _read_id(folder / CLONE_FILE, here):
@@ -167,7 +167,7 @@ def trust(repo: Repo) -> None:
 
 def hooks_config(repo: Repo) -> str:
     """Return the hook configuration stored in the work tree, or an empty string."""
-    path = Path(str(repo.working_tree_dir)) / HOOKS_CONFIG
+    path = repo.top / HOOKS_CONFIG
     return path.read_text("utf-8", "replace") if path.is_file() and not path.is_symlink() else ""
 
 
@@ -178,7 +178,7 @@ def _digest(repo: Repo) -> str:
 
 def append_local(repo: Repo, name: str, lines: list[str]) -> None:
     """Append lines to a file in `.git/info/`, skipping lines that the file already contains."""
-    path = Path(repo.common_dir) / "info" / name
+    path = repo.common_dir / "info" / name
     path.parent.mkdir(exist_ok=True)
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     new = [line for line in lines if line not in old.splitlines()]
@@ -213,7 +213,7 @@ def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
     elsewhere = other_hooks_path(repo)
     if elsewhere:
         said = f"core.hooksPath is {elsewhere}, so git does not run the hooks of this clone"
-        folder = Path(str(repo.working_tree_dir)) / elsewhere
+        folder = repo.top / elsewhere
         return {name: "" if _asks(folder / name, name) else said for name in HOOKS}
     return {name: _hook_state(_hooks_folder(repo) / name, wanted) for name in HOOKS}
 
@@ -249,7 +249,7 @@ def other_hooks_path(repo: Repo) -> str:
     found = repo.config.path("core.hooksPath")
     if not found:
         return ""
-    place = Path(str(repo.working_tree_dir)) / found
+    place = repo.top / found
     return "" if place.resolve() == _hooks_folder(repo).resolve() else found
 
 
@@ -259,7 +259,7 @@ def hooks_in_tree(repo: Repo) -> str:
     Other people may be able to write to such a folder.
     """
     found = other_hooks_path(repo)
-    top = Path(str(repo.working_tree_dir)).resolve()
+    top = repo.top.resolve()
     return found if found and (top / found).resolve().is_relative_to(top) else ""
 
 
@@ -293,7 +293,7 @@ def take_over_hooks(repo: Repo) -> str:
     """
     elsewhere = other_hooks_path(repo)
     if elsewhere:
-        put(repo, HOOKS_BEFORE, str(Path(str(repo.working_tree_dir)) / elsewhere))
+        put(repo, HOOKS_BEFORE, str(repo.top / elsewhere))
         put(repo, "core.hooksPath", str(_hooks_folder(repo)))
     return elsewhere
 
@@ -311,7 +311,7 @@ def name_program(repo: Repo) -> None:
 
 
 def _hooks_folder(repo: Repo) -> Path:
-    return Path(repo.common_dir) / "hooks"
+    return repo.common_dir / "hooks"
 
 
 _DRIVER = "merge.memrepo.driver"
@@ -333,7 +333,7 @@ def wanted_attributes(layout: Layout, *, adopted: bool) -> list[str]:
 
 def is_adopted(repo: Repo, layout: Layout) -> bool:
     """Return whether memrepo shares the repository with files that do not use its attributes."""
-    path = Path(str(repo.working_tree_dir)) / ".gitattributes"
+    path = repo.top / ".gitattributes"
     try:
         return bool(layout.prefix) or "*.md -merge" not in path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -357,7 +357,7 @@ def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
     """Return why git would not merge memories field by field in this clone, or ""."""
-    path = Path(repo.common_dir) / "info" / "attributes"
+    path = repo.common_dir / "info" / "attributes"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     if missing := [w for w in wanted_attributes(layout, adopted=adopted) if w not in lines]:
         return (

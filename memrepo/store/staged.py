@@ -23,7 +23,7 @@ def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
     The mode is the one in the index. The blob of an absent file is empty.
     """
     options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
-    yield from _differences(git.ask("diff", *options, "--ignore-submodules=none"))
+    yield from _differences(git.call("diff", *options, "--ignore-submodules=none"))
 
 
 def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
@@ -40,7 +40,7 @@ def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
 def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
     """Yield (path, mode, blob) of the index files that match the given git path patterns."""
     words = ("ls-files", "-s", "-z", "--full-name", "--", *patterns)
-    raw = git.ask(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
+    raw = git.call(*words, env={"GIT_LITERAL_PATHSPECS": "0"}) if patterns else ""
     for entry in filter(None, raw.split("\0")):
         head, path = entry.split("\t", 1)
         mode, blob, _ = head.split(" ")
@@ -52,9 +52,9 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
 
     Yield nothing if HEAD is unborn.
     """
-    if not git.ask("rev-parse", "-q", "--verify", "HEAD", no=1):
+    if not git.call("rev-parse", "-q", "--verify", "HEAD", accepted=1):
         return
-    raw = git.ask("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
+    raw = git.call("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
     for entry in filter(None, raw.split("\0")):
         head, path = entry.split("\t", 1)
         mode, _, blob = head.split(" ")
@@ -67,7 +67,7 @@ def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
     `revisions` are arguments of rev-list. Each (path, blob) pair is yielded once.
     """
     seen = set[tuple[str, str]]()
-    commits = git.ask("rev-list", *revisions)
+    commits = git.call("rev-list", *revisions)
     for commit, path, mode, _, blob in _of_commits(git, commits, "-m", "--diff-filter=AMT"):
         if mode in FILES and (path, blob) not in seen:
             seen.add((path, blob))
@@ -89,7 +89,7 @@ def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, st
     if not commits.strip():
         return
     words = "diff-tree --stdin -r --root --raw -z --no-renames --no-abbrev".split()
-    raw = git.ask(*words, *options, fed=f"{commits.strip()}\n".encode())
+    raw = git.call(*words, *options, data=f"{commits.strip()}\n".encode())
     commit, parts = "", iter(raw.split("\0"))
     for part in filter(None, parts):
         if part.startswith(":"):
@@ -101,7 +101,7 @@ def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, st
 
 def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
     """Yield (commit, message) pairs. `revisions` are arguments of rev-list."""
-    raw = git.ask("log", "-z", "--format=%H%n%B", *revisions)
+    raw = git.call("log", "-z", "--format=%H%n%B", *revisions)
     for entry in filter(None, raw.split("\0")):
         commit, _, text = entry.partition("\n")
         yield commit, text
@@ -109,10 +109,10 @@ def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
 
 def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
     """Add a file to the index of the commit in progress, and remove the file at the old path."""
-    blob = git.ask("hash-object", "-w", "--stdin", fed=data).strip()
+    blob = git.call("hash-object", "-w", "--stdin", data=data).strip()
     lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
     lines.append(f"100644 {blob}\t{new}")
-    git.ask("update-index", "-z", "--index-info", fed="\0".join([*lines, ""]).encode())
+    git.call("update-index", "-z", "--index-info", data="\0".join([*lines, ""]).encode())
 
 
 class HandCommit(msgspec.Struct, frozen=True):
@@ -126,7 +126,7 @@ class HandCommit(msgspec.Struct, frozen=True):
 def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
     """Yield the non-merge commits in a range that memrepo did not make, oldest first."""
     form = "%H%x00%ae%x00%at%x00%(trailers:key=Memrepo-Op,valueonly)"
-    raw = git.ask("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
+    raw = git.call("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
     for commit, email, when, op in zip(*[iter(raw.split("\0")[:-1])] * 4, strict=True):
         if not op.strip():
             yield HandCommit(commit, email, seconds(when))
@@ -220,7 +220,9 @@ class Index(Around):
     def naming(self, text: str) -> Collection[str]:
         """Return the paths of the index's memory files that contain a given text."""
         area = self.layout.area("memories")
-        found = self.git.ask("grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, no=1)
+        found = self.git.call(
+            "grep", "--cached", "-l", "-z", "-F", "-e", text, "--", area, accepted=1
+        )
         return [path for path in found.split("\0") if path]
 
     def _files(self, patterns: Collection[str]) -> Iterator[tuple[str, bytes]]:

@@ -167,22 +167,22 @@ def refuse_unsigned(repo: Repo) -> None:
     """
     if not wants_signature(repo):
         return
-    empty = repo.light.ask("mktree").strip()
+    empty = repo.call("mktree").strip()
     stamp = "1000000000 +0000"
     who = {**_who("AUTHOR", RUN, stamp), **_who("COMMITTER", committer(repo), stamp)}
     try:
-        repo.light.ask("commit-tree", "-S", "-m", "a trial", empty, env=who)
+        repo.call("commit-tree", "-S", "-m", "a trial", empty, env=who)
     except GitFailed as error:
-        raise CannotSign(error.said) from error
+        raise CannotSign(error.cause) from error
 
 
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
     """Rewrite the merge at `ref` with a signature, and return its new id. Raises CannotSign."""
-    tree, *parents = repo.light.ask("rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
+    tree, *parents = repo.call("rev-parse", f"{tip}^{{tree}}", f"{tip}^1", f"{tip}^2").split()
     stamp = f"{int(chain.when.timestamp())} +0000"
     words = [word for parent in parents for word in ("-p", parent)]
     try:
-        made = repo.light.ask(
+        made = repo.call(
             "commit-tree",
             "-S",
             *words,
@@ -190,15 +190,15 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
             "-",
             tree,
             lines=[chain.merge],
-            held=held,
+            inherited=held,
             env={
                 **_who("AUTHOR", chain.author, stamp),
                 **_who("COMMITTER", committer(repo), stamp),
             },
         ).strip()
     except GitFailed as error:
-        raise CannotSign(error.said) from error
-    repo.light.ask("update-ref", ref, made, tip)
+        raise CannotSign(error.cause) from error
+    repo.call("update-ref", ref, made, tip)
     return made
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -196,7 +195,7 @@ def _versions(
 
 def _boundary(repo: Repo) -> frozenset[str]:
     """Return the oldest commits of a shallow clone, or an empty set for a complete clone."""
-    shallow = Path(repo.common_dir) / "shallow"
+    shallow = repo.common_dir / "shallow"
     return frozenset(shallow.read_text().split()) if shallow.is_file() else frozenset()
 
 
@@ -342,7 +341,7 @@ def interrupted(store: Repository) -> str:
 
 def obstacle(store: Repository) -> str:
     """Return what blocks all writes, such as a stale lock or a missing permission, or ""."""
-    own, common = Path(store.repo.git_dir), Path(store.repo.common_dir)
+    own, common = store.repo.git_dir, store.repo.common_dir
     locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
     if locks and not git_alive(store.repo):
         names = ", ".join(sorted({str(path) for path in locks}))

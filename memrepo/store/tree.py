@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.git import FOLDER, LONGEST, NOTHING, Entry, Missing
+from memrepo.store.git import ABSENT, FOLDER, LONGEST, Missing, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Recorded
@@ -55,7 +54,7 @@ class NoContent(MemrepoError, ValueError):
 def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
     """Return the bytes of the blob with an id. Raises NoContent if the repository lacks it."""
     try:
-        return repo.light.read(blob)
+        return repo.read(blob)
     except Missing as error:
         raise NoContent(blob, path) from error
 
@@ -66,7 +65,7 @@ def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
     A clone may lack objects if it is shallow, partial or purged. This is not an error here.
     """
     wanted = list(dict.fromkeys(filter(None, names)))
-    found = repo.light.objects.each(wanted, LONGEST)
+    found = repo.objects.each(wanted, LONGEST)
     return {
         name: one.data if one is not None and one.kind == "blob" else None
         for name, one in zip(wanted, found, strict=True)
@@ -75,7 +74,7 @@ def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
 
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     """Return the bytes of a file at a commit, or None if the file does not exist there."""
-    entry = repo.light.objects.at(commit, path)
+    entry = repo.objects.at(commit, path)
     return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
 
 
@@ -109,14 +108,14 @@ class BlobFiles(Mapping[str, bytes]):
         """
         found = dict(like.blobs)
         try:
-            differ = [*self._repo.light.objects.differences(like.commit, self.commit)]
+            differ = [*self._repo.objects.differences(like.commit, self.commit)]
         except Missing:  # the other commit is no longer in the repository
             return None
         for path, _, now in differ:
-            if now is NOTHING:
+            if now is ABSENT:
                 found.pop(path, None)
         for path, _, now in differ:
-            if now is NOTHING:
+            if now is ABSENT:
                 continue
             if now.mode not in _FILE_MODES or not is_text(path):
                 return None
@@ -155,7 +154,7 @@ class BlobFiles(Mapping[str, bytes]):
             return {path: blobs[path] for path in paths[first:last]}  # "0" comes after "/"
         found = self._below.get(folder)
         if found is None:
-            objects = self._repo.light.objects
+            objects = self._repo.objects
             entry = objects.at(self.commit, folder.rstrip("/"))
             inside = objects.files(entry.id) if entry is not None and entry.mode == FOLDER else ()
             files = {folder + path: one.id for path, one in inside if one.mode in _FILE_MODES}
@@ -164,12 +163,12 @@ class BlobFiles(Mapping[str, bytes]):
 
     def id_of(self, path: str) -> str:
         """Return the id of the object at a path (file, folder or other) without listing files."""
-        entry = self._repo.light.objects.at(self.commit, path)
+        entry = self._repo.objects.at(self.commit, path)
         return entry.id if entry is not None else ""
 
     def regular(self, path: str) -> str:
         """Return the blob id of the regular file at a path, or "" if there is none."""
-        entry = self._repo.light.objects.at(self.commit, path)
+        entry = self._repo.objects.at(self.commit, path)
         return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
 
     def holds(self, path: str, mode: str) -> bool:
@@ -183,7 +182,7 @@ class BlobFiles(Mapping[str, bytes]):
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
         """Yield the bytes of files whose blob ids are known, in order. Read ahead in batches."""
         names = [blob for _, blob in wanted]
-        each = self._repo.light.objects.each(names)
+        each = self._repo.objects.each(names)
         for (path, name), found in zip(wanted, each, strict=True):
             if found is None:
                 raise NoContent(name, path)
@@ -207,11 +206,11 @@ class BlobFiles(Mapping[str, bytes]):
         Return None if the repository no longer has the other commit.
         """
         try:
-            changed = list(self._repo.light.objects.differences(commit, self.commit))
+            changed = list(self._repo.objects.differences(commit, self.commit))
         except Missing:
             return None
 
-        def blob(path: str, one: Entry) -> str:
+        def blob(path: str, one: TreeEntry) -> str:
             return one.id if one.mode in _FILE_MODES and is_text(path) else ""
 
         return {path: (blob(path, was), blob(path, now)) for path, was, now in changed}
@@ -443,7 +442,7 @@ class Snapshots:
         """Return the catalogue of stored memories and pages, which saves reading all files."""
         from memrepo.store.catalogue import NAME, catalogue_at
 
-        return catalogue_at(Path(self._repo.common_dir) / "memrepo" / NAME)
+        return catalogue_at(self._repo.common_dir / "memrepo" / NAME)
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
         """Return the snapshot of a commit, from the cache if possible."""
@@ -474,7 +473,7 @@ def _listing(
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
     owns = layout.owns
-    entries = dict(repo.light.objects.files(commit))
+    entries = dict(repo.objects.files(commit))
     for path in sorted(entries):
         mode, blob = entries[path].mode, entries[path].id
         # With a slash: an area that is itself a link would silently hide all its files.

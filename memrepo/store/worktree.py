@@ -52,7 +52,7 @@ class Look:
     """A scan of a folder in the work tree. Git runs the scan in the background."""
 
     def __init__(self, repo: Repo, folder: str) -> None:
-        self._git, self._folder = repo.light, folder
+        self._git, self._folder = repo, folder
         self._copy = _copy(repo, folder)
         whole = self._copy is not None and self._copy.name.endswith(_WHOLE)
         where = () if whole else ("--", folder)
@@ -70,7 +70,7 @@ class Look:
             if self._copy:
                 with suppress(OSError):  # the folder belongs to another user
                     self._copy.unlink()
-            said = self._git.ask(*_STATUS, "--", self._folder)
+            said = self._git.call(*_STATUS, "--", self._folder)
         for entry in said.split("\0"):
             if entry[3:].startswith(self._folder):
                 yield entry[3:]
@@ -78,7 +78,7 @@ class Look:
 
 def _copy(repo: Repo, folder: str) -> Path | None:
     """Return the path of an up-to-date copy of git's index, or None if no copy can be made."""
-    home = Path(repo.git_dir)
+    home = repo.git_dir
     try:
         with (home / "index").open("rb") as index:
             seen = os.fstat(index.fileno())
@@ -169,7 +169,7 @@ class WorkTree:
 
     def __init__(self, repo: Repo) -> None:
         self.repo = repo
-        self.root = Path(str(repo.working_tree_dir))
+        self.root = repo.top
         self._seen: tuple[tuple[object, ...], Mapping[str, str]] = ((), {})
         self._env: Mapping[str, str] = {}
 
@@ -179,7 +179,7 @@ class WorkTree:
 
         Git reads an index before it locks the index, so an index written meanwhile would be lost.
         """
-        own = Path(self.repo.git_dir)
+        own = self.repo.git_dir
         copy = own / "memrepo" / "next-index"
         with index_lock(own):
             for left in (copy, copy.with_name(f"{copy.name}.lock")):
@@ -198,7 +198,7 @@ class WorkTree:
 
     def put_in_place(self, copy: Path) -> None:
         """Replace git's index with a copy. Call this inside the block of `locked`."""
-        copy.replace(Path(self.repo.git_dir) / "index")
+        copy.replace(self.repo.git_dir / "index")
 
     def move(self, base: str, tip: str, held: tuple[int, ...]) -> None:
         """Update the files and the index from one commit to another. Raises GitFailed on failure.
@@ -206,19 +206,19 @@ class WorkTree:
         Git refuses if a file differs from both commits, and then leaves all files unchanged.
         """
         words = ("read-tree", "-m", "-u", base or self._empty, tip)
-        git = self.repo.light
+        git = self.repo
         try:
-            git.ask(*words, held=held, env=self._env)
+            git.call(*words, inherited=held, env=self._env)
         except GitFailed as error:
             if error.code < 0:
                 raise
             # a file with a new time but the same content counted as changed
-            git.ask("update-index", "-q", "--refresh", held=held, env=self._env, forgive=True)
-            git.ask(*words, held=held, env=self._env)
+            git.call("update-index", "-q", "--refresh", inherited=held, env=self._env, check=False)
+            git.call(*words, inherited=held, env=self._env)
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
         """Return {path: sides} of the files that differ between two commits. "" means no files."""
-        found = self.repo.light.objects.differences(base, tip)
+        found = self.repo.objects.differences(base, tip)
         return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
 
     def is_unmerged(self, commit: str) -> bool:
@@ -231,7 +231,7 @@ class WorkTree:
         The result is cached until the index file changes.
         """
         try:
-            seen = (Path(self.repo.git_dir) / "index").stat()
+            seen = (self.repo.git_dir / "index").stat()
         except OSError:
             return self._differing(commit)
         key = (commit, seen.st_mtime_ns, seen.st_size, seen.st_ino)
@@ -241,7 +241,7 @@ class WorkTree:
 
     def _differing(self, commit: str) -> Mapping[str, str]:
         words = ("diff-index", "--cached", "--no-renames", "--name-status", "-z")
-        parts = self.repo.light.ask(*words, commit or self._empty, "--").split("\0")
+        parts = self.repo.call(*words, commit or self._empty, "--").split("\0")
         rows = list(zip(parts[1::2], parts[0::2], strict=False))
         return {**dict(rows), **{path: letter for path, letter in rows if letter == "U"}}
 
@@ -254,7 +254,7 @@ class WorkTree:
         tops = sorted({path.split("/", 1)[0] for path in paths})
         words = "status --porcelain -z --untracked-files=all --no-renames".split()
         words += [f"--ignored={'traditional' if tops else 'no'}", "--ignore-submodules=none"]
-        raw = self.repo.light.ask(*words, "--", *tops)
+        raw = self.repo.call(*words, "--", *tops)
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> Edits:
@@ -269,13 +269,13 @@ class WorkTree:
         missing = [path for path in paths if self._stat(path) is None]
         if not missing:
             return []
-        found = self.repo.light.ask("ls-files", "--deleted", "-z", "--", *missing)
+        found = self.repo.call("ls-files", "--deleted", "-z", "--", *missing)
         return sorted(filter(None, found.split("\0")))
 
     def staged(self) -> dict[str, Staged]:
         """Return {path: entry} of the files in the index."""
         found = {}
-        for entry in self.repo.light.ask("ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
+        for entry in self.repo.call("ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
             head, path = entry.split("\t", 1)
             tag, mode, blob, _ = head.split(" ")
             found[path] = Staged(mode=mode, blob=blob, hidden=tag.islower() or tag == "S")
@@ -374,15 +374,13 @@ class WorkTree:
             for path, blob in blobs.items()
         ]
         if lines:
-            self.repo.light.ask("update-index", "-z", "--index-info", lines=lines, env=self._env)
+            self.repo.call("update-index", "-z", "--index-info", lines=lines, env=self._env)
 
     def restore(self, paths: Iterable[str]) -> None:
         """Write files to the work tree with the content that they have in the index."""
         lines = [f"{path}\0" for path in paths]
         if lines:
-            self.repo.light.ask(
-                "checkout-index", "--force", "-q", "-u", "-z", "--stdin", lines=lines
-            )
+            self.repo.call("checkout-index", "--force", "-q", "-u", "-z", "--stdin", lines=lines)
 
     def remove(self, path: str) -> None:
         """Delete a file, and any parent folders that become empty."""
@@ -399,7 +397,7 @@ class WorkTree:
         # In batches, because git's output for all paths of a first run is large.
         for at in range(0, len(asked), _ASKED):
             lines = (f"{path}\0" for path in asked[at : at + _ASKED])
-            raw = self.repo.light.ask("check-attr", "-z", "--stdin", "filter", lines=lines)
+            raw = self.repo.call("check-attr", "-z", "--stdin", "filter", lines=lines)
             parts = raw.split("\0")
             for path, value in zip(parts[0::3], parts[2::3], strict=False):
                 if value not in ("unspecified", "unset"):
@@ -446,9 +444,7 @@ class WorkTree:
         """
         if "\n" in path:
             return ""
-        said = self.repo.light.ask(
-            "hash-object", "--stdin-paths", lines=[f"{path}\n"], forgive=True
-        )
+        said = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
         return said.strip()
 
     def cut_short(self, path: str, blob: str) -> bool:
@@ -470,13 +466,13 @@ class WorkTree:
 
     @cached_property
     def _empty(self) -> str:
-        return self.repo.light.ask("hash-object", "-t", "tree", os.devnull).strip()
+        return self.repo.call("hash-object", "-t", "tree", os.devnull).strip()
 
     @cached_property
     def _object_format(self) -> str:
         if head := self.repo.refs.head:
             return "sha1" if len(head) == 40 else "sha256"
-        return self.repo.light.ask("rev-parse", "--show-object-format").strip()
+        return self.repo.call("rev-parse", "--show-object-format").strip()
 
 
 def _hash(name: str) -> Any:

@@ -20,7 +20,7 @@ Ask = Callable[..., str]
 
 
 def through_light(repo: Path) -> Ask:
-    return Git(repo).ask
+    return Git(repo).call
 
 
 def through_door(repo: Path) -> Ask:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.git import Git
 from memrepo.store.local import opened
 
 KINDS: dict[str, Callable[[Path], object]] = {
@@ -65,21 +64,3 @@ def test_a_work_tree_has_its_own_head_and_shares_the_rest(several: Path) -> None
         assert repo.refs.branch == "refs/heads/side"
         assert repo.refs.id("refs/heads/main") == git(several, "rev-parse", "main").strip()
         assert repo.refs.below("refs/heads/run/") == ["refs/heads/run/a", "refs/heads/run/b/c"]
-
-
-def test_refs_that_git_keeps_otherwise_are_its_own_to_tell(
-    several: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[tuple[str, ...]] = []
-
-    def told(_: Git, *words: str, **__: object) -> str:
-        asked.append(words)
-        return "told\n"
-
-    with opened(several) as repo:
-        (several / ".git" / "reftable").mkdir()
-        monkeypatch.setattr(Git, "ask", told)
-        refs = repo.refs
-        assert [refs.head, refs.branch, refs.id("refs/heads/main")] == ["told"] * 3
-        assert refs.below("refs/heads/") == ["told"]
-    assert len(asked) == 4

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.git import LONGEST, Entry, GitFailed, Missing
+from memrepo.store.git import LONGEST, GitFailed, Missing, TreeEntry
 from memrepo.store.local import Repo, opened
 
 NONE = "1" * 40
@@ -57,14 +57,14 @@ def broken(repo: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 def test_a_name_means_what_git_says(repo: Path, found: Repo, name: str) -> None:
     asked = git(repo, "rev-parse", "-q", "--verify", name, check=False).strip()
     asked = asked if git(repo, "cat-file", "-e", asked or NONE, check=False) == "" else ""
-    object_ = found.light.objects.find(name)
+    object_ = found.objects.find(name)
     there = bool(asked) and asked != NONE
     assert (object_.id if object_ else "") == (asked if there else "")
 
 
 @pytest.mark.parametrize("revision", ["^main", "main..HEAD", "HEAD --all", "-n1", NONE, "mai\nn"])
 def test_what_names_no_commit_is_none(found: Repo, revision: str) -> None:
-    assert found.light.objects.commit(revision) == ""
+    assert found.objects.commit(revision) == ""
 
 
 def test_many_come_in_order_and_one_that_is_missing_or_too_large_is_none(
@@ -72,19 +72,19 @@ def test_many_come_in_order_and_one_that_is_missing_or_too_large_is_none(
 ) -> None:
     ids = blobs(repo)
     wanted = [*ids, NONE, *ids] * 40
-    got = list(found.light.objects.each(wanted, LONGEST))
+    got = list(found.objects.each(wanted, LONGEST))
     assert [one.id if one else NONE for one in got] == wanted
     sizes = {one.id: len(one.data) for one in got if one}
     most = sorted(sizes.values())[len(sizes) // 2]
-    some = list(found.light.objects.each(ids, most))
+    some = list(found.objects.each(ids, most))
     assert [one is not None for one in some] == [sizes[id_] <= most for id_ in ids]
 
 
 def test_a_reader_who_stops_half_way_disturbs_no_other(repo: Path, found: Repo) -> None:
     ids = blobs(repo) * 60
-    reading = found.light.objects.each(ids)
+    reading = found.objects.each(ids)
     assert [one.id for one in islice(reading, 150) if one] == ids[:150]
-    assert found.light.objects.find(ids[-1]) is not None
+    assert found.objects.find(ids[-1]) is not None
     assert [one.id for one in reading if one] == ids[150:]
 
 
@@ -100,8 +100,8 @@ def test_a_tree_is_listed_as_git_lists_it(repo: Path, found: Repo) -> None:
     git(repo, "commit", "-q", "--no-verify", "-m", "more")
     listed = git(repo, "ls-tree", "-r", "-z", "--full-tree", "HEAD").split("\0")[:-1]
     rows = (row.split("\t") for row in listed)
-    wanted = {path: Entry(head.split(" ")[0], head.split(" ")[2]) for head, path in rows}
-    objects = found.light.objects
+    wanted = {path: TreeEntry(head.split(" ")[0], head.split(" ")[2]) for head, path in rows}
+    objects = found.objects
     assert dict(objects.files("HEAD")) == wanted
     assert all(objects.at("HEAD", path) == one for path, one in wanted.items())
     assert [objects.at("HEAD", path) for path in ("none", "a.b/c", "a/b c/d", "memories/x")] == (
@@ -132,7 +132,7 @@ def test_two_commits_differ_as_git_says(repo: Path, found: Repo, kind: str) -> N
     CHANGES[kind](repo)
     git(repo, "add", "-A")
     git(repo, "commit", "-q", "--no-verify", "--allow-empty", "-m", "more")
-    objects, empty = found.light.objects, git(repo, "hash-object", "-t", "tree", "/dev/null")
+    objects, empty = found.objects, git(repo, "hash-object", "-t", "tree", "/dev/null")
     for one, other in (("HEAD^", "HEAD"), ("HEAD", "HEAD^"), ("", "HEAD"), ("HEAD", "")):
         sides = (one or empty.strip(), other or empty.strip())
         raw = git(repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", *sides).split("\0")
@@ -140,7 +140,7 @@ def test_two_commits_differ_as_git_says(repo: Path, found: Repo, kind: str) -> N
         for head, path in zip(raw[0::2], raw[1::2], strict=False):
             before, after, old, new, _ = head.removeprefix(":").split(" ")
             ids = (blob.strip("0") and blob for blob in (old, new))
-            wanted[path] = tuple(map(Entry, (before, after), ids))
+            wanted[path] = tuple(map(TreeEntry, (before, after), ids))
         assert {path: (a, b) for path, a, b in objects.differences(one, other)} == wanted
 
 
@@ -151,22 +151,22 @@ def test_all_readers_share_one_child_and_its_owner_ends_it(repo: Path) -> None:
     before = standing()
     with opened(repo) as made:
         for id_ in blobs(repo):
-            made.light.read(id_)
-        list(made.light.objects.files("HEAD"))
+            made.read(id_)
+        list(made.objects.files("HEAD"))
         assert len(standing()) == len(before) + 1
     assert standing() == before
-    assert made.light.read("HEAD:memrepo.toml")  # what a late reader asks leaves nothing either
+    assert made.read("HEAD:memrepo.toml")  # what a late reader asks leaves nothing either
     assert standing() == before
 
 
 def test_a_child_that_is_killed_is_followed_by_another(repo: Path, found: Repo) -> None:
     before = set(standing())
     for id_ in blobs(repo):
-        found.light.read(id_)
+        found.read(id_)
         (child,) = set(standing()) - before
         os.kill(child, signal.SIGKILL)
-        assert found.light.objects.find(NONE) is None
-    assert found.light.objects.commit("HEAD") == git(repo, "rev-parse", "HEAD").strip()
+        assert found.objects.find(NONE) is None
+    assert found.objects.commit("HEAD") == git(repo, "rev-parse", "HEAD").strip()
 
 
 @pytest.mark.parametrize(
@@ -186,17 +186,17 @@ def test_a_child_that_gives_no_answer_is_an_error_and_never_a_no(
 ) -> None:
     broken(repo, monkeypatch, script)
     with pytest.raises(GitFailed, match="cat-file"):
-        found.light.read(git(repo, "rev-parse", "HEAD").strip())
+        found.read(git(repo, "rev-parse", "HEAD").strip())
     with pytest.raises(GitFailed, match="cat-file"):
-        found.light.objects.find(NONE)
+        found.objects.find(NONE)
 
 
 def test_the_error_says_why_git_gives_no_answer(repo: Path, found: Repo) -> None:
     (repo / ".git" / "config").write_text("[core\n")
     with pytest.raises(GitFailed, match="bad config"):
-        found.light.objects.find("HEAD")
+        found.objects.find("HEAD")
 
 
 def test_what_is_not_there_is_told_by_its_name(found: Repo) -> None:
     with pytest.raises(Missing, match=NONE):
-        found.light.read(NONE)
+        found.read(NONE)

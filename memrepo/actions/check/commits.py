@@ -103,7 +103,7 @@ def look(work: Work, word: str, only: Sequence[Group]) -> Found:
     store = work.store
     base, tip = _ends(work, word)
     tree = store.snapshot(tip)
-    state, git = tree.state(), store.repo.light
+    state, git = tree.state(), store.repo
     differing = list(git.objects.differences(base, tip))
     owned = [d for d in differing if tree.layout.owns(d[0]) or tree.layout.owns(d[0] + "/")]
     known = Grounds(layout=tree.layout, blobs=tree.blobs)
@@ -189,11 +189,11 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
     repo = work.store.repo
     runs = landings(repo, tree.commit, tree.layout, tree.blobs)
     made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
-    hands = [hand.id for hand in hand_commits(repo.light, revisions) if hand.id not in made]
+    hands = [hand.id for hand in hand_commits(repo, revisions) if hand.id not in made]
     if len(hands) == int(repo.git.rev_list("--count", "--no-merges", revisions)):
         yield from registry.problems(whole, ["derived"])
         return
-    for _, problem in problems_of(repo.light, tree, hands, ["derived"]):
+    for _, problem in problems_of(repo, tree, hands, ["derived"]):
         yield problem
 
 
@@ -281,8 +281,8 @@ def _secrets(
     work: Work, layout: Layout, files: Collection[str], base: str, tip: str
 ) -> Iterator[Problem]:
     """Yield the secrets in each commit and message, except those already found at the tip."""
-    objects = work.store.repo.light.objects
-    for commit, problem in brought(work.store.repo.light, tip, *([f"^{base}"] if base else [])):
+    objects = work.store.repo.objects
+    for commit, problem in brought(work.store.repo, tip, *([f"^{base}"] if base else [])):
         if not problem.path:
             said = f"{problem.message} (the message of commit {commit[:10]})"
             yield replace(problem, path=layout.config, line=0, column=0, message=said)

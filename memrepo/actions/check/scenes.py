@@ -58,7 +58,7 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
                 layout=layout,
                 around=around,
                 wants=known.wants(git),
-                merging=git.joining,
+                merging=git.is_merging,
             )
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
         yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
@@ -115,7 +115,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
             around=around,
             wants=known.wants(git),
             gone=tuple(path for path, _, _, new in changes if not new),
-            merging=merging or git.joining,
+            merging=merging or git.is_merging,
         )
         yield Checked(scene=scene, early=early, root=git.top)
 

@@ -45,7 +45,7 @@ def gather(work: Work) -> tuple[Problem, ...]:
     try:
         hub = hub_of(repo, "", work.store.branch)
         there = hub.every_tip()
-        known = {one.id for one in repo.light.objects.each(set(there.values())) if one is not None}
+        known = {one.id for one in repo.objects.each(set(there.values())) if one is not None}
         missing = {ref for ref, id_ in there.items() if id_ not in known and ref != RECORDS}
         if missing:
             hub.fetch({ref: f"{OWN}{hub.name}/other/{ref[5:]}" for ref in sorted(missing)})

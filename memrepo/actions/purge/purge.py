@@ -258,7 +258,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         return Result(places=tuple(found), left=outside(found), exit=Exit.NO)
     edit = with_ids(edit, files_of(work, history), work.tree.layout)
     try:
-        before = count(repo.light, edit, hits_of(found))
+        before = count(repo, edit, hits_of(found))
         plan = quarantine.build(repo, tips, history, edit)
         with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
             after = count(git, edit)
@@ -325,7 +325,7 @@ def _values(work: Work, word: str) -> list[str]:
 def _refuse_broken(work: Work, plan: Plan) -> None:
     """Check the new history in a temporary work tree. Raise if any `doctor` check newly fails."""
     repo = work.store.repo
-    objects = Path(repo.common_dir) / "objects"
+    objects = repo.common_dir / "objects"
     where = quarantine.folder_of(repo)
     new = where / quarantine.NEW / "objects"
     old_refs = {ref.name: ref.id for ref in plan.refs}
@@ -369,7 +369,7 @@ def _failing(
 
 def files_of(work: Work, history: History) -> Iterable[File]:
     """Yield every version of every file, once under each path that it had."""
-    objects = work.store.repo.light.objects
+    objects = work.store.repo.objects
     for blob, paths in history.paths.items():
         data = objects.read(blob)
         yield from (File(path, data) for path in paths)
@@ -391,7 +391,7 @@ def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
     known = set(done)
     for ref in ("refs/memrepo/access", *repo.refs.below(OWN)):
         if (ref.endswith("/access") or "/" not in ref[len(OWN) :]) and (tip := repo.refs.id(ref)):
-            paths = (path for path, _ in repo.light.objects.files(tip))
+            paths = (path for path, _ in repo.objects.files(tip))
             known.update(path.partition("/")[0] for path in paths if path.endswith(".jsonl"))
     return tuple(Clone(clone=visible(c), acknowledged=c in done) for c in sorted(known))
 
@@ -400,7 +400,7 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
     """Return search patterns for the keyed values, found by searching all texts in this clone."""
     found: dict[str, Needle] = {}
     repo = work.store.repo
-    objects = repo.light.objects
+    objects = repo.objects
     texts = (one.data for one in objects.every() if one.kind != "tree")
     disk = (path.read_bytes() for path in _on_disk(work) if path.is_file())
     names = (path.encode("utf-8", "surrogateescape") for p in history.paths.values() for path in p)
@@ -414,7 +414,7 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
 
 def recognised_words(work: Work, history: History, hidden: Sequence[str], key: bytes) -> set[str]:
     """Return the words in pages and headers that came only from a purged value."""
-    objects = work.store.repo.light.objects
+    objects = work.store.repo.objects
     listed = set[str]()
     for blob in history.paths if hidden else ():
         data = objects.read(blob)
@@ -463,7 +463,7 @@ def class_of(layout: Layout, path: str) -> str:
 
 
 def _in_history(work: Work, edit: Edit, history: History) -> Iterator[Place]:
-    objects, layout = work.store.repo.light.objects, work.tree.layout
+    objects, layout = work.store.repo.objects, work.tree.layout
     reached: dict[str, str] = {}
     seen_names = set[str]()
     for said in history.said:

@@ -41,7 +41,7 @@ def _is_own(work: Work, where: Path) -> bool:
     """Return whether a path is inside a git or memrepo folder, after resolving symbolic links."""
     root, real = work.store.root.resolve(), where.resolve()
     own = [root / f"{work.tree.layout.prefix}{area}" for area in AREAS]
-    own += [root / ".git", Path(work.store.repo.git_dir), Path(work.store.repo.common_dir)]
+    own += [root / ".git", work.store.repo.git_dir, work.store.repo.common_dir]
     return any(real.is_relative_to(path.resolve()) for path in own)
 
 

@@ -276,7 +276,7 @@ class Versions:
     def _listed(self, path: str, *options: str) -> list[str]:
         """Return the blobs that a path had in history, newest first."""
         words = ("log", "--format=", "--raw", "--no-abbrev", "--no-renames", *options)
-        raw = self._work.store.repo.light.ask(*words, self._work.tree.commit, "--", path)
+        raw = self._work.store.repo.call(*words, self._work.tree.commit, "--", path)
         blobs = (line.split()[3] for line in raw.splitlines() if line.startswith(":"))
         return [blob for blob in blobs if blob.strip("0")]
 

@@ -88,7 +88,7 @@ def emptied(at: Work) -> HandCommit | None:
     Removing forgotten or superseded memories does not count, because recall no longer had them.
     """
     last = next(iter(at.landed()), None)
-    layout, git = at.tree.layout, at.store.repo.light
+    layout, git = at.tree.layout, at.store.repo
     hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
     gone = {
         commit
@@ -115,7 +115,7 @@ def refuse_emptied(work: Work, *, limited: bool) -> None:
 
 def _claims(at: Work, revisions: str) -> Iterator[Claim]:
     """Yield the memories that manual commits changed, oldest first."""
-    git = at.store.repo.light
+    git = at.store.repo
     hands = {hand.id: hand for hand in hand_commits(git, revisions)}
     for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
         was, made = dict[str, Memory](), dict[str, Memory]()

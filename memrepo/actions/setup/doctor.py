@@ -289,7 +289,7 @@ def _guarded(check: Check, work: Work, fix: bool) -> Finding:
 
 def _missing(work: Work) -> dict[str, str]:
     """Return the missing objects of files at HEAD, by file path."""
-    return work.store.repo.light.objects.missing(work.tree.commit)
+    return work.store.repo.objects.missing(work.tree.commit)
 
 
 def _git(work: Work, fix: bool) -> Finding:

@@ -33,7 +33,6 @@ from memrepo.core.secrets import harmless
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.calls import nothing
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
-from memrepo.store.git import remember_objects
 
 Context = ServerRequestContext[object, object]
 Paged = types.PaginatedRequestParams | None
@@ -58,7 +57,6 @@ INSTRUCTIONS = (
 def server_of(session: Call, *, admin: bool) -> Server[object]:
     """Create the SDK's server for a session. With `admin`, it offers the admin tools as well."""
     gc.set_threshold(_BETWEEN_COLLECTIONS)
-    remember_objects()
     offered = (*DEFAULT, *(ADMIN if admin else ()))
     return _Handlers(session, offered).server()
 

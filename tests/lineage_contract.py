@@ -10,7 +10,7 @@ import msgspec
 from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.problems import Problem
-from memrepo.formats import lineage
+from memrepo.formats import purifier
 from memrepo.purify.routes import PERSONAL_HOMES, affinity, route
 
 CLAIM_FIELDS = (
@@ -73,7 +73,7 @@ class _Claim(msgspec.Struct, frozen=True):
 
     def problem(self, rule: str, key: str, said: str, fix: str, *, soft: bool = False) -> Problem:
         return Problem(
-            path=lineage.CLAIMS,
+            path=purifier.CLAIMS,
             line=self.line.number,
             column=1,
             rule=rule,
@@ -122,7 +122,7 @@ def _shape(claim: _Claim) -> Iterator[Problem]:
 def _words(claim: _Claim) -> Iterator[Problem]:
     for key, rule, words in (
         ("type", "claim-type", CLAIM_TYPES),
-        ("status", "claim-status", lineage.CLAIM_STATUSES),
+        ("status", "claim-status", purifier.CLAIM_STATUSES),
         ("primaryHome", "claim-home", HOMES),
     ):
         value = claim.record.get(key)
@@ -130,8 +130,8 @@ def _words(claim: _Claim) -> Iterator[Problem]:
             said = f"found {key} {value!r}, expected one of {', '.join(words)}"
             yield claim.problem(rule, key, said, "use a known word")
     scope = claim.record.get("profileScope")
-    if scope is not None and scope not in lineage.PROFILES:
-        said = f"found profileScope {scope!r}, expected one of {', '.join(lineage.PROFILES)}"
+    if scope is not None and scope not in purifier.PROFILES:
+        said = f"found profileScope {scope!r}, expected one of {', '.join(purifier.PROFILES)}"
         yield claim.problem("claim-profile", "profileScope", said, "use a known word", soft=True)
 
 
@@ -245,7 +245,7 @@ class Claimed(msgspec.Struct, frozen=True, kw_only=True):
         return [
             id_
             for id_, claim in self.by_id.items()
-            if claim.get("primaryHome") == home and claim.get("status") not in lineage.INACTIVE
+            if claim.get("primaryHome") == home and claim.get("status") not in purifier.INACTIVE
         ]
 
 
@@ -255,13 +255,13 @@ def check_artifacts(
     """Return every finding in the files of one export, by name; `views` by name where known."""
     problems = [
         _problem(name, "artifact-missing", "is missing", "export it again")
-        for name in lineage.ARTIFACTS
+        for name in purifier.ARTIFACTS
         if name not in files
     ]
-    lines = _read(files, lineage.CLAIMS, problems)
+    lines = _read(files, purifier.CLAIMS, problems)
     problems += check_claims(lines, profile)
     claimed = Claimed(by_id=_by_id(lines))
-    problems += _contradictions(_read(files, lineage.CONTRADICTIONS, problems), claimed)
+    problems += _contradictions(_read(files, purifier.CONTRADICTIONS, problems), claimed)
     problems += _manifest(files)
     problems += _entities(files, claimed)
     problems += _routes(files, claimed)
@@ -313,24 +313,24 @@ def _object(
 
 def _manifest(files: Mapping[str, bytes]) -> list[Problem]:
     problems: list[Problem] = []
-    page = _object(files, lineage.MANIFEST, problems)
+    page = _object(files, purifier.MANIFEST, problems)
     if page is None:
         return problems
     problems += [
         _problem(
-            lineage.MANIFEST, "published-key", f"found no {key}, expected it", "add it", key=key
+            purifier.MANIFEST, "published-key", f"found no {key}, expected it", "add it", key=key
         )
         for key in MANIFEST_KEYS
         if key not in page
     ]
     for key, words, rule in (
         ("status", RUN_STATUSES, "published-status"),
-        ("profileScope", lineage.PROFILES, "published-profile"),
+        ("profileScope", purifier.PROFILES, "published-profile"),
     ):
         value = page.get(key)
         if value is not None and value not in words:
             said = f"found {key} {value!r}, expected one of {', '.join(words)}"
-            problems.append(_warning(lineage.MANIFEST, rule, said, "use a known word", key=key))
+            problems.append(_warning(purifier.MANIFEST, rule, said, "use a known word", key=key))
     return problems
 
 
@@ -340,61 +340,61 @@ def _contradictions(lines: Iterable[Line], claimed: Claimed) -> Iterator[Problem
         absent = [key for key in CONTRADICTION_KEYS if key not in record]
         if absent:
             said = f"found no {', '.join(absent)}, expected nine keys"
-            yield _problem(lineage.CONTRADICTIONS, "contradiction-keys", said, "add them", **at)
+            yield _problem(purifier.CONTRADICTIONS, "contradiction-keys", said, "add them", **at)
         claim = claimed.by_id.get(str(record.get("claimId")))
         if claim is None:
             said = f"found the claim {record.get('claimId')!r}, which is not among the claims"
-            yield _problem(lineage.CONTRADICTIONS, "contradiction-claim", said, "remove it", **at)
+            yield _problem(purifier.CONTRADICTIONS, "contradiction-claim", said, "remove it", **at)
         elif claim.get("contradictionClusterId") != record.get("contradictionClusterId"):
             said = f"found a cluster id that {record.get('claimId')} does not have"
             yield _problem(
-                lineage.CONTRADICTIONS, "contradiction-cluster", said, "use the claim's", **at
+                purifier.CONTRADICTIONS, "contradiction-cluster", said, "use the claim's", **at
             )
-        if record.get("relation") not in lineage.RELATIONS:
+        if record.get("relation") not in purifier.RELATIONS:
             said = f"found the relation {record.get('relation')!r}"
             yield _problem(
-                lineage.CONTRADICTIONS,
+                purifier.CONTRADICTIONS,
                 "contradiction-relation",
                 said,
-                f"use one of {', '.join(lineage.RELATIONS)}",
+                f"use one of {', '.join(purifier.RELATIONS)}",
                 **at,
             )
 
 
 def _entities(files: Mapping[str, bytes], claimed: Claimed) -> list[Problem]:
     problems: list[Problem] = []
-    page = _object(files, lineage.ENTITIES, problems) or {}
+    page = _object(files, purifier.ENTITIES, problems) or {}
     for subject, entry in page.items():
         ids = entry.get("claimIds") if isinstance(entry, dict) else None
         if not isinstance(ids, list) or not isinstance(entry.get("aliases"), list):
             said = f"found {subject!r} without a list of aliases and one of claimIds"
             problems.append(
-                _problem(lineage.ENTITIES, "entity-shape", said, "add them", key=subject)
+                _problem(purifier.ENTITIES, "entity-shape", said, "add them", key=subject)
             )
             continue
         unknown = [i for i in ids if not isinstance(i, str) or i not in claimed.by_id]
         if unknown:
             said = f"found {unknown[0]!r} under {subject!r}, which is not among the claims"
             problems.append(
-                _problem(lineage.ENTITIES, "entity-claim", said, "remove it", key=subject)
+                _problem(purifier.ENTITIES, "entity-claim", said, "remove it", key=subject)
             )
     return problems
 
 
 def _routes(files: Mapping[str, bytes], claimed: Claimed) -> list[Problem]:
     problems: list[Problem] = []
-    page = _object(files, lineage.ROUTES, problems)
+    page = _object(files, purifier.ROUTES, problems)
     if page is None:
         return problems
     problems += [
-        _warning(lineage.ROUTES, "route-key", f"found no key {home}", "add it", key=home)
+        _warning(purifier.ROUTES, "route-key", f"found no key {home}", "add it", key=home)
         for home in HOMES
         if home not in page
     ]
     for home, ids in page.items():
         if not isinstance(ids, list):
             said = f"found a {type(ids).__name__} at {home}, expected a list"
-            problems.append(_problem(lineage.ROUTES, "route-list", said, "write a list", key=home))
+            problems.append(_problem(purifier.ROUTES, "route-list", said, "write a list", key=home))
             continue
         problems += (p for id_ in ids for p in _routed(home, id_, claimed))
     return problems
@@ -404,14 +404,14 @@ def _routed(home: str, id_: object, claimed: Claimed) -> Iterator[Problem]:
     claim = claimed.by_id.get(id_) if isinstance(id_, str) else None
     if claim is None:
         said = f"found {id_!r} at {home}, which is not among the claims"
-        yield _problem(lineage.ROUTES, "route-claim", said, "remove it", key=home)
+        yield _problem(purifier.ROUTES, "route-claim", said, "remove it", key=home)
         return
     if claim.get("primaryHome") != home:
         said = f"found {id_} at {home}, whose primaryHome is {claim.get('primaryHome')!r}"
-        yield _problem(lineage.ROUTES, "route-home", said, "move it to its home", key=home)
-    if claim.get("status") in lineage.INACTIVE:
+        yield _problem(purifier.ROUTES, "route-home", said, "move it to its home", key=home)
+    if claim.get("status") in purifier.INACTIVE:
         said = f"found {id_} at {home}, which is {claim.get('status')}"
-        yield _problem(lineage.ROUTES, "route-inactive", said, "remove it", key=home)
+        yield _problem(purifier.ROUTES, "route-inactive", said, "remove it", key=home)
 
 
 def _views(views: Mapping[str, bytes], claimed: Claimed, profile: str) -> Iterator[Problem]:

@@ -1,21 +1,27 @@
-"""Read memories in memrepo's own formats, JSON lines and memory files, without loss."""
+"""Read formats that may hold memrepo's own files, which are imported without loss.
+
+OKF: GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, 0.2. `index.md` and `log.md` are reserved.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 
 from memrepo.core import codec
 from memrepo.core.jsonl import Line, read_lines
-from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
+from memrepo.core.layout import RESERVED_NAMES, Layout
+from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
-from memrepo.formats.records import Files, Given, Read, Whole, refused
+from memrepo.formats.pages import Page, hashtags, is_markdown, read_pages
+from memrepo.formats.records import FieldReader, Files, Record, Report, Whole, type_or_fact
+from memrepo.text.dates import is_date_heading
 
 _AREA = "memories/"
 _ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}", re.I)
+_DATES = ("modified", "updated", "created", "date")
+_KNOWN = {*_DATES, "title", "description", "tags", "tag", "aliases", "type", "cssclasses"}
 
 
 def wants_lines(path: str) -> bool:
@@ -23,44 +29,32 @@ def wants_lines(path: str) -> bool:
     return path.endswith(".jsonl")
 
 
-def read_jsonl(files: Files) -> Read:
+def read_jsonl(files: Files, report: Report) -> Iterator[Whole]:
     """Read the output of `memrepo export jsonl`, which includes forgotten memories."""
-    found: list[Whole] = []
-    problems: list[Problem] = []
     for path, data in files.items():
-        lines, bad = read_lines(path, data, "import-line")
-        problems += bad
+        lines, problems = read_lines(path, data, "import-line")
+        report.problems += problems
         for line in lines:
-            memory, noted = _memory(path, line)
-            problems += noted
-            if memory is not None:
-                found.append(Whole(memory=memory, path=path, line=line.number))
-    return Read(records=tuple(found), problems=tuple(problems))
+            if memory := _memory(path, line, report):
+                yield Whole(memory=memory, path=path, line=line.number)
 
 
-def _memory(path: str, line: Line) -> tuple[Memory | None, list[Problem]]:
-    given = Given(path, line.number)
-    record: Mapping[str, object] = line.record
+def _memory(path: str, line: Line, report: Report) -> Memory | None:
+    known = Report()
+    reader, record = FieldReader(known, path, line.number), line.record
     for key, value in record.items():
         if key in BY_NAME:
-            given.set(key, value)
+            reader.set(key, value)
         elif key not in ("path", "layer", "text"):
-            given.note(key, "found a key that no memory has")
+            reader.note(key, "found a key that no memory has")
     text = record.get("text")
-    missing = [key for key in ("id", "type") if key not in given.fields]
+    missing = [key for key in ("id", "type") if key not in reader.fields]
     if missing or not isinstance(text, str):
         key = missing[0] if missing else "text"
-        return None, [refused(path, f"found no {key}", line=line.number, key=key)]
-    memory = Memory(path=str(record.get("path")), fields=given.fields, body=codec.normal_body(text))
-    return memory, given.problems
-
-
-def memory_file(path: str, data: bytes) -> Whole | None:
-    """Read a memory file written by memrepo. Return None for files without a memory id."""
-    memory, _ = codec.decode(path, data)
-    if memory is None or not memory.id:
+        report.refuse(path, f"found no {key}", line=line.number, key=key)
         return None
-    return Whole(memory=memory, path=path, data=data)
+    report.problems += known.problems
+    return Memory(path=str(record.get("path")), fields=reader.fields, body=codec.normal_body(text))
 
 
 def path_here(layout: Layout, memory: Memory) -> str:
@@ -78,4 +72,88 @@ def path_here(layout: Layout, memory: Memory) -> str:
         type_=memory.type,
         text=memory.text("title") or memory.body,
         captured=memory.captured,
+    )
+
+
+def wants_okf(path: str) -> bool:
+    """Return whether a file is a concept of an OKF bundle."""
+    return is_markdown(path) and path.rpartition("/")[2] not in RESERVED_NAMES
+
+
+def read_okf(files: Files, report: Report) -> Iterator[Record | Whole]:
+    """Read a bundle: memrepo's files unchanged, other concepts as facts.
+
+    Concepts without a type are refused.
+    """
+    for found in _memories_and_pages(files, report):
+        if isinstance(found, Whole):
+            yield found
+        elif found.text("type"):
+            yield _concept(found, report)
+        else:
+            report.refuse(found.path, "found no type", line=1, key="type")
+
+
+def _memories_and_pages(files: Files, report: Report) -> Iterator[Whole | Page]:
+    """Yield the memory in each file that memrepo wrote, and the page of each other file."""
+    for path, data in sorted(files.items()):
+        memory, _ = codec.decode(path, data)
+        if memory is not None and memory.id:
+            yield Whole(memory=memory, path=path, data=data)
+        else:
+            yield from read_pages({path: data}, report)
+
+
+def _concept(page: Page, report: Report) -> Record:
+    reader = page.fields(report)
+    for key in ("title", "description", "tags", "verified"):
+        reader.put(key, page.values.get(key), key)
+    kind = page.text("type")
+    if kind not in CLAIM_TYPES:
+        reader.put("tags", [*reader.fields.get("tags", ()), kind], "type")
+    if reader.time(page.values.get("stale_after"), "stale_after"):
+        reader.put("valid_until", page.values["stale_after"], "stale_after")
+    stamp = page.values.get("generated")
+    written = stamp.get("at") if isinstance(stamp, dict) else page.values.get("timestamp")
+    resource = page.text("resource")
+    return reader.record(
+        page.body or page.text("description"),
+        at=reader.time(written, "generated"),
+        key=page.path,
+        type=type_or_fact(kind),
+        names=page.names(),
+        lines=page.lines,
+        links=page.links(),
+        evidence=Source(resource=resource) if resource else None,
+    )
+
+
+def read_obsidian(files: Files, report: Report) -> Iterator[Record | Whole]:
+    """Read every note of a vault, with tags, and links to other notes."""
+    found = list(_memories_and_pages(files, report))
+    yield from (one for one in found if isinstance(one, Whole))
+    for page in found:
+        if isinstance(page, Page) and page.body and not page.path.endswith("index.md"):
+            yield _note(page, report)
+
+
+def _note(page: Page, report: Report) -> Record:
+    reader = page.fields(report)
+    reader.put("title", page.text("title") or page.stem, "title")
+    reader.put("description", page.text("description"), "description")
+    inline = hashtags(line for _, line in page.prose())
+    tags = [t.lstrip("#") for t in (*page.texts("tags"), *page.texts("tag"), *inline)]
+    reader.put("tags", list(dict.fromkeys(tags)), "tags")
+    reader.put("entities", page.texts("aliases"), "aliases")
+    times = (reader.time(page.values.get(key), key) for key in _DATES)
+    dated = {"captured": page.day, "captured_from": "file"} if page.day else {}
+    return reader.record(
+        "\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),
+        at=next(filter(None, times), None),
+        key=page.path.removesuffix(".md"),
+        type="note" if is_date_heading(page.stem) else type_or_fact(page.text("type")),
+        names=(*page.names(), *page.texts("aliases")),
+        lines=page.lines,
+        links=page.links(),
+        **dated,
     )

@@ -38,13 +38,13 @@ from memrepo.purify.known import free_path, storable, unite
 from memrepo.purify.routes import affinity, permitted, recast, route
 from memrepo.text.tokens import content_words
 
-ALIKE = 0.3
+MIN_SIMILARITY = 0.3
 """The minimum similarity at which an item without an id is a rewording of a missing one."""
-_SPOKEN = ("title", "subject", "predicate", "object", "description", "tags", "entities")
+_TEXT_FIELDS = ("title", "subject", "predicate", "object", "description", "tags", "entities")
 _Place = tuple[str, int]
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class ImportTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters of an import.
 
     `left` are ids of memories that an earlier import created and that are no longer in the tree.
@@ -69,9 +69,9 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def take(state: State, read: Read, terms: Terms) -> Imported:
+def take(state: State, read: Read, terms: ImportTerms) -> Imported:
     """Return the changes that import a reader's records, and the judgements of new memories."""
-    work = _Work(state=state, terms=terms, problems=list(read.problems))
+    work = _Import(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:
             case Record():
@@ -103,15 +103,15 @@ def take(state: State, read: Read, terms: Terms) -> Imported:
     )
 
 
-class _Work(msgspec.Struct):
+class _Import(msgspec.Struct):
     """An import under construction, with its new and updated memories."""
 
     state: State
-    terms: Terms
+    terms: ImportTerms
     problems: list[Problem]
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     updated: dict[str, Update] = msgspec.field(default_factory=dict)
-    met: set[str] = msgspec.field(default_factory=set)
+    matched: set[str] = msgspec.field(default_factory=set)
     files: dict[str, bytes] = msgspec.field(default_factory=dict)
     records: dict[str, Record] = msgspec.field(default_factory=dict)
     names: dict[str, str] = msgspec.field(default_factory=dict)
@@ -128,9 +128,9 @@ class _Work(msgspec.Struct):
 
     def __post_init__(self) -> None:
         for memory in sorted(self.state.memories.values(), key=lambda m: m.path):
-            self._learn(memory)
+            self._index(memory)
 
-    def _learn(self, memory: Memory) -> None:
+    def _index(self, memory: Memory) -> None:
         if memory.text("claim_id"):
             self._claims.setdefault(memory.text("claim_id"), memory.id)
         for source in memory.sources:
@@ -146,30 +146,30 @@ class _Work(msgspec.Struct):
         """Create a memory for a record, unless the memory already exists."""
         text = normal_body(record.text)
         if not text:
-            said = refused(record.path, "found no text", line=record.lines[0], key=record.key)
-            self.problems.append(said)
+            problem = refused(record.path, "found no text", line=record.lines[0], key=record.key)
+            self.problems.append(problem)
             return
         memory = self._clean(self._memory(record, text), (record.path, record.lines[0]))
-        held = self._held(memory, record)
-        if held:
-            self._meet(held, memory, record)
+        existing = self._find_existing(memory, record)
+        if existing:
+            self._update_known(existing, memory, record)
         elif self._new(memory, (record.path, record.lines[0]), record.key):
             self.records[memory.id] = record
         else:
             return
         for name in filter(None, (record.key, *record.names)):
-            self.names.setdefault(name, held or memory.id)
+            self.names.setdefault(name, existing or memory.id)
 
     def take_whole(self, whole: Whole) -> None:
         """Import a memory in memrepo's own format unchanged, unless it already exists."""
         memory = self._clean(whole.memory, (whole.path, whole.line))
         if memory.id in self.state.memories or memory.id in self.fresh:
             self.known += 1
-            self._meet_whole(memory)
+            self._update_whole(memory)
             return
         memory = replace(memory, path=path_here(self.state.layout, memory))
-        came = self._new(memory, (whole.path, whole.line), memory.id)
-        if came and whole.data and self.fresh[memory.id].body == memory.body:
+        is_new = self._new(memory, (whole.path, whole.line), memory.id)
+        if is_new and whole.data and self.fresh[memory.id].body == memory.body:
             self.files[memory.id] = whole.data
 
     def _new(self, memory: Memory, place: _Place, key: str) -> bool:
@@ -188,10 +188,10 @@ class _Work(msgspec.Struct):
             return False
         self.fresh[memory.id] = memory
         self.paths.add(memory.path)
-        self._learn(memory)
+        self._index(memory)
         return True
 
-    def _held(self, memory: Memory, record: Record) -> str:
+    def _find_existing(self, memory: Memory, record: Record) -> str:
         """Find the existing memory for a record. Return its id, or an empty string.
 
         Compare the id in the other program, then the memory id, then the text.
@@ -210,24 +210,24 @@ class _Work(msgspec.Struct):
                 return id_
         return ""
 
-    def _meet(self, id_: str, memory: Memory, record: Record) -> None:
+    def _update_known(self, id_: str, memory: Memory, record: Record) -> None:
         """Count a known record. If its text differs, update the memory or report a problem."""
         self.known += 1
-        self.met.add(id_)
-        held = self.state.memories.get(id_)
-        if held is None:
+        self.matched.add(id_)
+        existing = self.state.memories.get(id_)
+        if existing is None:
             if record.places:  # one statement with several homes is one memory with all evidence
                 sources = unite(self.fresh[id_].sources, memory.sources)
                 self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
         hash_ = text_hash(memory.body)
-        if hash_ == text_hash(held.body):
+        if hash_ == text_hash(existing.body):
             return
-        if self._is_as_it_came(held):
+        if self._is_unedited(existing):
             screened = self._screened(memory, (record.path, record.lines[0]), record.key)
             if screened is not None:
-                self._follow(held, screened)
-        elif hash_ not in held.texts("aliases"):
+                self._follow(existing, screened)
+        elif hash_ not in existing.texts("aliases"):
             self.problems.append(
                 Problem(
                     path=record.path,
@@ -241,69 +241,69 @@ class _Work(msgspec.Struct):
                 )
             )
 
-    def _is_as_it_came(self, held: Memory) -> bool:
+    def _is_unedited(self, existing: Memory) -> bool:
         """Return whether an imported memory was never edited, confirmed or retired since."""
-        written = held.fields.get("generated")
+        written = existing.fields.get("generated")
         return (
-            held.text("origin") == "import"
-            and held.status == "active"
-            and not held.fields.get("verified")
+            existing.text("origin") == "import"
+            and existing.status == "active"
+            and not existing.fields.get("verified")
             and written is not None
             and written.by == f"{self.terms.format}/unknown"
         )
 
-    def _follow(self, held: Memory, memory: Memory) -> None:
+    def _follow(self, existing: Memory, memory: Memory) -> None:
         """Update a memory to the other program's current text, keeping the old text as an alias.
 
         Rejected statements are already removed from the new text, so the rest may equal the old
         text.
         """
-        if text_hash(memory.body) == text_hash(held.body):
+        if text_hash(memory.body) == text_hash(existing.body):
             return
-        former = (*held.texts("aliases"), text_hash(held.body))
-        kept = ("generated", "sources", *_SPOKEN)
+        former = (*existing.texts("aliases"), text_hash(existing.body))
+        names = ("generated", "sources", *_TEXT_FIELDS)
         fields = {
-            k: memory.fields.get(k) for k in kept if memory.fields.get(k) != held.fields.get(k)
+            k: memory.fields.get(k) for k in names if memory.fields.get(k) != existing.fields.get(k)
         }
         fields["aliases"] = tuple(dict.fromkeys(former))
-        self.updated[held.id] = Update(id=held.id, fields=fields, body=memory.body)
+        self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)
 
-    def _meet_whole(self, memory: Memory) -> None:
+    def _update_whole(self, memory: Memory) -> None:
         """Update a memory that was reworded elsewhere but not in this repository."""
-        held = self.state.memories.get(memory.id)
-        if held is None or held.body == memory.body or held.status != memory.status:
+        existing = self.state.memories.get(memory.id)
+        if existing is None or existing.body == memory.body or existing.status != memory.status:
             return
         self._targets = self._targets or Targets(self.state.memories.values())
-        if self._targets.same(held, replace(memory, path=path_here(self.state.layout, memory))):
+        if self._targets.same(existing, replace(memory, path=path_here(self.state.layout, memory))):
             return  # an export only adapts the links
-        ours, theirs = (m.fields.get("generated") for m in (held, memory))
+        ours, theirs = (m.fields.get("generated") for m in (existing, memory))
         later = ours and theirs and ours.at and theirs.at and theirs.at > ours.at
         if later or (
-            ours == theirs and held.fields.get("verified") == memory.fields.get("verified")
+            ours == theirs and existing.fields.get("verified") == memory.fields.get("verified")
         ):
-            self._follow(held, memory)
+            self._follow(existing, memory)
 
     def pair(self) -> None:
         """Pair new records with the existing memories that they reword.
 
         A new record without an id is a rewording if a similar memory is missing from the same file.
         """
-        gone: dict[str, list[Memory]] = defaultdict(list)
-        for held in sorted(
+        missing: dict[str, list[Memory]] = defaultdict(list)
+        for existing in sorted(
             self.state.memories.values(), key=lambda m: m.sources[0].lines if m.sources else (0, 0)
         ):
-            if held.sources and held.id not in self.met and self._is_as_it_came(held):
-                gone[held.sources[0].resource].append(held)
+            if existing.sources and existing.id not in self.matched and self._is_unedited(existing):
+                missing[existing.sources[0].resource].append(existing)
         for id_, memory in list(self.fresh.items()):
-            candidates = gone.get(memory.sources[0].resource) if id_ in self.records else None
-            alike = [one for one in candidates or () if one.type == memory.type]
-            if not alike:
+            candidates = missing.get(memory.sources[0].resource) if id_ in self.records else None
+            similar = [one for one in candidates or () if one.type == memory.type]
+            if not similar:
                 continue
-            said = content_words(memory.body)
-            best = max(alike, key=lambda one: jaccard(said, content_words(one.body)))
-            if jaccard(said, content_words(best.body)) < ALIKE:
+            words = content_words(memory.body)
+            best = max(similar, key=lambda one: jaccard(words, content_words(one.body)))
+            if jaccard(words, content_words(best.body)) < MIN_SIMILARITY:
                 continue
-            gone[memory.sources[0].resource].remove(best)
+            missing[memory.sources[0].resource].remove(best)
             del self.fresh[id_], self.records[id_]
             self.paths.discard(memory.path)
             self.names = {name: best.id if to == id_ else to for name, to in self.names.items()}
@@ -314,20 +314,20 @@ class _Work(msgspec.Struct):
 
         A memory similar to a rejection is left out too, because there is nobody to ask.
         """
-        stones = tombstones_in(self.state)
-        stone = stones.bar(memory)
-        update = None if stones.bar_whole(memory) else stones.shortening(memory)
+        rejections = tombstones_in(self.state)
+        rejection = rejections.bar(memory)
+        update = None if rejections.bar_whole(memory) else rejections.shortening(memory)
         rest = memory.with_fields(update.fields, update.body) if update and update.body else None
         rule, what, left = "rejected-left-out", "says", "it is left out"
-        if stone is None:
-            stone = stones.near(memory) if stones else None
+        if rejection is None:
+            rejection = rejections.near(memory) if rejections else None
             rule, what = "rejected-similar", "is close to"
         elif rest is not None:
             left = "that part is skipped, the rest is imported"
-        if stone is None:
+        if rejection is None:
             return memory
         self.barred += rest is None
-        fix = f"`memrepo reject {stone.key} --undo` and import again"
+        fix = f"`memrepo reject {rejection.key} --undo` and import again"
         self.problems.append(
             Problem(
                 path=place[0],
@@ -335,7 +335,7 @@ class _Work(msgspec.Struct):
                 key=key,
                 severity="warning",
                 rule=rule,
-                message=f"a record {what} what was rejected as {stone.key}: {left}",
+                message=f"a record {what} what was rejected as {rejection.key}: {left}",
                 fix=fix if what == "says" else f"{fix}, or add it by hand",
             )
         )
@@ -352,7 +352,7 @@ class _Work(msgspec.Struct):
 
         body = clean(memory.body)
         fields: dict[str, object] = {}
-        for name in _SPOKEN:
+        for name in _TEXT_FIELDS:
             match memory.fields.get(name):
                 case str() as text:
                     fields[name] = clean(text)
@@ -482,16 +482,16 @@ class _Work(msgspec.Struct):
         """Return the import's creations and updates, including updates that fix references."""
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
-        updates, mended = close(apply(self.state, [*creates, *self.updated.values()]), before)
-        self.problems += [_mended(finding.problem) for finding in mended]
+        updates, fixed = close(apply(self.state, [*creates, *self.updated.values()]), before)
+        self.problems += [_fixed(finding.problem) for finding in fixed]
         for update in updates:
             if update.id in self.fresh:
                 self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
             elif update.id in self.updated:
                 one = self.updated[update.id]
                 self.updated[update.id] = replace(one, fields={**one.fields, **update.fields})
-        held = {*self.fresh, *self.updated}
-        known: Iterable[Update] = (u for u in updates if u.id not in held)
+        existing = {*self.fresh, *self.updated}
+        known: Iterable[Update] = (u for u in updates if u.id not in existing)
         return (
             *(
                 Create(memory=memory, file=self.files.get(id_, b""))
@@ -502,7 +502,7 @@ class _Work(msgspec.Struct):
         )
 
 
-def _mended(problem: Problem) -> Problem:
+def _fixed(problem: Problem) -> Problem:
     return replace(
         problem,
         rule="import-reference",

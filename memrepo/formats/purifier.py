@@ -1,13 +1,15 @@
-"""Read memory-purifier's claims from `purified-claims.jsonl`, in a workspace's `runtime/`.
+"""memory-purifier's files: names and formulas, and the reader of its claims.
 
-A claim refers to lines of a source in the workspace. The next run recognises a claim whose text is
-a unit of the source. The same is true if the lines contain a single unit with enough of the claim's
-words, and the source is unchanged since the purifier read it. Docs: docs/migrating.md.
+The lineage is memory-purifier 1.7, artifact schema 1. A claim in `runtime/purified-claims.jsonl`
+refers to lines of a source in the workspace. The next run recognises a claim whose text is a unit
+of the source. The same is true if the lines contain a single unit with enough of the claim's words,
+and the source is unchanged since the purifier read it. Docs: docs/migrating.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -16,14 +18,100 @@ from msgspec.structs import replace
 from memrepo.core.ids import text_hash
 from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.core.judge import Scores
-from memrepo.core.memory import CLAIM_TYPES, Retired, Source
+from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
-from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
-from memrepo.formats import lineage
-from memrepo.formats.records import Files, Given, Read, Record, refused
+from memrepo.formats.records import FieldReader, Files, Record, Report
 from memrepo.read.thoughts import Unit, scan
 from memrepo.text.tokens import content_words
+
+CLAIMS = "purified-claims.jsonl"
+CONTRADICTIONS = "purified-contradictions.jsonl"
+ENTITIES = "purified-entities.json"
+ROUTES = "purified-routes.json"
+MANIFEST = "purified-manifest.json"
+SUMMARY = "purifier-last-run-summary.json"
+DEFERRED = "deferred-candidates.jsonl"
+REJECTED = "rejected-candidates.jsonl"
+ARTIFACTS = (CLAIMS, CONTRADICTIONS, ENTITIES, ROUTES, MANIFEST)
+
+PACKAGE_VERSION = "1.7.0"
+LOGIC_VERSION = "1.6.0"
+MANIFEST_SCHEMA = "1"
+ARTIFACT_SCHEMA = "1"
+
+CLAIM_STATUSES = (
+    "resolved",
+    "contested",
+    "unresolved",
+    "superseded",
+    "stale",
+    "retire_candidate",
+    "probable_duplicate",
+)
+INACTIVE = ("superseded", "stale", "retire_candidate")
+PROFILES = ("business", "personal", "shared")
+RELATIONS = ("contested", "stale", "superseded")
+
+
+def status_of(memory: Memory) -> str:
+    """Return the memory-purifier status that matches a memory's `status` and `standing`.
+
+    Return "superseded" for a superseded memory. Return "stale" for an archived memory, unless it
+    waits for retirement. Return the standing otherwise.
+    """
+    if memory.status == "superseded":
+        return "superseded"
+    if memory.status == "archived" and memory.standing != "retire_candidate":
+        return "stale"
+    return memory.standing
+
+
+def lineage_id(*, subject: str, predicate: str, text: str, home: str) -> str:
+    """Return the claim id `cl-<16 hex>`: the SHA-256 of the four strings joined by "|"."""
+    return f"cl-{_sha(f'{subject}|{predicate}|{text}|{home}')[:16]}"
+
+
+def contradiction_id(claim_ids: Iterable[str]) -> str:
+    """Return the id `contra-<12 hex>` for contradicting claims, independent of their order.
+
+    This differs from memory-purifier, whose random ids create duplicate records.
+    """
+    return f"contra-{_sha('|'.join(sorted(claim_ids)))[:12]}"
+
+
+def candidate_id(*, source: str, line: int, text: str) -> str:
+    """Return the candidate id `cand-<16 hex>`, computed from source, first line and text.
+
+    The text is lower-cased, and its whitespace is folded.
+    """
+    folded = " ".join(text.split()).lower()
+    return f"cand-{_sha(f'{source}:{line}:{folded}')[:16]}"
+
+
+def cursor_of(inventory: Mapping[str, str]) -> str:
+    """Return the cursor `cursor-v1:<16 hex>`, computed from content hashes by path.
+
+    A content hash has the form `sha256:...`.
+    """
+    lines = sorted(f"{path}:{hash_}" for path, hash_ in inventory.items())
+    return f"cursor-v1:{_sha(chr(10).join(lines))[:16]}"
+
+
+def content_hash(data: bytes) -> str:
+    """Return `sha256:<64 hex>` for the bytes of a source."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def state_version() -> str:
+    """Return the 12 hex digits that identify the three versions of memory-purifier's files."""
+    triple = f"{LOGIC_VERSION}|{MANIFEST_SCHEMA}|{ARTIFACT_SCHEMA}"
+    return hashlib.sha1(triple.encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 RUNTIME = "runtime/"
 _CLAIM_ID = regex(r"cl-[0-9a-f]{16}")
@@ -45,44 +133,37 @@ _JUDGEMENT = {
 
 def wants(path: str) -> bool:
     """Return whether an import reads a file. Files that memory-purifier derives are skipped."""
-    return path.removeprefix(RUNTIME) in (lineage.CLAIMS, lineage.CONTRADICTIONS, lineage.MANIFEST)
+    return path.removeprefix(RUNTIME) in (CLAIMS, CONTRADICTIONS, MANIFEST)
 
 
-def read(files: Files) -> Read:
+def read(files: Files, report: Report) -> Iterator[Record]:
     """Read the claims, and add the links recorded in the file of contradictions."""
-    problems: list[Problem] = []
-    records: list[Record] = []
     against: dict[str, list[str]] = {}
-    for line in _lines(files, lineage.CONTRADICTIONS, problems):
+    for line in _lines(files, CONTRADICTIONS, report):
         one, other = line.record.get("claimId"), line.record.get("competingClaimId")
         against.setdefault(str(one), []).append(str(other))
-    for line in _lines(files, lineage.CLAIMS, problems):
-        record, noted = _record(line, against)
-        problems += noted
-        records += [record] if record else []
-    return Read(records=tuple(records), problems=tuple(problems))
+    for line in _lines(files, CLAIMS, report):
+        text, type_ = line.record.get("text"), line.record.get("type")
+        if not isinstance(text, str) or not text.strip():
+            report.refuse(CLAIMS, "found no text", line=line.number, key="text")
+        elif type_ not in CLAIM_TYPES:
+            report.refuse(CLAIMS, f"found the type {type_!r}", line=line.number, key="type")
+        else:
+            yield _record(line, against, report)
 
 
 def _named(files: Files, name: str) -> bytes:
     return files.get(f"{RUNTIME}{name}", files.get(name, b""))
 
 
-def _lines(files: Files, name: str, problems: list[Problem]) -> list[Line]:
-    found, bad = read_lines(name, _named(files, name), "import-line")
-    problems += bad
+def _lines(files: Files, name: str, report: Report) -> list[Line]:
+    found, problems = read_lines(name, _named(files, name), "import-line")
+    report.problems += problems
     return found
 
 
-def _record(
-    line: Line, against: Mapping[str, list[str]]
-) -> tuple[Record | None, tuple[Problem, ...] | list[Problem]]:
-    claim, given = line.record, Given(lineage.CLAIMS, line.number)
-    text, type_ = claim.get("text"), claim.get("type")
-    if not isinstance(text, str) or not text.strip():
-        return None, (refused(lineage.CLAIMS, "found no text", line=line.number, key="text"),)
-    if type_ not in CLAIM_TYPES:
-        said = f"found the type {type_!r}"
-        return None, (refused(lineage.CLAIMS, said, line=line.number, key="type"),)
+def _record(line: Line, against: Mapping[str, list[str]], report: Report) -> Record:
+    claim, reader = line.record, FieldReader(report, CLAIMS, line.number)
     for ours, theirs in (
         ("subject", "subject"),
         ("predicate", "predicate"),
@@ -90,56 +171,53 @@ def _record(
         ("home", "primaryHome"),
         ("tags", "secondaryTags"),
     ):
-        given.put(ours, claim.get(theirs), theirs)
+        reader.put(ours, claim.get(theirs), theirs)
     id_ = str(claim.get("id") or "")
     if _CLAIM_ID.fullmatch(id_):
-        given.put("claim_id", id_)
+        reader.put("claim_id", id_)
     else:
-        given.note("id", f"found the id {id_[:40]!r}, expected cl-<16 hex>")
-    written = given.time(claim.get("updatedAt_utc") or claim.get("updatedAt"), "updatedAt")
+        reader.note("id", f"found the id {id_[:40]!r}, expected cl-<16 hex>")
+    written = reader.time(claim.get("updatedAt_utc") or claim.get("updatedAt"), "updatedAt")
     word = claim.get("status")
-    if word not in lineage.CLAIM_STATUSES:
-        given.note("status", f"found the status {word!r}, taken for unresolved")
+    if word not in CLAIM_STATUSES:
+        reader.note("status", f"found the status {word!r}, taken for unresolved")
         word = "unresolved"
-    status, standing = lineage.axes_of(word)
-    given.put("status", status)
-    given.put("standing", standing)
-    if status == "superseded" and written is not None:
-        given.fields["superseded_at"] = written
+    is_superseded = word == "superseded"
+    reader.put("status", "superseded" if is_superseded else "active")
+    reader.put("standing", "resolved" if is_superseded else word)
+    if is_superseded and written is not None:
+        reader.fields["superseded_at"] = written
     if retired := tuple(_retired(claim)):
-        given.fields["retired"] = retired
+        reader.fields["retired"] = retired
     contradicted = [str(c.get("competingClaimId")) for c in mappings(claim.get("contradictions"))]
     links = [("contradicts", other) for other in (*contradicted, *against.get(id_, ()))]
     if claim.get("duplicateDisposition") == "probable_duplicate":
         links.append(("duplicate_of", str(claim.get("duplicateTargetClaimId"))))
-    record = Record(
-        path=lineage.CLAIMS,
-        text=text,
-        type=str(type_),
+    return reader.record(
+        claim["text"],
+        type=claim["type"],
         key=id_,
         lines=(line.number, line.number),
         written=written,
-        fields=given.fields,
         links=tuple(dict.fromkeys(links)),
         replaces=tuple(texts(claim.get("supersedes"))),
         replaced_by=tuple(texts(claim.get("supersededBy"))),
-        places=tuple(dict.fromkeys(_sources(claim, given))),
+        places=tuple(dict.fromkeys(_sources(claim, reader))),
         judgement=_judgement(claim),
     )
-    return record, given.problems
 
 
-def _sources(claim: Mapping[str, Any], given: Given) -> Iterator[Source]:
+def _sources(claim: Mapping[str, Any], reader: FieldReader) -> Iterator[Source]:
     for entry in mappings(claim.get("provenance")):
         name, span, kind = entry.get("source"), entry.get("lineSpan"), entry.get("type")
         if not isinstance(name, str) or not 0 < len(name) <= 1000 or "\n" in name:
-            given.note("provenance", f"found the source {str(name)[:40]!r}, expected a path")
+            reader.note("provenance", f"found the source {str(name)[:40]!r}, expected a path")
             continue
         lines = (0, 0)
         if isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span):
             lines = (span[0], span[1]) if 0 < span[0] <= span[1] < 10**9 else (0, 0)
         if span is not None and lines == (0, 0):
-            given.note("provenance", f"found the lines {str(span)[:40]}, expected [first, last]")
+            reader.note("provenance", f"found the lines {str(span)[:40]}, expected [first, last]")
         yield Source(
             resource=name,
             lines=lines,
@@ -216,11 +294,11 @@ class Workspace(msgspec.Struct):
 
     def _is_unchanged(self, name: str) -> bool:
         data = self.sources.get(name)
-        return data is not None and self.read_hashes.get(name) == lineage.content_hash(data)
+        return data is not None and self.read_hashes.get(name) == content_hash(data)
 
 
 def read_hashes(files: Files) -> dict[str, str]:
     """Return the content hashes of sources, by name, as last recorded by memory-purifier."""
-    page = read_object(_named(files, lineage.MANIFEST) or b"{}")
+    page = read_object(_named(files, MANIFEST) or b"{}")
     entries = mappings(page.get("sourceInventory")) if isinstance(page, dict) else []
     return {str(entry.get("path")): str(entry.get("content_hash")) for entry in entries}

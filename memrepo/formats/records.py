@@ -1,27 +1,28 @@
 """The result of every format reader: records that may become memories, and problems.
 
-A reader is pure: it maps file contents by name to records. Unreadable input is a Problem with file,
-line and key, and does not stop the rest.
+A reader is pure: it yields records for file contents by name. Unreadable input is a Problem with
+file, line and key, and does not stop the rest.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, time
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from memrepo.core.fields import Node, Raw, ValueMismatch
 from memrepo.core.ids import as_tag
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.core.times import format_time, parse_time
 
-_HALVES = regex(r"\\u[dD][89a-fA-F]")
+_SURROGATE = regex(r"\\u[dD][89a-fA-F]")
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,51 +76,117 @@ class Read(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Files = Mapping[str, bytes]
-Reader = Callable[[Files], Read]
 
 
-class Format(msgspec.Struct, frozen=True, kw_only=True):
+class Format(NamedTuple):
     """A format that can be imported: its name, description, file predicate and reader."""
 
     name: str
     what: str
     wants: Callable[[str], bool]
-    read: Reader
+    reader: Callable[[Files, Report], Iterable[Record | Whole]]
     is_database: bool = False
     """Whether the files are SQLite databases. The reader gets a snapshot of each."""
 
+    def read(self, files: Files) -> Read:
+        """Read files by name."""
+        report = Report()
+        records = tuple(self.reader(files, report))
+        passed = {name: count for name, count in report.skipped.items() if count}
+        return Read(records=records, problems=tuple(report.problems), passed=passed)
 
-class Given:
-    """The fields read from one foreign record. Invalid values are reported as problems."""
 
-    def __init__(self, path: str, line: int = 0) -> None:
-        self.path, self.line = path, line
-        self.fields: dict[str, Any] = {}
+class Report:
+    """The problems and the counts of skipped items that a reader reports."""
+
+    def __init__(self) -> None:
         self.problems: list[Problem] = []
+        self.skipped: Counter[str] = Counter()
 
-    def put(self, name: str, value: object, key: str = "", line: int = 0) -> None:
+    def refuse(self, path: str, message: str, *, line: int = 0, key: str = "") -> None:
+        """Add a problem for a record that is not imported."""
+        self.problems.append(refused(path, message, line=line, key=key))
+
+    def json_values(self, files: Files) -> Iterator[tuple[str, object]]:
+        """Yield (path, value) for each JSON file that can be read.
+
+        An unpaired surrogate, which JSON allows but text cannot contain, becomes U+FFFD.
+        """
+        for path, data in sorted(files.items()):
+            try:
+                text = data.decode("utf-8-sig")
+                value: object = json.loads(text)
+            except UnicodeDecodeError as error:
+                line = data.count(b"\n", 0, error.start) + 1
+                byte = f"0x{data[error.start]:02X} at offset {error.start}"
+                self.refuse(path, f"found the byte {byte}, expected UTF-8", line=line)
+                continue
+            except RecursionError:
+                self.refuse(path, "found values nested too deep, expected JSON")
+                continue
+            except ValueError as error:
+                line = error.lineno if isinstance(error, json.JSONDecodeError) else 0
+                self.refuse(path, f"found text that is not JSON ({error})", line=line)
+                continue
+            if value is None:
+                self.refuse(path, "found null, expected memories")
+                continue
+            if _SURROGATE.search(text):
+                value = self._without_surrogates(path, value)
+            yield path, value
+
+    def _without_surrogates(self, path: str, value: object) -> object:
+        encoded = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass")
+        whole = json.loads(encoded.decode("utf-16", "replace"))
+        if whole != value:
+            self.problems.append(
+                Problem(
+                    path=path,
+                    rule="import-field",
+                    message="found an unpaired surrogate, replaced by U+FFFD",
+                    severity="warning",
+                    fix="fix the text there, or the memory here",
+                )
+            )
+        return cast("object", whole)
+
+
+class FieldReader:
+    """The fields read from one foreign record. Invalid values are reported as problems.
+
+    `lines` are the line numbers of keys. Other problems are at `line`.
+    """
+
+    def __init__(
+        self, report: Report, path: str, line: int = 0, lines: Mapping[str, int] | None = None
+    ) -> None:
+        self.report, self.path, self.line = report, path, line
+        self.lines = lines or {}
+        self.fields: dict[str, Any] = {}
+
+    def put(self, name: str, value: object, key: str = "") -> None:
         """Set a field from a JSON value or a header node. Empty values are ignored.
 
         Tags are converted to memrepo's spelling of tags.
         """
         if value not in (None, "", []):
-            self.set(name, value, key, line)
+            self.set(name, value, key)
         if name == "tags" and "tags" in self.fields:
             words = dict.fromkeys(as_tag(tag) for tag in self.fields["tags"])
             self.fields["tags"] = tuple(filter(None, words))
 
-    def set(self, name: str, value: object, key: str = "", line: int = 0) -> None:
+    def set(self, name: str, value: object, key: str = "") -> None:
         """Set a field from a value, even if the value is empty."""
         node = node_of(value)
         try:
             read = BY_NAME[name].kind.read("" if node is None else node)
         except ValueMismatch as mismatch:
-            self.note(key or name, str(mismatch), line)
+            self.note(key or name, str(mismatch))
             return
         if read != BY_NAME[name].default:
             self.fields[name] = read
 
-    def time(self, value: object, key: str, line: int = 0) -> datetime | None:
+    def time(self, value: object, key: str) -> datetime | None:
         """Parse a value as a time. Return None and add a problem if parsing fails."""
         node = node_of(value)
         if node in (None, ""):
@@ -127,23 +194,35 @@ class Given:
         try:
             return parse_time(node if isinstance(node, str) else "")
         except ValueError:
-            self.note(key, f"found {str(node)[:40]!r}, expected a time", line)
+            self.note(key, f"found {str(node)[:40]!r}, expected a time")
             return None
 
-    def note(self, key: str, said: str, line: int = 0) -> None:
+    def note(self, key: str, message: str) -> None:
         """Add a problem for an omitted field of a record that is still imported."""
-        self.problems.append(
+        self.report.problems.append(
             Problem(
                 path=self.path,
-                line=line or self.line,
+                line=self.lines.get(key.partition(".")[0], 0) or self.line,
                 column=1,
                 rule="import-field",
                 key=key,
-                message=f"{said}: left out",
+                message=f"{message}: left out",
                 severity="warning",
                 fix="set it on the memory by hand, if it matters",
             )
         )
+
+    def record(self, text: str, *, at: datetime | None = None, **more: Any) -> Record:
+        """Return the record of a text with these fields. `at` is when it was written."""
+        dated: dict[str, Any] = {}
+        if at is not None:
+            dated = {"captured": day_of(at), "captured_from": "unit", "written": at}
+        return Record(path=self.path, text=text, fields=self.fields, **{**dated, **more})
+
+
+def type_or_fact(name: str) -> str:
+    """Return a type of claims, or "fact" for any other word."""
+    return name if name in CLAIM_TYPES else "fact"
 
 
 def node_of(value: object) -> Node | None:
@@ -164,49 +243,7 @@ def node_of(value: object) -> Node | None:
             raise TypeError(type(value).__name__)
 
 
-def read_json(path: str, data: bytes, problems: list[Problem]) -> object | None:
-    """Parse a JSON file. Return None and add a problem if the file cannot be read.
-
-    An unpaired surrogate, which JSON allows but text cannot contain, becomes U+FFFD.
-    """
-    try:
-        text = data.decode("utf-8-sig")
-        value: object = json.loads(text)
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        said = f"found the byte 0x{data[error.start]:02X} at offset {error.start}, expected UTF-8"
-        problems.append(refused(path, said, line=line))
-        return None
-    except RecursionError:
-        problems.append(refused(path, "found values nested too deep, expected JSON"))
-        return None
-    except ValueError as error:
-        at = error.lineno if isinstance(error, json.JSONDecodeError) else 0
-        problems.append(refused(path, f"found text that is not JSON ({error})", line=at))
-        return None
-    if value is None:
-        problems.append(refused(path, "found null, expected memories"))
-    if _HALVES.search(text) is None:
-        return value
-    whole = json.loads(
-        json.dumps(value, ensure_ascii=False)
-        .encode("utf-16", "surrogatepass")
-        .decode("utf-16", "replace")
-    )
-    if whole != value:
-        problems.append(
-            Problem(
-                path=path,
-                rule="import-field",
-                message="found an unpaired surrogate, replaced by U+FFFD",
-                severity="warning",
-                fix="fix the text there, or the memory here",
-            )
-        )
-    return cast("object", whole)
-
-
-def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
+def refused(path: str, message: str, *, line: int = 0, key: str = "") -> Problem:
     """Return the problem that reports why a record is not imported."""
     return Problem(
         path=path,
@@ -214,7 +251,7 @@ def refused(path: str, said: str, *, line: int = 0, key: str = "") -> Problem:
         column=1 if line else 0,
         rule="import-record",
         key=key,
-        message=f"{said}: the record is not imported",
+        message=f"{message}: the record is not imported",
         fix="fix the record and import again",
     )
 

@@ -26,8 +26,8 @@ from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
-from memrepo.formats import lineage
-from memrepo.formats.lineage import candidate_id
+from memrepo.formats import purifier
+from memrepo.formats.purifier import candidate_id
 from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
 from memrepo.read.sources import SourceRules, default_type, kind_of
@@ -83,7 +83,7 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
 def routes(claims: Claims) -> dict[str, list[str]]:
     """Return the ids of active claims, grouped by home. Every home has a key."""
     return {
-        home: [t.id for t in claims.told if t.home == home and t.status not in lineage.INACTIVE]
+        home: [t.id for t in claims.told if t.home == home and t.status not in purifier.INACTIVE]
         for home in HOMES
     }
 
@@ -145,11 +145,11 @@ def manifest(told: Published, how: Spelling) -> dict[str, Any]:
         "warnings": list(told.record.get("warnings", ())),
         "partialFailures": _failures(told.record),
         "routeValidationWarnings": _odd_routes(told.claims),
-        "lastSuccessfulCursor": lineage.cursor_of(told.inventory) if run else None,
+        "lastSuccessfulCursor": purifier.cursor_of(told.inventory) if run else None,
         "downstreamWikiIngestSuggested": status == "ok",
         "publishCommitted": run is not None,
         "publishedAt": at["finishedAt"],
-        "publishedArtifactSet": list(lineage.ARTIFACTS[:-1]) if run else [],
+        "publishedArtifactSet": list(purifier.ARTIFACTS[:-1]) if run else [],
         "publishedViewSet": list(told.views),
         "downstreamWikiSignalEmitted": False,
         "commitRunId": run,
@@ -158,15 +158,17 @@ def manifest(told: Published, how: Spelling) -> dict[str, Any]:
 
 def _versions(told: Published) -> dict[str, object]:
     """Return the manifest's version fields. The build metadata names memrepo as the writer."""
-    package = f"{lineage.PACKAGE_VERSION}+memrepo.{told.record.get('package_version', __version__)}"
+    package = (
+        f"{purifier.PACKAGE_VERSION}+memrepo.{told.record.get('package_version', __version__)}"
+    )
     return {
         "version": package,
         "packageVersion": package,
-        "logicVersion": lineage.LOGIC_VERSION,
-        "manifestSchemaVersion": lineage.MANIFEST_SCHEMA,
-        "artifactSchemaVersion": lineage.ARTIFACT_SCHEMA,
-        "runtimeStateVersion": lineage.state_version(),
-        "lastSuccessfulLogicVersion": lineage.LOGIC_VERSION,
+        "logicVersion": purifier.LOGIC_VERSION,
+        "manifestSchemaVersion": purifier.MANIFEST_SCHEMA,
+        "artifactSchemaVersion": purifier.ARTIFACT_SCHEMA,
+        "runtimeStateVersion": purifier.state_version(),
+        "lastSuccessfulLogicVersion": purifier.LOGIC_VERSION,
         "upgradeRequired": False,
         "upgradeReason": None,
         "upgradeBlockedAt": None,
@@ -261,8 +263,8 @@ def summary(told: Published, how: Spelling, now: datetime) -> dict[str, object]:
         "backend": backend or None,
         "backendModel": model or None,
         "tokenUsageSource": str(tokens.get("source", "unavailable")),
-        "manifestPath": lineage.MANIFEST,
-        "summaryPath": lineage.SUMMARY,
+        "manifestPath": purifier.MANIFEST,
+        "summaryPath": purifier.SUMMARY,
         **how.stamps(now, "timestamp"),
     }
 
@@ -388,25 +390,25 @@ def artifacts(state: State, terms: Terms) -> Exported:
     claims = claims_of(state, terms.profile)
     how = _spelling(state, claims, runs, terms)
     aside, unread = {}, []
-    for name, folder in ((lineage.DEFERRED, "deferred"), (lineage.REJECTED, "rejected")):
+    for name, folder in ((purifier.DEFERRED, "deferred"), (purifier.REJECTED, "rejected")):
         aside[name], found = candidate_records(state.files, state.layout, folder, runs, how)
         unread += found
     told = _published(state, claims, latest(runs), terms)
     contradictions = contradiction_records(claims, how)
     files = {
-        lineage.CLAIMS: spell_lines(claim_record(t, claims, how) for t in claims.told),
-        lineage.CONTRADICTIONS: spell_lines(contradictions),
-        lineage.ENTITIES: _page(entities(claims, terms.aliases)),
-        lineage.ROUTES: _page(routes(claims)),
-        lineage.MANIFEST: _page(manifest(told, how)),
-        lineage.SUMMARY: _page(summary(told, how, terms.now)),
+        purifier.CLAIMS: spell_lines(claim_record(t, claims, how) for t in claims.told),
+        purifier.CONTRADICTIONS: spell_lines(contradictions),
+        purifier.ENTITIES: _page(entities(claims, terms.aliases)),
+        purifier.ROUTES: _page(routes(claims)),
+        purifier.MANIFEST: _page(manifest(told, how)),
+        purifier.SUMMARY: _page(summary(told, how, terms.now)),
         **{name: spell_lines(records) for name, records in aside.items()},
     }
     counts = {
         "claims": len(claims.told),
         "contradictions": len(contradictions),
-        "deferred": len(aside[lineage.DEFERRED]),
-        "rejected": len(aside[lineage.REJECTED]),
+        "deferred": len(aside[purifier.DEFERRED]),
+        "rejected": len(aside[purifier.REJECTED]),
     }
     return Exported(
         files=files, counts=counts, left_out=claims.left_out, problems=(*damaged, *unread)
@@ -445,7 +447,7 @@ def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, st
     """
     area = layout.area("sources")
     return {
-        layout.source_name(path): lineage.content_hash(state.files[path])
+        layout.source_name(path): purifier.content_hash(state.files[path])
         for path in sorted(p for p in state.files if p.startswith(area))
         if kind_of(layout.source_name(path), rules) == "claims"
     }

@@ -20,7 +20,7 @@ from memrepo.core.judge import Profile, Scores
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired, Source
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
-from memrepo.formats.lineage import contradiction_id, lineage_id, status_of
+from memrepo.formats.purifier import contradiction_id, lineage_id, status_of
 from memrepo.policies.matching import normal_predicate, normal_subject
 from memrepo.purify.routes import AFFINITY_SCORE, affinity, permitted, recast, route
 from memrepo.views.artifacts_runs import Judgement

@@ -10,7 +10,7 @@ import pytest
 from driving import LATER, done, files, memories, memrepo, standing
 from lineage_contract import check_artifacts, has_errors
 
-from memrepo.formats import lineage
+from memrepo.formats import purifier
 
 
 def test_what_export_writes_passes_the_validator(small_repo: Path, tmp_path: Path) -> None:
@@ -22,15 +22,15 @@ def test_what_export_writes_passes_the_validator(small_repo: Path, tmp_path: Pat
         == answer["files"]
         == sorted(
             {
-                *lineage.ARTIFACTS,
-                lineage.SUMMARY,
-                lineage.DEFERRED,
-                lineage.REJECTED,
+                *purifier.ARTIFACTS,
+                purifier.SUMMARY,
+                purifier.DEFERRED,
+                purifier.REJECTED,
             }
         )
     )
     assert check_artifacts(written, "personal", files(small_repo / "views")) == []
-    assert answer["counts"]["claims"] == len(written[lineage.CLAIMS].splitlines()) > 3
+    assert answer["counts"]["claims"] == len(written[purifier.CLAIMS].splitlines()) > 3
     assert standing(small_repo) == before
 
 
@@ -50,8 +50,8 @@ def test_equal_trees_give_equal_bytes_but_for_the_summary(small_repo: Path, tmp_
     done(small_repo, "export", "artifacts", tmp_path / "a")
     done(small_repo, "export", "artifacts", tmp_path / "b", now=LATER)
     one, other = files(tmp_path / "a"), files(tmp_path / "b")
-    assert [n for n in one if one[n] != other[n]] == [lineage.SUMMARY]
-    shown = json.loads(other[lineage.SUMMARY])
+    assert [n for n in one if one[n] != other[n]] == [purifier.SUMMARY]
+    shown = json.loads(other[purifier.SUMMARY])
     assert shown["timezone"] == ZoneInfo("Asia/Manila").key
     assert shown["timestamp"] == "2026-03-01T19:00:00+08:00"
 
@@ -122,7 +122,7 @@ def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> Non
 def test_lines_end_at_line_feeds_for_any_reader(ugly_repo: Path, tmp_path: Path) -> None:
     done(ugly_repo, "export", "artifacts", tmp_path / "a")
     done(ugly_repo, "export", "jsonl", tmp_path / "j")
-    for path in (tmp_path / "a" / lineage.CLAIMS, tmp_path / "j" / "memories.jsonl"):
+    for path in (tmp_path / "a" / purifier.CLAIMS, tmp_path / "j" / "memories.jsonl"):
         data = path.read_bytes()
         assert b"\\u2028" in data
         assert [json.loads(line) for line in data.decode().splitlines()]

@@ -12,11 +12,11 @@ import workspaces
 from driving import LATER, assert_sound, done, files, git, memories, memrepo, standing, subjects
 
 from memrepo.assets import asset
-from memrepo.formats import lineage
+from memrepo.formats import purifier
 
 
 def claims(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(x) for x in (folder / lineage.CLAIMS).read_bytes().splitlines()]
+    return [json.loads(x) for x in (folder / purifier.CLAIMS).read_bytes().splitlines()]
 
 
 def compared(folder: Path, *, spans: bool = True) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def test_a_round_trip_gives_equal_claims_but_for_run_ids(workspace: Path, tmp_pa
     assert compared(tmp_path / "out", spans=False) == compared(runtime, spans=False)
     assert answer["imported"] == len(claims(runtime)) > 30
     assert {c["status"] for c in claims(runtime)} & {"superseded", "contested"}
-    for name in (lineage.ENTITIES, lineage.ROUTES):
+    for name in (purifier.ENTITIES, purifier.ROUTES):
         assert (tmp_path / "out" / name).read_bytes() == (runtime / name).read_bytes()
 
 
@@ -123,7 +123,7 @@ SUMMED_UP = "The garden is watered every 3 days."
 def foreign(workspace: Path) -> None:
     """Publish what a model made of the small workspace: other words, subjects and objects."""
     inventory = [
-        {"path": name, "content_hash": lineage.content_hash((workspace / name).read_bytes())}
+        {"path": name, "content_hash": purifier.content_hash((workspace / name).read_bytes())}
         for name in ("MEMORY.md", "RTMEMORY.md")
     ]
     records = [
@@ -141,8 +141,8 @@ def foreign(workspace: Path) -> None:
     ]
     runtime = workspace / "runtime"
     runtime.mkdir()
-    (runtime / lineage.CLAIMS).write_text("".join(json.dumps(r) + "\n" for r in records))
-    (runtime / lineage.MANIFEST).write_text(
+    (runtime / purifier.CLAIMS).write_text("".join(json.dumps(r) + "\n" for r in records))
+    (runtime / purifier.MANIFEST).write_text(
         json.dumps({"packageVersion": "1.7.0", "sourceInventory": inventory})
     )
 
@@ -150,7 +150,7 @@ def foreign(workspace: Path) -> None:
 def _foreign(text: str, type_: str, *triple: Any) -> dict[str, Any]:
     subject, predicate, object_, source, line = triple
     return {
-        "id": lineage.lineage_id(
+        "id": purifier.lineage_id(
             subject=subject, predicate=predicate, text=text, home="LTMEMORY.md"
         ),
         "type": type_,
@@ -257,7 +257,7 @@ def test_a_folder_without_claims_is_a_usage_error(small_repo: Path, tmp_path: Pa
 def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(
     workspace: Path, tmp_path: Path
 ) -> None:
-    path = workspace / "runtime" / lineage.CLAIMS
+    path = workspace / "runtime" / purifier.CLAIMS
     path.write_bytes(b"{broken\n" + path.read_bytes() + b'{"id": "cl-x", "type": "fact"}\n')
     answer = memrepo(tmp_path, "init", "repo", "--from", workspace)
     assert answer.exit == 0
@@ -267,7 +267,7 @@ def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(
     assert errors == [("import-line", 1), ("import-record", last)]
     assert found["imported"] == last - 2
     plain = memrepo(tmp_path, "init", "other", "--from", workspace, as_json=False)
-    assert f"{lineage.CLAIMS}:1:1: import-line" in plain.err
+    assert f"{purifier.CLAIMS}:1:1: import-line" in plain.err
 
 
 def test_equal_imports_make_equal_commits(workspace: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply, read_state
 from memrepo.formats.pages import read_page
-from memrepo.formats.plan import Terms, take
+from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
 from memrepo.policies.links import Targets
@@ -34,7 +34,7 @@ def imported(
     """Return a state after an import of what a format wants of some files."""
     one = FORMATS[format_]
     wanted = {name: data for name, data in files.items() if one.wants(name)}
-    terms = Terms(format=format_, profile="personal", now=now)
+    terms = ImportTerms(format=format_, profile="personal", now=now)
     return apply(onto, take(onto, one.read(wanted), terms).changes)
 
 

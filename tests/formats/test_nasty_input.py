@@ -10,7 +10,7 @@ import pytest
 from test_every_format import EMPTY, EXAMPLES, NOW, imported
 
 from memrepo.core.state import apply
-from memrepo.formats.plan import Terms, take
+from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.records import Record
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
@@ -105,7 +105,7 @@ def texts(records: tuple[Any, ...], path: str) -> list[str]:
 def test_a_broken_file_is_told_of_and_the_rest_comes_in(format_: str) -> None:
     one, example = FORMATS[format_], EXAMPLES[format_]
     wanted = {name: data for name, data in example.items() if one.wants(name)}
-    terms = Terms(format=format_, profile="personal", now=NOW)
+    terms = ImportTerms(format=format_, profile="personal", now=NOW)
     whole = one.read(wanted)
     ways = ("empty", "bom", "json_text") if one.is_database else tuple(BROKEN)
     for name, way in ((name, way) for name in wanted for way in ways):

@@ -17,7 +17,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.manifest import Consumed, Manifest
 from memrepo.core.memory import Link, Memory, Retired, Source, Stamp
 from memrepo.core.state import State, read_state
-from memrepo.formats import lineage
+from memrepo.formats import purifier
 from memrepo.read.sources import SourceRules
 from memrepo.views.artifacts import Exported, Terms, artifacts
 
@@ -96,7 +96,7 @@ def terms(profile: Any = "personal", zone: str = "Asia/Manila") -> Terms:
 
 def claims(made: Exported) -> dict[str, dict[str, Any]]:
     """Return claim records by memory text."""
-    records = [json.loads(line) for line in made.files[lineage.CLAIMS].splitlines()]
+    records = [json.loads(line) for line in made.files[purifier.CLAIMS].splitlines()]
     return {record["text"]: record for record in records}
 
 
@@ -128,7 +128,7 @@ def test_a_claim_id_of_the_memory_is_kept_though_its_text_changed() -> None:
 
 def test_two_memories_that_the_formula_cannot_tell_apart_get_two_ids() -> None:
     one, other = mem("1", body="same", object="a"), mem("2", body="same", object="b")
-    lines = artifacts(state(one, other), terms()).files[lineage.CLAIMS].splitlines()
+    lines = artifacts(state(one, other), terms()).files[purifier.CLAIMS].splitlines()
     assert len({json.loads(line)["id"] for line in lines}) == 2
 
 
@@ -152,8 +152,8 @@ def test_the_two_axes_come_to_one_status(status: str, standing: str, expected: s
     made = artifacts(state(memory), terms())
     record = only(made)
     assert record["status"] == expected
-    routed = page(made, lineage.ROUTES)["LTMEMORY.md"]
-    assert routed == ([] if expected in lineage.INACTIVE else [record["id"]])
+    routed = page(made, purifier.ROUTES)["LTMEMORY.md"]
+    assert routed == ([] if expected in purifier.INACTIVE else [record["id"]])
 
 
 def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> None:
@@ -217,7 +217,7 @@ def test_an_odd_route_is_told_in_claim_and_manifest() -> None:
     record = only(made)
     assert record["routeValidationState"] == "acceptable"
     assert (record["routeAffinityScore"], record["routeSuggestedHome"]) == (0.5, "PLAYBOOKS.md")
-    assert page(made, lineage.MANIFEST)["routeValidationWarnings"] == [
+    assert page(made, purifier.MANIFEST)["routeValidationWarnings"] == [
         {
             "claim_id": record["id"],
             "chosen_home": "LTMEMORY.md",
@@ -264,7 +264,7 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
     made = artifacts(state(one, mem("2"), mem("3"), **record), terms())
     found = claims(made)
     first, second, third = (found[mem(d).body] for d in "123")
-    expected = lineage.contradiction_id([second["id"], first["id"]])
+    expected = purifier.contradiction_id([second["id"], first["id"]])
     assert first["contradictionClusterId"] == second["contradictionClusterId"] == expected
     assert third["contradictionClusterId"] is None
     assert first["contradictions"] == [
@@ -275,7 +275,7 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
             "flaggedInRunId": "20260201T090000Z-00000000",
         },
     ]
-    records = [json.loads(x) for x in made.files[lineage.CONTRADICTIONS].splitlines()]
+    records = [json.loads(x) for x in made.files[purifier.CONTRADICTIONS].splitlines()]
     assert {(r["claimId"], r["competingClaimId"]) for r in records} == {
         (first["id"], second["id"]),
         (second["id"], first["id"]),
@@ -307,7 +307,7 @@ def test_a_retirement_keeps_its_reasons_and_groups_removed_sources() -> None:
 def test_entities_name_other_spellings_as_aliases() -> None:
     found = state(mem("1", subject="The Window"), mem("2", subject="windows"), mem("3", subject=""))
     made = artifacts(found, terms())
-    entities = page(made, lineage.ENTITIES)
+    entities = page(made, purifier.ENTITIES)
     assert {name: entry["aliases"] for name, entry in entities.items()} == {
         "The Window": ["windows"],
         "windows": ["The Window"],
@@ -317,7 +317,7 @@ def test_entities_name_other_spellings_as_aliases() -> None:
 def test_entities_have_the_names_that_texts_and_configuration_give_them() -> None:
     found = state(mem("1", subject="k8s"), mem("2", subject="Kubernetes"), mem("3", subject="x"))
     made = artifacts(found, replace(terms(), aliases={"Kubernetes": ["k8s"]}))
-    entities = page(made, lineage.ENTITIES)
+    entities = page(made, purifier.ENTITIES)
     assert {
         n: (e["canonicalForm"], e["aliases"], len(e["claimIds"])) for n, e in entities.items()
     } == {
@@ -403,7 +403,7 @@ def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> N
             quarantined=({"id": "clust-9", "reason": "no text"},),
         ),
     }
-    found = page(artifacts(state(mem("1"), **files), terms()), lineage.MANIFEST)
+    found = page(artifacts(state(mem("1"), **files), terms()), purifier.MANIFEST)
     hash_ = "sha256:" + hashlib.sha256(source).hexdigest()
     cursor = hashlib.sha256(f"MEMORY.md:{hash_}".encode()).hexdigest()[:16]
     assert found["sourceInventory"] == [{"path": "MEMORY.md", "content_hash": hash_}]
@@ -436,8 +436,8 @@ def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> N
 
 def test_a_repository_without_a_run_has_a_manifest_that_says_so() -> None:
     made = artifacts(state(), terms())
-    assert page(made, lineage.MANIFEST)["status"] == "skipped"
-    assert page(made, lineage.SUMMARY)["ok"] is True
+    assert page(made, purifier.MANIFEST)["status"] == "skipped"
+    assert page(made, purifier.SUMMARY)["ok"] is True
     assert not has_errors(check_artifacts(made.files, "personal"))
 
 
@@ -446,7 +446,7 @@ def test_only_the_summary_knows_the_time_of_the_export() -> None:
     one = artifacts(found, terms())
     later = Terms(profile="personal", zone=ZoneInfo("Asia/Manila"), rules=SourceRules(), now=SEEN)
     other = artifacts(found, later)
-    assert {n for n in one.files if one.files[n] != other.files[n]} == {lineage.SUMMARY}
+    assert {n for n in one.files if one.files[n] != other.files[n]} == {purifier.SUMMARY}
 
 
 def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:
@@ -469,7 +469,7 @@ def test_a_damaged_candidate_is_a_problem_and_the_others_are_exported() -> None:
         **manifest("20260201T090000Z-aaaaaaaa"),
     }
     made = artifacts(state(**files), terms())
-    (record,) = [json.loads(x) for x in made.files[lineage.DEFERRED].splitlines()]
+    (record,) = [json.loads(x) for x in made.files[purifier.DEFERRED].splitlines()]
     assert [p.rule for p in made.problems] == ["candidate-unreadable"]
     raw = hashlib.sha256(b"DREAMS.md:4:perhaps a pond.").hexdigest()[:16]
     assert record["candidate_id"] == f"cand-{raw}"

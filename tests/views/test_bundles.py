@@ -19,7 +19,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.formats.plan import Terms, take
+from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.registry import FORMATS
 from memrepo.views.bundles import MEMORIES, jsonl, memory_json, okf
 
@@ -171,7 +171,7 @@ def test_links_that_an_export_wrote_come_back_as_no_change() -> None:
         "[[bo]], [n](/memories/episodes/2026-02/noon-abcdef.md), ![[Bo B]] and [[gone]]."
     )
     files, _ = okf(made)
-    terms = Terms(format="okf", profile="personal", now=datetime(2026, 3, 1, tzinfo=UTC))
+    terms = ImportTerms(format="okf", profile="personal", now=datetime(2026, 3, 1, tzinfo=UTC))
     name = f"knowledge/2026-02/{ANA}.md"
     assert not take(made, FORMATS["okf"].read({name: files[name]}), terms).changes
     said = {name: files[name].replace(b"and", b"or")}

@@ -26,7 +26,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.core.times import format_time
-from memrepo.formats.plan import Imported, Terms, take
+from memrepo.formats.plan import Imported, ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS
@@ -144,7 +144,7 @@ def bring_in(
     state = work.tree.state()
     runs, _ = read_runs(work.tree.files, work.tree.layout)
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
-    terms = Terms(
+    terms = ImportTerms(
         format=format_.name,
         profile=work.config.profile,
         now=work.call.now,

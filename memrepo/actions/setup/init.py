@@ -24,7 +24,7 @@ from memrepo.core.errors import UsageError
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
-from memrepo.formats.lineage import CLAIMS
+from memrepo.formats.purifier import CLAIMS
 from memrepo.keys import is_zone
 from memrepo.read.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
 from memrepo.store import settings

@@ -1,0 +1,227 @@
+"""Read folders of notes: Claude Code's memory, hybrid-mem's exported facts, and Remnic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+
+from msgspec.structs import replace
+
+from memrepo.core.jsonl import mappings
+from memrepo.core.memory import CLAIM_TYPES
+from memrepo.core.patterns import regex
+from memrepo.formats.pages import Page, is_markdown, items, read_pages
+from memrepo.formats.records import Files, Record, Report, type_or_fact
+from memrepo.text.tokens import content_words
+
+# -- Claude Code: `~/.claude/projects/<project>/memory/` -------------------------------------------
+
+_KINDS = {"user": ("fact", "user"), "feedback": ("preference", "")}
+"""Claude Code's types as (type, layer) in memrepo. An empty layer is the default of the type."""
+_POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
+
+
+def read_claude_code(files: Files, report: Report) -> Iterator[Record]:
+    """Read memory files, one record each, and the items of the index and of topic files.
+
+    A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
+    link to a memory file are not records, but descriptions of that memory. Older folders contain
+    topic files without a header.
+    """
+    pages = read_pages(files, report)
+    descriptions: dict[str, str] = {}
+    for page in (page for page in pages if page.stem == "MEMORY"):
+        for line in page.body.split("\n"):
+            if link := _POINTER.search(line):
+                text = line[link.end() :].strip().lstrip("-:\u2013\u2014").strip()
+                descriptions.setdefault(_linked(page, link[1]), text)
+    for page in pages:
+        if page.text("name") or page.text("description"):
+            yield _claude_memory(page, descriptions.get(page.path, ""), report)
+            continue
+        for record in items(page, report):
+            link = _POINTER.search(record.text)
+            if page.stem != "MEMORY" or not link or _linked(page, link[1]) not in files:
+                yield record
+
+
+def _linked(page: Page, target: str) -> str:
+    return str(PurePosixPath(page.path).parent / target)
+
+
+def _claude_memory(page: Page, indexed: str, report: Report) -> Record:
+    reader = page.fields(report)
+    metadata = page.values.get("metadata")
+    nested = metadata if isinstance(metadata, dict) else {}
+    kind = page.text("type") or str(nested.get("type", ""))
+    type_, layer = _KINDS.get(kind, ("fact", ""))
+    reader.put("title", page.text("name"), "name")
+    description = page.text("description")
+    known = content_words(f"{page.text('name')} {description} {page.body}")
+    more = indexed if not content_words(indexed) <= known else ""
+    text = "; ".join(filter(None, (description, more))) or indexed
+    reader.put("description", text, "description")
+    reader.put("tags", [kind] if kind else [], "type")
+    return reader.record(
+        page.body or description or indexed,
+        at=reader.time(nested.get("modified"), "metadata.modified"),
+        type=type_,
+        layer=layer,
+        key=page.stem,
+        names=page.names(),
+        lines=page.lines,
+        links=page.links(),
+    )
+
+
+# -- `openclaw hybrid-mem export`: `memory/CATEGORY/[TAG/]SLUG-ID.md` ------------------------------
+
+_CATEGORIES = {
+    "rule": "constraint",
+    "pattern": "lesson",
+    "procedures": "procedure",
+    "entity": "fact",
+    "goal": "aspiration",
+    "technical": "fact",
+    "edict": "constraint",
+}
+_ID = regex(r"-([0-9a-f]{8})\Z")
+_TRIPLE = regex(r"(?P<entity>[^\n]{1,200})'s (?P<key>[^\n]{1,200}?) is (?P<value>[^\n]+)\.")
+
+
+def wants_hybrid(path: str) -> bool:
+    """Return whether a file is an exported fact or procedure."""
+    return is_markdown(path) and path.startswith("memory/") and path.count("/") >= 2
+
+
+def read_hybrid(files: Files, report: Report) -> Iterator[Record]:
+    """Read every exported fact and procedure.
+
+    The files have no header. Category, first tag and the start of the id are in their paths.
+    """
+    for page in read_pages(files, report):
+        _, category, *tags, _ = page.path.split("/")
+        reader = page.fields(report)
+        is_known = category in _CATEGORIES or category in CLAIM_TYPES
+        reader.put("tags", [*([] if is_known else [category]), *tags])
+        text = page.body
+        first, _, rest = text.partition("\n\n")
+        if triple := _TRIPLE.fullmatch(first):
+            for name, part in (("subject", "entity"), ("predicate", "key"), ("object", "value")):
+                reader.put(name, triple[part])
+            text = rest or text
+        if category == "procedures":
+            title, _, text = text.partition("\n")
+            reader.put("title", title.removeprefix("# Procedure:").lstrip("# ").strip())
+        id_ = _ID.search(page.stem)
+        yield reader.record(
+            text,
+            type=type_or_fact(_CATEGORIES.get(category, category)),
+            key=id_[1] if id_ else page.stem,
+            lines=page.lines,
+        )
+
+
+# -- Remnic (engram) -------------------------------------------------------------------------------
+
+_TYPES = {
+    "correction": "lesson",
+    "entity": "fact",
+    "principle": "constraint",
+    "rule": "constraint",
+    "moment": "episode",
+    "skill": "method",
+    "reasoning_trace": "lesson",
+}
+_LINKS = ("follows", "references", "contradicts", "supports", "related")
+_STATUSES = {"archived": "archived", "forgotten": "forgotten"}
+_UNTRUSTED = ("pending_review", "rejected", "quarantined")
+_FOLDERS = {"entities": "fact", "questions": "open_question"}
+"""The folders whose pages are read item by item, and the types of their items."""
+
+
+def read_remnic(files: Files, report: Report) -> Iterator[Record]:
+    """Read every memory, except chunks and memories that Remnic itself does not trust.
+
+    The parent of a chunk contains the whole text. `namespaces/NAME/` becomes a scope.
+    """
+    records: list[Record] = []
+    successors: dict[str, str] = {}
+    for page in read_pages(files, report):
+        if not page.text("id"):
+            records += _items_of_page(page, report)
+        elif page.text("parentId"):
+            report.skipped["chunks_passed_over"] += 1
+        elif page.text("status") in _UNTRUSTED:
+            report.skipped["unbelieved_passed_over"] += 1
+        else:
+            records.append(record := _remnic_memory(page, report))
+            if page.text("status") == "superseded":
+                successors[record.key] = page.text("supersededBy")
+    keys = {record.key for record in records}
+    for record in records:
+        former = (key for key, successor in successors.items() if successor == record.key)
+        replaces = tuple(dict.fromkeys((*record.replaces, *former)))
+        fields = record.fields
+        if record.key in successors and successors[record.key] not in keys:
+            fields = {**fields, "status": "archived"}
+        yield replace(record, fields=fields, replaces=replaces)
+
+
+def _items_of_page(page: Page, report: Report) -> Iterator[Record]:
+    """Yield the items of a page without a memory id: a profile or an entity.
+
+    Items of an entity page refer to the entity.
+    """
+    if page.path.rpartition("/")[2] == "profile.md":
+        yield from items(page, report, layer="user")
+        return
+    folder = next((part for part in page.path.split("/")[:-1] if part in _FOLDERS), "")
+    if not folder:
+        report.skipped["without_id_passed_over"] += 1
+        return
+    name = page.text("name") or page.stem.partition("-")[2].replace("-", " ")
+    entities = {"entities": (name,)} if name else {}
+    for record in items(page, report, _FOLDERS[folder]):
+        yield replace(record, fields={**record.fields, **entities})
+
+
+def _remnic_memory(page: Page, report: Report) -> Record:
+    reader = page.fields(report)
+    for name, key in (("tags", "tags"), ("confidence", "confidence"), ("valid_from", "validAt")):
+        reader.put(name, page.values.get(key), key)
+    entity = page.values.get("entityRef")
+    reader.put("entities", [entity] if isinstance(entity, str) and entity else entity, "entityRef")
+    until = next((key for key in ("invalidAt", "expiresAt") if page.text(key)), "")
+    reader.put("valid_until", page.text(until), until)
+    nested = page.values.get("importance")
+    importance: Mapping[str, object] = {
+        key: nested.get(key)
+        if isinstance(nested, dict)
+        else page.values.get(f"importance{key.capitalize()}")
+        for key in ("score", "level")
+    }
+    if all(importance.values()):
+        reader.put("importance", importance, "importance")
+    reader.put("status", _STATUSES.get(page.text("status")), "status")
+    parts = page.path.split("/")
+    if parts[0] == "namespaces" and len(parts) > 2:
+        reader.put("scope", f"project:{parts[1]}")
+    category = page.text("category") or "fact"
+    created = reader.time(page.values.get("created"), "created")
+    updated = reader.time(page.values.get("updated"), "updated") or created
+    links = list(page.links())
+    for entry in mappings(page.values.get("links")):
+        type_ = str(entry.get("linkType") or entry.get("type"))
+        if target := entry.get("targetId") or entry.get("target"):
+            links.append((type_ if type_ in _LINKS else "references", str(target)))
+    return reader.record(
+        page.body,
+        at=created,
+        type=type_or_fact(_TYPES.get(category, category)),
+        key=page.text("id"),
+        lines=page.lines,
+        written=updated,
+        links=tuple(dict.fromkeys(links)),
+        replaces=tuple(filter(None, [page.text("supersedes")])),
+    )

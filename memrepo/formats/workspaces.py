@@ -1,0 +1,318 @@
+"""Read agents' workspaces: OpenClaw, the layered memory manager, and context-clear's notes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from typing import Any
+
+from msgspec.structs import replace
+
+from memrepo.core.ids import normalise
+from memrepo.core.jsonl import mappings, read_object, texts
+from memrepo.core.memory import Gist, Source
+from memrepo.core.patterns import regex
+from memrepo.formats.pages import Page, is_markdown, items, log_notes, read_pages
+from memrepo.formats.records import FieldReader, Files, Record, Report
+from memrepo.policies.hotcache import CRITICAL
+from memrepo.text.dates import date_of_path, find_date
+from memrepo.text.tokens import content_words
+
+
+def _json_object(files: Files, path: str, report: Report) -> dict[str, object]:
+    found = read_object(files[path]) if path in files else {}
+    if isinstance(found, str):
+        report.refuse(path, f"found {found}, expected one JSON object")
+        return {}
+    return found
+
+
+# -- OpenClaw: docs.openclaw.ai, "Memory" and "Dreaming" -------------------------------------------
+
+_PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
+"""The files about the person and the agent, and the layers of their items."""
+_DIARY = ("DREAMS.md", "dreams.md")
+_RECALL = "memory/.dreams/short-term-recall.json"
+"""The file that has concept tags for lines of logs."""
+_REPORTS = "memory/dreaming/"
+_PROMOTED = regex(
+    r"\s*[-*+]\s+(?P<text>\S.*?)\s+\[score=[\d.]{1,20} [^\[\]\n]{0,200}"
+    r"source=(?P<path>[^\[\]\s:]{1,300}):(?P<first>\d{1,7})(?:-(?P<last>\d{1,7}))?\]\s*"
+)
+_RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
+_WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
+_COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
+_KNOWN = 40
+"""The number of characters of a recalled snippet that a memory must contain to get its tags."""
+
+
+def wants_openclaw(path: str) -> bool:
+    """Return whether a file belongs to the memory of a workspace."""
+    if path == _RECALL:
+        return True
+    return is_markdown(path) and (
+        path.startswith("memory/") or path in ("MEMORY.md", *_PROFILES, *_DIARY)
+    )
+
+
+def read_openclaw(files: Files, report: Report) -> Iterator[Record]:
+    """Read a workspace's long-term memory, topic files, daily logs and diary."""
+    report.skipped["reports_passed_over"] = sum(p.startswith(_REPORTS) for p in files)
+    logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
+    pages = read_pages(logs, report)
+    entries = _json_object(files, _RECALL, report).get("entries")
+    recalled = mappings(list(entries.values()) if isinstance(entries, dict) else entries)
+    counts = (entry.get("recallCount") for entry in recalled)
+    report.skipped["recalls_passed_over"] = sum(n for n in counts if type(n) is int)
+    for page in pages:
+        for record in _openclaw_records(page, report):
+            yield _tagged(record, recalled, report)
+
+
+def _openclaw_records(page: Page, report: Report) -> Iterator[Record]:
+    if page.path in _DIARY:
+        yield from _dreams(page, report)
+    elif page.day and page.path.startswith("memory/"):
+        yield from log_notes(page, report)
+    else:
+        promoted = list(_promoted(page))
+        places = {record.lines for record in promoted}
+        yield from promoted
+        plain = items(page, report, layer=_PROFILES.get(page.path, ""))
+        yield from (record for record in plain if record.lines not in places)
+
+
+def _promoted(page: Page) -> Iterator[Record]:
+    """Yield the bullets that dreaming promoted, citing lines of the daily log as evidence."""
+    for number, line in page.prose():
+        match = _PROMOTED.fullmatch(line)
+        if match is None:
+            continue
+        first, last = sorted((int(match["first"]), int(match["last"] or match["first"])))
+        day = date_of_path(match["path"])
+        yield Record(
+            path=page.path,
+            text=match["text"],
+            lines=(number, number),
+            captured=day,
+            captured_from="file",
+            evidence=Source(
+                resource=f"openclaw://{match['path']}",
+                captured=day,
+                captured_from="file" if day else "",
+                lines=(first, last),
+            ),
+        )
+
+
+def _dreams(page: Page, report: Report) -> Iterator[Record]:
+    """Yield the entries of the dream diary, which horizontal rules separate.
+
+    A first line in italics is the date of its entry.
+    """
+    entry: list[tuple[int, str]] = []
+    for number, line in enumerate([*page.body.split("\n"), "---"], start=page.lines[0]):
+        if not _RULE.fullmatch(line):
+            if line.strip() and not _COMMENT.fullmatch(line) and not line.startswith("# "):
+                entry.append((number, line))
+            continue
+        filled, entry = entry, []
+        head = _WHEN.fullmatch(filled[0][1]) if filled else None
+        body = "\n\n".join(text.strip() for _, text in filled[1 if head else 0 :])
+        if body:
+            reader = FieldReader(report, page.path, filled[0][0])
+            reader.put("title", head[1] if head else "Dream diary")
+            reader.put("tags", ["dreams"])
+            yield reader.record(
+                body,
+                type="note",
+                lines=(filled[0][0], filled[-1][0]),
+                captured=find_date(head[1]) if head else "",
+                captured_from="heading",
+            )
+
+
+def _tagged(record: Record, recalled: list[Any], report: Report) -> Record:
+    """Add to a record the tags of recalled entries whose snippet the record contains.
+
+    Line numbers are not compared, because they are unreliable.
+    """
+    text = normalise(record.text)
+    found: list[str] = []
+    for entry in recalled:
+        snippet = normalise(str(entry.get("snippet") or ""))[:_KNOWN]
+        is_same_file = PurePosixPath(str(entry.get("path"))) == PurePosixPath(record.path)
+        if is_same_file and snippet and snippet in text:
+            found += texts(entry.get("conceptTags"))
+    if not found:
+        return record
+    reader = FieldReader(report, record.path, record.lines[0])
+    reader.put("tags", list(dict.fromkeys([*record.fields.get("tags", ()), *found])))
+    return replace(record, fields={**record.fields, **reader.fields})
+
+
+# -- layered: `MEMORY.md` is the hot cache of the files `memory/LAYER.md` --------------------------
+
+_HOT = "MEMORY.md"
+_ARCHIVE = "memory/archive/"
+_POINTER = "→"
+"""The prefix of the line below a section that refers to the file with the full texts."""
+_BULLET = regex(
+    r"\s*[-*+]\s+(?P<text>\S.*?)\s*↑(?P<day>\d{4}-\d{2}-\d{2})\((?P<reason>[^()]{1,100})\)"
+    r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
+)
+_LAYERS: Mapping[str, tuple[str, str]] = {
+    "identity": ("identity", ""),
+    "user": ("fact", "user"),
+    "preferences": ("preference", ""),
+    "decisions": ("decision", ""),
+    "skills": ("method", ""),
+    "context": ("fact", "context"),
+}
+"""The layers as (type, layer) in memrepo. An empty layer is the default of the type."""
+_OVERLAP = 0.6
+"""The minimum share of a hot bullet's words that its full text must contain."""
+
+
+def wants_layered(path: str) -> bool:
+    """Return whether a file is a hot cache, a layer, a log or an archived file."""
+    return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
+
+
+def read_layered(files: Files, report: Report) -> list[Record]:
+    """Read all layers, logs and archived files, and mark the records in the hot cache.
+
+    A bullet of the hot cache ends with `↑DATE(REASON)←memory/LAYER.md[pin]`. The full text is in
+    that file, and becomes the record.
+    """
+    pages = read_pages(files, report)
+    records = [r for page in pages if page.path != _HOT for r in _layer_records(page, report)]
+    for page in (page for page in pages if page.path == _HOT):
+        _mark_hot(page, records, report)
+        records += (r for r in items(page, report) if not r.text.startswith(_POINTER))
+    return records
+
+
+def _layer_records(page: Page, report: Report) -> Iterator[Record]:
+    if page.path.startswith(_ARCHIVE):
+        for record in items(page, report):
+            yield replace(record, fields={**record.fields, "status": "archived"})
+    elif page.day:
+        yield from log_notes(page, report)
+    else:
+        type_, layer = _LAYERS.get(page.stem, ("fact", ""))
+        yield from items(page, report, type_, layer=layer)
+
+
+def _mark_hot(page: Page, records: list[Record], report: Report) -> None:
+    """Mark records that hot bullets condense. A bullet without a full text becomes a record."""
+    for number, line in page.prose():
+        match = _BULLET.fullmatch(line)
+        if match is None:
+            continue
+        reader = FieldReader(report, page.path, number)
+        reader.put("hot", {"since": match["day"], "reason": match["reason"]}, "↑")
+        reader.put("critical", match["reason"] == CRITICAL or None, "↑")
+        reader.put("pinned", bool(match["pin"]) or None)
+        file = match["file"].partition(":")[0]
+        at = _find_full_text(match["text"], file, records)
+        if at is None:
+            type_, layer = _LAYERS.get(PurePosixPath(file).stem, ("fact", ""))
+            lines = (number, number)
+            records.append(reader.record(match["text"], type=type_, layer=layer, lines=lines))
+        else:
+            records[at] = replace(records[at], fields={**records[at].fields, **reader.fields})
+
+
+def _find_full_text(text: str, file: str, records: list[Record]) -> int | None:
+    """Return the index of the record that a bullet condenses, or None if there is none.
+
+    The record of the bullet's file that has the most words of the bullet is returned, if enough
+    words match.
+    """
+    words = content_words(text)
+    shares = [
+        (len(words & content_words(record.text)) / len(words), -at)
+        for at, record in enumerate(records)
+        if record.path == file and words
+    ]
+    share, at = max(shares, default=(0.0, 0))
+    return -at if share >= _OVERLAP else None
+
+
+# -- context-clear's memory_fs: `hot/`, `warm/`, `gist/`, `forgotten/` and `refcount.json` ---------
+
+_TIERS = ("hot", "warm", "forgotten", "gist")
+"""The tiers in the order in which to look for a note's text. A gist is only a summary."""
+_COUNTER = "refcount.json"
+_TAGS = regex(r"\s*(?:标签|標籤|tags?)\s*[:：]\s*(.*)", re.IGNORECASE)
+
+
+def wants_memory_fs(path: str) -> bool:
+    """Return whether a file is a note in a tier's folder, or the counter next to the folder."""
+    parts = path.split("/")
+    if parts[-1] == _COUNTER:
+        return len(parts) <= 2
+    return len(parts) in (2, 3) and parts[-2] in _TIERS and path.endswith(".md")
+
+
+def read_memory_fs(files: Files, report: Report) -> Iterator[Record]:
+    """Read every note once, even if several folders contain it."""
+    notes: dict[str, dict[str, Page]] = {}
+    for page in read_pages({p: d for p, d in files.items() if p.endswith(".md")}, report):
+        notes.setdefault(page.stem, {})[PurePosixPath(page.path).parent.name] = page
+    path = next((p for p in sorted(files) if p.endswith(_COUNTER)), "")
+    counter = _json_object(files, path, report)
+    counted = {PurePosixPath(k).stem: v for k, v in counter.items() if isinstance(v, dict)}
+    totals = (entry.get("total") for entry in counted.values())
+    report.skipped["retrievals_passed_over"] = sum(n for n in totals if type(n) is int)
+    for name in sorted(notes):
+        yield _tiered_note(notes[name], counted.get(name, {}), report)
+
+
+def _tiered_note(
+    versions: Mapping[str, Page], counted: Mapping[str, Any], report: Report
+) -> Record:
+    tier = next(tier for tier in _TIERS if tier in versions)
+    page, gist = versions[tier], versions.get("gist")
+    reader = page.fields(report)
+    reader.put("title", page.stem)
+    reader.put("tier", "gist" if gist else tier)
+    for flag in ("user_marked", "promoted"):
+        reader.put(flag, counted.get(flag), flag)
+    if gist:
+        reader.fields["gist"] = _gist(gist)
+    created = None
+    since = counted.get("created")
+    if isinstance(since, int | float) and 0 < since < 10**11:
+        reader.fields["created"] = created = datetime.fromtimestamp(int(since), tz=UTC)
+    dated = {"captured": page.day} if page.day else {}
+    return reader.record(
+        page.body,
+        at=created,
+        type="note",
+        key=page.stem,
+        lines=page.lines,
+        captured_from="file",
+        **dated,
+    )
+
+
+def _gist(page: Page) -> Gist:
+    """Read a summary: `# title`, a line of tags, text."""
+    title, tags, rest = page.stem, "", []
+    for line in page.body.split("\n"):
+        if line.startswith("#") and title == page.stem:
+            title = line.lstrip("# ").strip() or title
+        elif (match := _TAGS.fullmatch(line)) and not tags:
+            tags = match[1]
+        else:
+            rest.append(line.strip())
+    words = (word.strip().lstrip("#") for word in re.split(r"[,，、\s]+", tags))
+    return Gist(
+        title=title[:2000],
+        tags=tuple(dict.fromkeys(word[:200] for word in words if word)),
+        summary=" ".join(filter(None, rest))[:2000],
+    )

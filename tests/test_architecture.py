@@ -271,12 +271,8 @@ def test_no_two_test_files_share_a_name() -> None:
 
 
 STILL_IN_CYCLES = {
-    "memrepo.actions.asked",
-    "memrepo.actions.check.check",
-    "memrepo.actions.check.commits",
     "memrepo.actions.purge.clones",
     "memrepo.actions.purge.purge",
-    "memrepo.actions.write.commit",
     "memrepo.read.learned",
     "memrepo.read.thoughts",
     "memrepo.store.held_back",

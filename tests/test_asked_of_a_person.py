@@ -118,7 +118,7 @@ def test_the_person_accepts_it_or_it_never_happened(repo: Path, ask: Ask) -> Non
 
 
 def test_two_wishes_differ_by_all_that_they_would_change_but_the_time() -> None:
-    from memrepo.actions.asked import _wish_key
+    from memrepo.actions.write.commit import _wish_key
 
     on = Hot(since=datetime(2026, 3, 1, tzinfo=UTC))
     off = replace(on, until=datetime(2026, 3, 2, tzinfo=UTC))

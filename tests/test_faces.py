@@ -18,8 +18,7 @@ from docs_parts import ROOT
 from driving import done
 
 from memrepo import OpenRepository, open_repository
-from memrepo.actions.request import Option, Unfit, checked, choices_of
-from memrepo.actions.result import Result
+from memrepo.actions.request import Option, Unfit, VerbResult, checked, choices_of
 from memrepo.actions.verbs import ALIASES, VERBS
 from memrepo.core.fields import defaults_of
 from memrepo.faces.cli import main
@@ -71,7 +70,7 @@ def results(name: str) -> tuple[type, ...]:
 def test_a_verb_is_a_request_and_a_typed_result(name: str) -> None:
     verb = VERBS[name].load()
     assert list(inspect.signature(verb.do).parameters) == ["work", "request"]
-    assert all(issubclass(kind, Result) for kind in results(name))
+    assert all(issubclass(kind, VerbResult) for kind in results(name))
     for kind in results(name):
         schema = msgspec.json.schema(kind)
         record = schema["$defs"][schema["$ref"].rpartition("/")[2]]

@@ -24,7 +24,7 @@ from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 from memrepo.store import repo as store_repo
 from memrepo.store.repo import open_repository
-from memrepo.views.context import fenced
+from memrepo.views.hot import fenced
 
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

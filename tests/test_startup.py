@@ -29,7 +29,7 @@ HEAVY = {
 }
 ELSEWHERE = {
     "memrepo.actions.run.judge_choice",
-    "memrepo.actions.past.timeline",
+    "memrepo.actions.past.log",
     "memrepo.core.changes",
     "memrepo.core.corrections",
     "memrepo.core.judge",

@@ -15,8 +15,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.derived import derived_contents
-from memrepo.actions.landing import TRIES, prepare
+from memrepo.actions.landing import TRIES, derived_contents, prepare
 from memrepo.actions.sync.join import sides_of
 from memrepo.actions.work import MACHINE, Work
 from memrepo.checks.rules import Group

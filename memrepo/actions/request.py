@@ -13,9 +13,11 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    ClassVar,
     Literal,
     NamedTuple,
     Protocol,
+    Self,
     get_args,
     get_origin,
     get_type_hints,
@@ -23,8 +25,9 @@ from typing import (
 
 import msgspec
 
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.fields import defaults_of
+from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
     from memrepo.merge.takeback import Side
@@ -169,3 +172,29 @@ class Sides(Protocol):
 def side_of(request: Sides) -> Side:
     """Return the side that a person chose, or an empty string if there is no choice."""
     return "ours" if request.ours else "theirs" if request.theirs else ""
+
+
+class VerbResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The base class of all results. `exit` and `notices` are not part of the JSON record."""
+
+    beside: ClassVar[tuple[str, ...]] = ()
+    """More fields that interfaces show but that are not part of the JSON record."""
+
+    exit: Exit = Exit.DONE
+    notices: tuple[Problem, ...] = ()
+    """Warnings about files, rules and the repository that occurred during the call."""
+
+    def after(self, notices: tuple[Problem, ...]) -> Self:
+        """Return the result with the given earlier notices before its own."""
+        return msgspec.structs.replace(self, notices=(*notices, *self.notices))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as JSON-compatible values."""
+        found: dict[str, Any] = msgspec.to_builtins(
+            msgspec.structs.replace(
+                self, exit=Exit.DONE, notices=(), **dict.fromkeys(self.beside, msgspec.UNSET)
+            ),
+            str_keys=True,
+        )
+        del found["exit"], found["notices"]
+        return found

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from memrepo.actions.result import Result
+    from memrepo.actions.request import VerbResult
     from memrepo.actions.work import Work
     from memrepo.core.problems import Problem
 
@@ -42,7 +42,7 @@ class Loaded(NamedTuple):
     """The request class and the function of a verb, after import."""
 
     Request: type[Any]
-    do: Callable[[Work, Any], Result]
+    do: Callable[[Work, Any], VerbResult]
 
 
 _TABLE = """
@@ -77,11 +77,11 @@ write
   forget        write.change        we take a memory out of recall
   pin           write.change        w- protect a memory from ageing and pruning, or end that
   link          write.change        w- link one memory to another
-  directives    write.directives    w- carry out the [[...]] directives of a text
+  directives    write.change        w- carry out the [[...]] directives of a text
 review and decide
   diff          review.diff         -e the memories that a run would change, or changed
   accept        review.accept       we let a waiting run take effect
-  discard       review.discard      we refuse a waiting run
+  discard       review.accept       we refuse a waiting run
   resolve       review.resolve      w- list contradictions, or decide one
 undo and erase
   revert        takeback.revert     we revert a run or a decision, and keep later work
@@ -108,7 +108,7 @@ for agents
   agent         setup.agent         -- install memory in an agent's program
 for git, hooks and shells
   check         check.check         -- validate memory files
-  check-message check.check_message -- refuse a hand-written commit message that poses as memrepo's
+  check-message check.check         -- refuse a hand-written commit message that poses as memrepo's
   hooks         setup.hooks         -- install the git hooks, print whether they run, run one
   trust         setup.trust         -- accept the programs that .pre-commit-config.yaml names
   merge-driver  sync.merge_driver   -- join one file field by field, for `git merge` (git calls it)
@@ -164,7 +164,7 @@ ALIASES: dict[str, Alias] = {
 """Former verb names that still work after several verbs were merged into one."""
 
 
-def perform(work: Work, name: str, request: Any) -> Result:
+def perform(work: Work, name: str, request: Any) -> VerbResult:
     """Run a verb with a request, and return the result.
 
     Verbs that write first settle merges by git.
@@ -184,5 +184,5 @@ def perform(work: Work, name: str, request: Any) -> Result:
 
         notices = settle_first(work.unbound() if work.call.scope else work)
         work.refresh()
-    found: Result = verb.load().do(work, request)
+    found: VerbResult = verb.load().do(work, request)
     return found.after(notices) if notices else found

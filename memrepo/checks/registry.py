@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import TypeAlias
 
-from memrepo.checks import by_hand, characters, derived, links, memories, secrets
+from memrepo.checks import characters, derived, memories, secrets
 from memrepo.checks.rules import Group, Rule, Scene
 from memrepo.core.problems import Problem
 
@@ -17,11 +17,11 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
     (memories.RULES, memories.find),
     (derived.CORRECTION_RULES, derived.find_in_corrections),
     (memories.TAG_RULES, memories.find_unknown_tags),
-    (links.RULES, links.find),
-    (links.BODY_RULES, links.find_in_bodies),
+    (characters.LINK_RULES, characters.find_broken_references),
+    (characters.BODY_RULES, characters.find_in_bodies),
     (secrets.RULES, secrets.find),
     (characters.RULES, characters.find),
-    (by_hand.RULES, by_hand.find),
+    (memories.HAND_RULES, memories.find_by_hand),
     (derived.RULES, derived.find),
     (derived.BUDGET_RULES, derived.find_over_budget),
     (derived.STALE_RULES, derived.find_stale_bullets),
@@ -32,7 +32,7 @@ _FAMILIES: tuple[tuple[tuple[Rule, ...], Finder], ...] = (
 RULES: Mapping[str, Rule] = MappingProxyType(
     {
         rule.name: rule
-        for rules in (*(found for found, _ in _FAMILIES), by_hand.MESSAGE_RULES)
+        for rules in (*(found for found, _ in _FAMILIES), memories.MESSAGE_RULES)
         for rule in rules
     }
 )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.guard import SecretInText
 from memrepo.actions.past import why
-from memrepo.actions.past.timeline import find_present
+from memrepo.actions.past.log import find_present
 from memrepo.actions.recall import search
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import facts

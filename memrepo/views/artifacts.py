@@ -32,15 +32,19 @@ from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
 from memrepo.read.sources import SourceRules, default_type, kind_of
 from memrepo.views.artifacts_claims import (
+    IMPORT,
     Claims,
+    RunRecord,
     Spelling,
     Told,
     claim_record,
     claims_of,
     contradiction_records,
+    latest,
+    read_judgements,
+    read_runs,
     route_of,
 )
-from memrepo.views.artifacts_runs import IMPORT, RunRecord, latest, read_judgements, read_runs
 
 _VERDICTS = (
     ("reject", "rejected"),

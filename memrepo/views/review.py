@@ -22,7 +22,7 @@ from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.purify.known import by_person
 from memrepo.read.kinds import section_kind
 from memrepo.text.tables import patterns
-from memrepo.views.wording import in_words
+from memrepo.views.report import in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]
 """The subject of a review: a pending run, a landed run, one commit, or a range of commits."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rule_examples import NAME, OTHER, A, B, memory, raw
 
-from memrepo.actions.check.whole import Everything
+from memrepo.actions.check.scenes import Everything
 from memrepo.checks.registry import problems
 from memrepo.checks.rules import Scene
 from memrepo.core.layout import Layout

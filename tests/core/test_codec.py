@@ -9,7 +9,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memrepo.checks import by_hand
+from memrepo.checks.memories import machine_keys
 from memrepo.core import codec, header
 from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
@@ -256,7 +256,7 @@ def test_what_followed_from_a_type_follows_from_the_new_one() -> None:
     assert wanted.text("home") == "PLAYBOOKS.md"
     assert edit(FORMS["short"], wanted) == FORMS["short"].replace(b": fact", b": method")
     assert b"\nhome:" not in edit(FORMS["old"], wanted)
-    assert by_hand.machine_keys(wanted, read(FORMS["short"])) == []
+    assert machine_keys(wanted, read(FORMS["short"])) == []
 
 
 def test_what_a_person_wrote_implies_nothing() -> None:

@@ -9,7 +9,7 @@ import re
 
 from memrepo.core.memory import Link, Memory
 from memrepo.policies.links import Graph
-from memrepo.views.graph_page import graph_page
+from memrepo.views.html import graph_page
 
 EVIL = "</script><script>alert(1)</script><b>\u202e&amp; \u2028"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.views.wording import in_words, is_code, judged_in_words
+from memrepo.views.report import in_words, is_code, judged_in_words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.views.worddiff import Span, word_diff, words
+from memrepo.views.html import Span, word_diff, words
 
 TEXTS = st.text("ab é東 \n.,'x\u0301", max_size=40)
 

@@ -19,7 +19,7 @@ from mornings import MORNING, copied
 
 from memrepo.core.memory import Link, Memory
 from memrepo.policies.links import Graph
-from memrepo.views.graph_page import graph_page
+from memrepo.views.html import graph_page
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 

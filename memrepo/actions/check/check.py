@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.check import scenes
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.checks import registry
+from memrepo.checks.memories import message_problems
 from memrepo.checks.rules import GROUPS, Group
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
@@ -20,7 +20,7 @@ from memrepo.core.problems import Problem
 Format = Literal["text", "github", "markdown"]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class CheckRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo check`."""
 
     files: Annotated[
@@ -52,7 +52,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = "text"
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class CheckResult(VerbResult, frozen=True, kw_only=True):
     """The problems found, the number of checked files, and the files that were fixed."""
 
     problems: tuple[Problem, ...]
@@ -67,34 +67,35 @@ class Result(result.Result, frozen=True, kw_only=True):
     """The number of commits in the requested range."""
 
 
-class Past(result.Result, frozen=True, kw_only=True):
+class CommittedSecrets(VerbResult, frozen=True, kw_only=True):
     """The secrets that commits added, searched in all commits reachable from any ref."""
 
     problems: tuple[Problem, ...]
 
 
-def do(work: Work, request: Request) -> Result | Past:
+def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
     """Check files, a range of commits or all history. Exit with status 1 if there is an error."""
     _refuse_odd(request)
     if request.history:
         from memrepo.actions.check import commits
 
-        return commits.past(work)
+        secrets = commits.find_committed_secrets(work)
+        return CommittedSecrets(problems=secrets, exit=_exit(secrets))
     if word := _range(work, request):
         from memrepo.actions.check import commits
 
-        brought = commits.look(work, word, request.only)
-        return Result(
+        brought = commits.check_range(work, word, request.only)
+        return CheckResult(
             problems=brought.problems,
             files=brought.files,
             range=word,
             commits=brought.commits,
             exit=_exit(brought.problems),
         )
-    return look(work, request)
+    return check_files(work, request)
 
 
-def look(work: Work, request: Request, *, merging: bool = False) -> Result:
+def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> CheckResult:
     """Check files. `merging` is set if git is about to commit a merge."""
     if not (request.files or request.staged):
         return _whole(work, request)
@@ -116,7 +117,7 @@ def look(work: Work, request: Request, *, merging: bool = False) -> Result:
     if request.staged:  # before a commit, a misspelt key is an error
         found = tuple(_refused(problem) for problem in found)
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
-    return Result(
+    return CheckResult(
         problems=found,
         files=len(scene.files),
         fixed=tuple(fixed),
@@ -131,20 +132,18 @@ def _refused(problem: Problem) -> Problem:
     return replace(problem, severity="error") if near else problem
 
 
-def _whole(work: Work, request: Request) -> Result:
+def _whole(work: Work, request: CheckRequest) -> CheckResult:
     """Check every file of the tree at HEAD."""
-    from memrepo.actions.check import whole
-
-    looked = whole.look(work.call.where, request.only)
+    looked = scenes.check_tree(work.call.where, request.only)
     found = (*looked.early, *looked.problems)
-    return Result(problems=found, files=looked.files, exit=_exit(found))
+    return CheckResult(problems=found, files=looked.files, exit=_exit(found))
 
 
 def _exit(found: tuple[Problem, ...]) -> Exit:
     return Exit.NO if any(p.severity == "error" for p in found) else Exit.DONE
 
 
-def _range(work: Work, request: Request) -> str:
+def _range(work: Work, request: CheckRequest) -> str:
     """Return the requested range of commits, or "" if the argument names a file."""
     word = request.files[0] if len(request.files) == 1 and ".." in request.files[0] else ""
     if not word or (work.call.where / word).exists():
@@ -154,7 +153,7 @@ def _range(work: Work, request: Request) -> str:
     return word if is_range(word) else ""
 
 
-def _refuse_odd(request: Request) -> None:
+def _refuse_odd(request: CheckRequest) -> None:
     """Raise UsageError if the given options exclude each other."""
     words = ("staged", "all", "history")
     whole = next((word for word in words if getattr(request, word)), "")
@@ -171,3 +170,29 @@ def _refuse_odd(request: Request) -> None:
         raise UsageError(
             "memrepo check: --fix changes files and --format prints findings", fix="use one of them"
         )
+
+
+class CheckMessageRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `memrepo check-message`."""
+
+    file: Annotated[str, option("the message, as git hands it to its hook", metavar="FILE")]
+
+
+class MessageResult(VerbResult, frozen=True, kw_only=True):
+    """The problems found in the message."""
+
+    problems: tuple[Problem, ...]
+
+
+def check_message(work: Work, request: CheckMessageRequest) -> MessageResult:
+    """Check a message. Exit with status 1 if it contains memrepo trailers or a secret."""
+    path = work.call.where / request.file
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UsageError(
+            f"memrepo check-message: {request.file}: {error.strerror}",
+            fix="name the file that holds the message",
+        ) from error
+    found = tuple(message_problems(request.file, text))
+    return MessageResult(problems=found, exit=Exit.NO if found else Exit.DONE)

@@ -15,15 +15,13 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
-from memrepo.actions.check.check import Past
 from memrepo.actions.work import Work
 from memrepo.checks import registry
-from memrepo.checks.by_hand import message_problems
-from memrepo.checks.memories import folded
+from memrepo.checks.memories import folded, message_problems
 from memrepo.checks.rules import GROUPS, Around, Group, Scene
 from memrepo.checks.secrets import secret_problems
 from memrepo.config import ConfigError, parse_config
-from memrepo.core.errors import Exit, UsageError
+from memrepo.core.errors import UsageError
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
@@ -35,11 +33,10 @@ from memrepo.store.staged import Grounds, changes, grounds, hand_commits, introd
 from memrepo.store.tree import Snapshot
 
 
-def past(work: Work) -> Past:
-    """Search all commits reachable from any ref for secrets. Exit with status 1 if any exist."""
+def find_committed_secrets(work: Work) -> tuple[Problem, ...]:
+    """Return the secrets in all commits that any ref reaches."""
     with scenes.opened_git(work.call.where) as git:
-        found = tuple(_told(git, "--all"))
-    return Past(problems=found, exit=Exit.NO if found else Exit.DONE)
+        return tuple(_secrets_by_commit(git, "--all"))
 
 
 def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
@@ -57,11 +54,11 @@ def pushed(work: Work, given: Sequence[str]) -> tuple[Problem, ...]:
                 continue  # not a ref, or a deleted one
             new, there = words[1], words[3]
             known = [f"^{there}"] if there.strip("0") and git.objects.commit(there) else []
-            found += _told(git, new, *known, "--not", f"--remotes={remote or '*'}")
+            found += _secrets_by_commit(git, new, *known, "--not", f"--remotes={remote or '*'}")
     return tuple(found)
 
 
-def _told(git: Git, *revisions: str) -> Iterator[Problem]:
+def _secrets_by_commit(git: Git, *revisions: str) -> Iterator[Problem]:
     """Yield a problem for each secret that commits added, with the commit in the problem's path."""
     for commit, problem in brought(git, *revisions):
         where = f"{commit[:10]}:{problem.path}" if problem.path else f"{commit[:10]} (message)"
@@ -98,7 +95,7 @@ def is_range(word: str) -> bool:
     return bool(dots and first) and not first.endswith("/") and not rest.startswith("/")
 
 
-def look(work: Work, word: str, only: Sequence[Group]) -> Found:
+def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
     """Check the changes in a range of commits against the rules."""
     store = work.store
     base, tip = _ends(work, word)

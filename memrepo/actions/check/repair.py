@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from msgspec.structs import replace
 
 from memrepo.actions.check.scenes import Checked
-from memrepo.checks import by_hand, characters
+from memrepo.checks import characters, memories
 from memrepo.checks.memories import completed, respelled
 from memrepo.checks.rules import Group, Scene
 from memrepo.core import codec
@@ -123,7 +123,7 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
     if old.id != memory.id:
         known = {*scene.earlier, *scene.others, *(m.id for m in scene.memories if m != memory)}
         return memory if memory.id in known or not old.id else memory.with_fields({"id": old.id})
-    return by_hand.mended(memory, old)
+    return memories.mended(memory, old)
 
 
 def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:

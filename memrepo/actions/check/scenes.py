@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os.path import normpath
 from pathlib import Path
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.checks import memories
-from memrepo.checks.rules import Scene
+from memrepo.checks import memories, registry
+from memrepo.checks.rules import Around, Group, Scene
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 
@@ -158,3 +158,54 @@ def taken(
                 )
             )
     return files, tuple(problems)
+
+
+class TreeCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """The problems in the whole tree. `early` contains those of unreadable entries."""
+
+    early: tuple[Problem, ...]
+    problems: tuple[Problem, ...]
+    files: int
+
+
+class Everything(Around):
+    """The context for checking the whole tree: all memrepo files, without any change."""
+
+    def __init__(self, files: dict[str, bytes], paths: frozenset[str]) -> None:
+        self._files, self._paths = files, paths
+
+    def before(self, path: str) -> bytes | None:
+        """Return the current file, because nothing changed."""
+        return self._files.get(path)
+
+    def there(self, path: str) -> bool:
+        """Return whether the tree contains a file."""
+        return path in self._paths
+
+
+def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
+    """Check every file at HEAD against the rules."""
+    from memrepo.store.local import NotARepository
+    from memrepo.store.staged import at_head, grounds
+
+    with opened_git(where) as git:
+        known = grounds(git)
+        layout = known.layout
+        if layout is None:
+            raise NotARepository(git.top, "this repository is not set up for memrepo")
+        entries = list(at_head(git))
+        owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
+        files, early = taken(git, layout, owned)
+        views = layout.area("views")
+        pages = [p for p in files if layout.is_hot(p) or p.startswith(views)]
+        files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
+        around = Everything(files, frozenset(path for path, _, _ in entries))
+        scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
+        problems = registry.problems(scene, only)
+    return TreeCheck(early=early, problems=problems, files=len(files))
+
+
+def _hides(layout: Layout, entry: tuple[str, str, str]) -> bool:
+    """Return whether an entry is a link that replaces a memrepo folder and so hides its files."""
+    path, mode, _ = entry
+    return not mode.startswith("100") and layout.owns(path + "/")

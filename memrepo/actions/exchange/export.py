@@ -10,15 +10,14 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.derived import hot_rules
+from memrepo.actions.landing import hot_rules
 from memrepo.actions.recall.destination import place, refuse_place
 from memrepo.actions.recall.when import (
     heading,
     true_then,
     work_at,
 )
-from memrepo.actions.request import At, ValidAt, option
+from memrepo.actions.request import At, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError
 from memrepo.core.judge import Profile
@@ -40,9 +39,10 @@ from memrepo.views.hygiene import (
     SIZE,
     Logged,
     hygiene_files,
+    promotions,
     refcount_file,
+    report,
 )
-from memrepo.views.promotions import promotions, report
 
 PROFILES = ("personal", "business")
 
@@ -75,7 +75,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: Annotated[bool, option("print what would be written", "--dry-run")] = False
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The written files, and the numbers of memories that were left out."""
 
     format: str

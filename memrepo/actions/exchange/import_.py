@@ -12,10 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions import result
-from memrepo.actions.derived import derived_files
-from memrepo.actions.landing import prepare
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.landing import derived_files, prepare
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import run_stamp
 from memrepo.actions.work import Work
 from memrepo.core.changes import Create, Plan, Step, Write
@@ -31,7 +29,7 @@ from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS
 from memrepo.store.workspace import read_folder
-from memrepo.views.artifacts_runs import IMPORT, read_runs
+from memrepo.views.artifacts_claims import IMPORT, read_runs
 
 ARTIFACTS = "artifacts"
 _NEW = "memories_new"
@@ -74,7 +72,7 @@ class Brought(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The outcome of an import. `commit` is empty if nothing changed."""
 
     commit: str

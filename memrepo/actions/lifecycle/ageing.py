@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Wrote, write_steps
 from memrepo.core.changes import Step, Update
@@ -36,8 +35,7 @@ from memrepo.policies.upkeep import health as measure
 from memrepo.purify.known import by_person
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
-from memrepo.views.hygiene import KEPT
-from memrepo.views.promotions import Promotion, promotions
+from memrepo.views.hygiene import KEPT, Promotion, promotions
 
 
 class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +55,7 @@ class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Stats(result.Result, frozen=True, kw_only=True):
+class Stats(VerbResult, frozen=True, kw_only=True):
     """The number of memories per decay class, and of expired ones."""
 
     classes: Mapping[str, int]
@@ -79,7 +77,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...]
 
 
-class Changed(result.Result, frozen=True, kw_only=True):
+class Changed(VerbResult, frozen=True, kw_only=True):
     """The changes that were made. `commit` is empty if nothing was written.
 
     `waits` has the changes of an agent that are pending a person's approval.
@@ -197,7 +195,7 @@ class Owed(msgspec.Struct, frozen=True, kw_only=True):
     retrievals: int
 
 
-class Spread(result.Result, frozen=True, kw_only=True):
+class Spread(VerbResult, frozen=True, kw_only=True):
     """The number of active notes per effective tier, and the tier moves that are due."""
 
     tiers: Mapping[str, int]
@@ -240,7 +238,7 @@ class NominateRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class Nominated(result.Result, frozen=True, kw_only=True):
+class Nominated(VerbResult, frozen=True, kw_only=True):
     """The nominated notes, most often retrieved first."""
 
     candidates: tuple[Promotion, ...]
@@ -265,7 +263,7 @@ class Stale(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
 
 
-class Health(result.Result, frozen=True, kw_only=True):
+class Health(VerbResult, frozen=True, kw_only=True):
     """The health figures. The exit code is 1 if there are any ailments."""
 
     healthy: bool

@@ -12,10 +12,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.actions import result
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.usage import CURRENT
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.prompts import agent_snippet
 from memrepo.actions.work import Work
@@ -37,8 +36,8 @@ from memrepo.store import telemetry
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
 from memrepo.text.tokens import content_words
-from memrepo.views.context import PERSONAL_LAYERS, Packed, pack
-from memrepo.views.promotions import Promotion, promotions
+from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
+from memrepo.views.hygiene import Promotion, promotions
 
 MAX_TOKENS = 1500
 GIVEN = "given.json"
@@ -92,7 +91,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Snippet(result.Result, frozen=True, kw_only=True):
+class Snippet(VerbResult, frozen=True, kw_only=True):
     """Text to add to the agent's own instructions."""
 
     version: int
@@ -100,7 +99,7 @@ class Snippet(result.Result, frozen=True, kw_only=True):
     prompt: str
 
 
-class Started(result.Result, frozen=True, kw_only=True):
+class Started(VerbResult, frozen=True, kw_only=True):
     """The context given to an agent when its session starts."""
 
     session: str
@@ -126,7 +125,7 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class Ended(result.Result, frozen=True, kw_only=True):
+class Ended(VerbResult, frozen=True, kw_only=True):
     """The ledger commit that stores a session's retrievals; empty if there is none yet."""
 
     ledger: str

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from memrepo.actions import result
-from memrepo.actions.past.timeline import (
+from memrepo.actions.past.log import (
     Act,
     Commit,
     Past,
@@ -25,7 +24,7 @@ from memrepo.actions.past.timeline import (
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.show import plain
 from memrepo.actions.recall.when import heading, work_at
-from memrepo.actions.request import At, option
+from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.codec import pairs
 from memrepo.core.memory import SOURCE_COUNT, Memory, having
@@ -36,7 +35,7 @@ from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
 from memrepo.store.trace import Version
-from memrepo.views.artifacts_runs import RunRecord, read_judgements, read_runs
+from memrepo.views.artifacts_claims import RunRecord, read_judgements, read_runs
 
 MAX_TITLE = 100
 Show = Literal["evidence", "history", "blame"]
@@ -115,7 +114,7 @@ class CorrectionFile(msgspec.Struct, frozen=True, kw_only=True):
     title: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The evidence, decisions and relations of one memory."""
 
     id: str
@@ -159,7 +158,7 @@ class MemoryCommit(Commit, frozen=True, kw_only=True):
     """Whether the history of a shallow clone ends here, so the change may be older."""
 
 
-class History(result.Result, frozen=True, kw_only=True):
+class History(VerbResult, frozen=True, kw_only=True):
     """The commits that changed the memory, newest first."""
 
     id: str
@@ -192,7 +191,7 @@ class Lines(Setter, frozen=True, kw_only=True):
     text: str
 
 
-class Blame(result.Result, frozen=True, kw_only=True):
+class Blame(VerbResult, frozen=True, kw_only=True):
     """The decisions that set each field of a memory and wrote each line of its text."""
 
     id: str

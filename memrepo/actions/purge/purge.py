@@ -15,8 +15,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -186,7 +185,7 @@ class Clone(msgspec.Struct, frozen=True, kw_only=True):
     acknowledged: bool
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The places with the value, the changes made, and the clones that must repeat the purge."""
 
     receipt: str = ""

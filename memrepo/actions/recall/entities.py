@@ -7,8 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.policies.entities import Catalogue, Entity, catalogue
@@ -47,7 +46,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...]
 
 
-class Entities(result.Result, frozen=True, kw_only=True):
+class Entities(VerbResult, frozen=True, kw_only=True):
     """All entities that the active memories mention."""
 
     entities: tuple[Row, ...]
@@ -62,7 +61,7 @@ class Mention(msgspec.Struct, frozen=True, kw_only=True):
     confirmed: bool
 
 
-class Mentioned(result.Result, frozen=True, kw_only=True):
+class Mentioned(VerbResult, frozen=True, kw_only=True):
     """One entity, and the memories that mention it."""
 
     name: str

@@ -6,14 +6,12 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
 from memrepo.actions.recall.destination import place_page
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
 from memrepo.policies.links import Graph
-from memrepo.views.graph_page import graph_page, label
-from memrepo.views.html import GENERATOR
+from memrepo.views.html import GENERATOR, graph_page, label
 
 MOST = 10
 """Number of most linked memories to list."""
@@ -46,7 +44,7 @@ class Linked(msgspec.Struct, frozen=True, kw_only=True):
     label: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The links between the active memories."""
 
     memories: int

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
 from memrepo.actions.recall.recall import in_words, recalled
 from memrepo.actions.recall.search import Hit, hit_of
 from memrepo.actions.recall.when import NotYetSetUp, work_at
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.state import Difference, Files, Kind, State, differences
@@ -58,7 +57,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     replaced_by: tuple[str, ...] = ()
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The changes between two commits, newest first.
 
     `since` is empty if there was no earlier commit.

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
@@ -54,7 +53,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The names that both ends have in common, if requested."""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The related memories, nearest and strongest first."""
 
     id: str

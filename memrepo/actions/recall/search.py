@@ -10,7 +10,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.recall.recall import (
     EXPIRED,
     RECALL_STATUSES,
@@ -27,7 +26,7 @@ from memrepo.actions.recall.when import (
     true_then,
     work_at,
 )
-from memrepo.actions.request import At, NoTouch, ValidAt, option
+from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import SOURCE_COUNT, STATUSES, TYPES, Memory
@@ -179,7 +178,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Total number of source places, if `sources` lists only some."""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The results, best first. `why` explains an empty or weak result."""
 
     query: str

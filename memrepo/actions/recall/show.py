@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.past.timeline import find_present
+from memrepo.actions.past.log import find_present
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Derived, facts
 from memrepo.actions.recall.usage import touch
 from memrepo.actions.recall.when import heading, moment_of, work_at
-from memrepo.actions.request import At, NoTouch, ValidAt, option
+from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.fields import bare
 from memrepo.core.memory import Memory
@@ -75,7 +74,7 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
     instead: tuple[str, ...]
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """One memory with everything that is known about it."""
 
     memory: Mapping[str, Any]

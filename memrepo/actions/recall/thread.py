@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import asdict
 
-from memrepo.actions import result
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.recall.show import as_json as memory_json
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.state import State
@@ -52,7 +51,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Ids of other threads on the same subject."""
 
 
-class Threads(result.Result, frozen=True, kw_only=True):
+class Threads(VerbResult, frozen=True, kw_only=True):
     """The newest threads of the repository."""
 
     threads: tuple[Row, ...]
@@ -62,7 +61,7 @@ class Threads(result.Result, frozen=True, kw_only=True):
     """The time zone for showing times to a reader."""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """One thread, and its memories in chronological order."""
 
     id: str

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
 from memrepo.actions.recall.when import NotYetSetUp, work_at
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.times import format_time
 from memrepo.policies import importance as words
@@ -39,7 +38,7 @@ class Trend(Topic, frozen=True, kw_only=True):
     change: float
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The topics by descending score, and the topics whose scores rose or fell."""
 
     topics: tuple[Topic, ...]

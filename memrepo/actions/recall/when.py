@@ -47,7 +47,7 @@ def work_at(work: Work, word: str) -> Work:
     """
     if not word:
         return work
-    from memrepo.actions.past.timeline import merges_of
+    from memrepo.actions.past.log import merges_of
     from memrepo.config import ConfigError, parse_config
     from memrepo.store.local import find_layout
     from memrepo.store.trace import commit_at

@@ -9,13 +9,12 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.derived import hot_rules
-from memrepo.actions.past.timeline import Past, find_past
+from memrepo.actions.landing import hot_rules
+from memrepo.actions.past.log import Past, find_past
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.candidate_files import Aside, all_aside
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
@@ -44,7 +43,7 @@ from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of
 from memrepo.text.terms import telling_words
 from memrepo.views.hot import hot_page, hot_path
-from memrepo.views.wording import learned_in_words
+from memrepo.views.report import learned_in_words
 
 SHOWN = 10
 """Number of hits that a search shows by default."""
@@ -77,7 +76,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The explanation for a memory. `why` has one sentence per reason."""
 
     id: str

@@ -14,11 +14,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.asked import ASKS, refuse_taking
-from memrepo.actions.derived import derived_files
-from memrepo.actions.landing import chain, listed_steps
-from memrepo.actions.past.timeline import NoSuchRun, landing_of
+from memrepo.actions.landing import chain, derived_files, listed_steps, prepare
+from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.pending import (
     NothingWaits,
     Part,
@@ -30,8 +27,8 @@ from memrepo.actions.pending import (
     the_waiting,
 )
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.request import DryRun, option
-from memrepo.actions.review.comparison import review_of, span_of
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
+from memrepo.actions.review.diff import review_of, span_of
 from memrepo.actions.run.guard import taken_back
 from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, handed
@@ -39,6 +36,7 @@ from memrepo.actions.run.upkeep import composed
 from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, take_back
 from memrepo.actions.work import MACHINE, Work
+from memrepo.actions.write.commit import ASKS, refuse_taking
 from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
 from memrepo.core.messages import Context, message
@@ -48,7 +46,7 @@ from memrepo.merge.takeback import together
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import Conflict
 from memrepo.store import history
-from memrepo.store.history import commit_landing
+from memrepo.store.history import DISCARDS, commit_landing
 from memrepo.store.stream import Chain, Commit
 
 ACCEPTED = "refs/memrepo/accepted/"
@@ -93,7 +91,7 @@ class _Replay(msgspec.Struct):
     )
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo accept`."""
 
     run: Annotated[str, option("the pending run", metavar="RUN")] = ""
@@ -122,7 +120,7 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class AcceptResult(VerbResult, frozen=True, kw_only=True):
     """The merge commit, the number of decisions in effect, and the skipped decisions."""
 
     run: str
@@ -147,7 +145,7 @@ class Result(result.Result, frozen=True, kw_only=True):
     downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
 
 
-class AlreadyDecided(result.Result, frozen=True, kw_only=True):
+class AlreadyDecided(VerbResult, frozen=True, kw_only=True):
     """Raised when an interrupted command already decided the run."""
 
     run: str
@@ -155,7 +153,7 @@ class AlreadyDecided(result.Result, frozen=True, kw_only=True):
     conflicts: tuple[LeftOut, ...] = ()
 
 
-def do(work: Work, request: Request) -> Result | AlreadyDecided | Reverted:
+def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided | Reverted:
     """Replay the accepted decisions onto HEAD, and join them with one merge commit."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -203,7 +201,7 @@ def _reverted(work: Work, run: str) -> history.Entry | None:
     return None
 
 
-def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
+def _brought_back(work: Work, entry: history.Entry, request: AcceptRequest) -> Wanted:
     told = frozenset(entry.trailers.get("Memory", ()))
     before = work.store.snapshot(entry.parents[0]).state()
     only = frozenset(find(before, word).id for word in request.only)
@@ -219,7 +217,7 @@ def _brought_back(work: Work, entry: history.Entry, request: Request) -> Wanted:
     )
 
 
-def _replay(work: Work, waits: Waiting, request: Request) -> tuple[_Replay, AcceptedPart]:
+def _replay(work: Work, waits: Waiting, request: AcceptRequest) -> tuple[_Replay, AcceptedPart]:
     tip = work.store.snapshot(waits.tip).state()
     steps = waits.chain(work)
     before = work.store.snapshot(waits.base).state()
@@ -478,7 +476,7 @@ def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     return headline(waits.run, count_parts(tip, replay.taken))
 
 
-def _result(work: Work, waits: Waiting, replay: _Replay, choice: AcceptedPart) -> Result:
+def _result(work: Work, waits: Waiting, replay: _Replay, choice: AcceptedPart) -> AcceptResult:
     conflicts = tuple(
         LeftOut(step=entry.subject, commit=entry.commit, memory=c.id, kind=c.kind)
         for entry, found in replay.conflicts
@@ -490,7 +488,7 @@ def _result(work: Work, waits: Waiting, replay: _Replay, choice: AcceptedPart) -
     )
     of_each = [{c.difference.memory.id for c in decision.changes} for decision in review.decisions]
     in_effect = sum(bool(ids & taken) for ids in of_each)
-    return Result(
+    return AcceptResult(
         run=waits.run,
         commits=(),
         decisions=in_effect,
@@ -505,3 +503,59 @@ def _result(work: Work, waits: Waiting, replay: _Replay, choice: AcceptedPart) -
         without=tuple(sorted(choice.without - choice.refused)),
         exit=Exit.DECIDE if conflicts else Exit.DONE,
     )
+
+
+DISCARDED = "refs/memrepo/discarded/"
+
+
+class DiscardRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `memrepo discard`."""
+
+    run: Annotated[str, option("the pending run", metavar="RUN")] = ""
+    dry_run: DryRun = False
+    reason: Reason = ""
+
+
+class DiscardResult(VerbResult, frozen=True, kw_only=True):
+    """The discarded run, the commit that discards it, and the fingerprints of its changes."""
+
+    run: str
+    commits: tuple[str, ...] = ()
+    refused: tuple[str, ...]
+    decisions: int
+    """The number of decisions that are not proposed again."""
+
+
+def discard(work: Work, request: DiscardRequest) -> DiscardResult:
+    """Commit a manifest that marks the input as read and lists the rejected changes."""
+    work.require_writable()
+    refuse_on_waiting(work)
+    waits = the_waiting(work, request.run)
+    refused = tuple(sorted(waits.prints(work)))
+    review = review_of(work, span_of(work, (waits.run,)), quote=False)
+    found = DiscardResult(run=waits.run, refused=refused, decisions=len(review.decisions))
+    if request.dry_run:
+        return found
+    commit = _commit(work, waits, refused, request.reason)
+    put_away(work, waits, DISCARDED)
+    return replace(found, commits=(commit,))
+
+
+def _commit(work: Work, waits: Waiting, refused: tuple[str, ...], reason: str) -> str:
+    step = Step(
+        op="run",
+        what=f"Discard run {waits.run}",
+        reason=reason or "`memrepo discard`: its changes are not proposed again",
+        changes=left_behind(work, waits, refused),
+    )
+    plan = Plan(base=work.tree.commit, steps=(step,))
+    context = work.context(run=waits.run, extra={DISCARDS: waits.run})
+    landing = prepare(
+        work.store,
+        work.tree.state(),
+        plan,
+        context,
+        work.call.now,
+        author=work.author,
+    )
+    return work.store.land(landing.chain, f"discard-{waits.run}")

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, ClassVar
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.request import option
-from memrepo.actions.review.comparison import Comparison, NothingToCompare, review_of, span_of
+from memrepo.actions.past.log import NoSuchRun, landing_of, run_merge
+from memrepo.actions.pending import NothingWaits, the_waiting
+from memrepo.actions.recall.quotes import Version, Versions, versions
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.state import Kind
-from memrepo.views.review import ChangeRecord, Review, Stage
+from memrepo.core.changes import BULK_OPS
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.memory import Memory, Source
+from memrepo.core.patterns import regex
+from memrepo.core.state import Difference, Files, Kind, State, differences
+from memrepo.store import history
+from memrepo.store.history import commit_landing, newest
+from memrepo.store.tree import file_at
+from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage, tokens_of
 
 
 class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +62,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The changes, grouped by memory."""
 
     beside: ClassVar = ("review",)
@@ -107,7 +118,7 @@ def _result(review: Review, *, stat: bool) -> Result:
     )
 
 
-class Patch(result.Result, frozen=True, kw_only=True):
+class Patch(VerbResult, frozen=True, kw_only=True):
     """The patch of the files as git shows it."""
 
     run: str
@@ -130,3 +141,286 @@ def _patch(work: Work, span: Comparison) -> Patch:
         )
     diff = work.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--")
     return Patch(run=span.run, diff=diff)
+
+
+HOT_FILES = ("HOT.md", "MEMORY.md")
+_HOT_TAG = regex(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
+"""The tag of a bullet. It distinguishes a hot cache from an agent's own MEMORY.md."""
+_LINES = 12
+_SOURCES = 6
+_EVIDENT = frozenset({"added", "reworded", "retired", "standing", "superseded", "evidence"})
+
+
+class NothingToCompare(MemrepoError):
+    """Raised when a word names neither a run nor a commit, or when a range is malformed."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, what: str, fix: str = "") -> None:
+        super().__init__(what, fix=fix or "`memrepo runs` and `memrepo log` list what there is")
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Two commits to compare, and the commits between them, oldest first.
+
+    `base` is empty if there is no earlier commit. `entry` is the merge or commit that is shown.
+    """
+
+    title: str
+    state: Stage
+    base: str
+    tip: str
+    chain: tuple[history.Entry, ...]
+    entry: history.Entry | None = None
+
+    @property
+    def run(self) -> str:
+        """Return the id of the compared run, or an empty string."""
+        return self.entry.run if self.entry and self.state in ("waits", "landed") else ""
+
+
+def span_of(work: Work, words: Sequence[str]) -> Comparison:
+    """Return the comparison that some words specify: a run, a commit, `A..B` or `A B`.
+
+    Without words, return the comparison of the pending run, or else of the last landed run.
+    """
+    if len(words) > 2:
+        raise NothingToCompare(f"found {len(words)} words, expected a run or two revisions")
+    if len(words) == 2:
+        return _range(work, words[0], words[1])
+    word = words[0] if words else ""
+    if "..." in word:
+        raise NothingToCompare(
+            f"found {word!r}, expected two dots", "A..B compares the two commits themselves"
+        )
+    if ".." in word:
+        first, _, second = word.partition("..")
+        return _range(work, first or "HEAD", second or "HEAD")
+    try:
+        waits = the_waiting(work, word)
+    except NothingWaits:
+        last = None if word else newest(work.landed())
+        if not (word or last):
+            raise
+        word = last.run if last else word
+    else:
+        return Comparison(
+            title=waits.run,
+            state="waits",
+            base=waits.base,
+            tip=waits.tip,
+            entry=waits.entry,
+            chain=tuple(waits.chain(work)),
+        )
+    return _landed(work, word)
+
+
+def _landed(work: Work, word: str) -> Comparison:
+    repo = work.store.repo
+    try:
+        found = landing_of(work, word)
+    except NoSuchRun:
+        commit = _commit(work, word)
+        found = commit_landing(next(iter(history.entries(repo, "-1", commit))))
+    entry, run = found.entry, found.run or (found.entry.run if found.entry.is_run else "")
+    return Comparison(
+        title=run or f"{entry.commit[:10]} {entry.subject}",
+        state="landed" if run else "commit",
+        entry=entry,
+        base=found.before,
+        tip=entry.commit,
+        chain=found.steps(repo),
+    )
+
+
+def _range(work: Work, first: str, second: str) -> Comparison:
+    base, tip = _commit(work, first), _commit(work, second)
+    chain = history.entries(work.store.repo, "--reverse", f"{base}..{tip}")
+    return Comparison(
+        title=f"{first}..{second}", state="range", base=base, tip=tip, chain=tuple(chain)
+    )
+
+
+def _commit(work: Work, word: str) -> str:
+    """Return the commit that a revision or run id identifies."""
+    if found := work.store.resolve(word):
+        return found
+    try:
+        return the_waiting(work, word).tip
+    except NothingWaits:
+        pass
+    try:
+        return run_merge(work, word).commit
+    except NoSuchRun:
+        raise NothingToCompare(f"no run and no commit is called {word!r}") from None
+
+
+def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
+    """Collect the changes in a comparison. With `quote`, include the lines of the evidence."""
+    before, after = (_state(work, commit) for commit in (span.base, span.tip))
+    found = differences(before, after)
+    judged = _judged(work, span)
+    decisions = _decisions(span.chain, span.state)
+    recorded = versions(work, ()) if quote else None
+    changes = []
+    for one in found:
+        id_, successors = one.memory.id, _successors(one, after)
+        changes.append(
+            Change(
+                difference=one,
+                decisions=decisions.get(id_, ()),
+                judged=judged.get(id_, ""),
+                evidence=tuple(_evidence(one, successors, recorded)),
+                successors=successors,
+                replaces=_replaced(one, before),
+                against=_against(one, after),
+            )
+        )
+    entry = span.entry
+    return Review(
+        title=span.title,
+        state=span.state,
+        base=span.base,
+        tip=span.tip,
+        run=span.run,
+        reason=entry.trailer("Reason") if entry else "",
+        when=f"{entry.when.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
+        hot=_hot(work, span),
+        files=_files(work, span),
+        changes=tuple(changes),
+    )
+
+
+def _state(work: Work, commit: str) -> State:
+    if commit:
+        return work.store.snapshot(commit).state()
+    return State(layout=work.tree.layout, files=Files({}, {}), memories={})
+
+
+def _against(found: Difference, after: State) -> tuple[Memory, ...]:
+    """Return the memories that a changed memory newly contradicts, so that both sides are shown."""
+    known = _contradicted(found.before) if found.before else frozenset()
+    new = _contradicted(found.after) - known if found.after else frozenset()
+    return tuple(after.memories[id_] for id_ in sorted(new) if id_ in after.memories)
+
+
+def _contradicted(memory: Memory) -> frozenset[str]:
+    links = memory.fields.get("links") or ()
+    return frozenset(link.target for link in links if link.type == "contradicts")
+
+
+def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
+    if found.after is None or found.kind != "superseded":
+        return ()
+    ids = found.after.texts("superseded_by")
+    return tuple(after.memories[i] for i in ids if i in after.memories)
+
+
+def _replaced(found: Difference, before: State) -> tuple[str, ...]:
+    """Return the memories in effect before that a new memory supersedes."""
+    if found.after is None or found.kind != "added":
+        return ()
+    old = (i for i in found.after.texts("supersedes") if i in before.memories)
+    return tuple(i for i in old if before.memories[i].status != "superseded")
+
+
+def _whole(entry: history.Entry, state: Stage) -> bool:
+    """Return whether a decision must be accepted or reverted as a whole.
+
+    For `accept`, only bulk operations can be split.
+    """
+    return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
+
+
+def _decisions(chain: Iterable[history.Entry], state: Stage) -> Mapping[str, tuple[Reason, ...]]:
+    found: dict[str, tuple[Reason, ...]] = {}
+    for entry in chain:
+        ids = entry.trailers.get("Memory", ())
+        one = Reason(
+            op=entry.op,
+            reason=entry.trailer("Reason"),
+            actor=entry.trailer("Actor"),
+            commit=entry.commit,
+            together=ids if _whole(entry, state) else (),
+        )
+        for id_ in ids:
+            found[id_] = (*found.get(id_, ()), one)
+    return found
+
+
+def _record(work: Work, span: Comparison) -> Mapping[str, object]:
+    """Return the manifest of the compared run, or an empty mapping if missing or unreadable."""
+    path = work.tree.layout.manifest(span.run)
+    data = file_at(work.store.repo, span.tip, path) if span.run else None
+    try:
+        record = json.loads(data or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
+    judgements = _record(work, span).get("judgements")
+    found = {}
+    for id_, said in judgements.items() if isinstance(judgements, dict) else ():
+        last = said[-1] if isinstance(said, list) and said else {}
+        if isinstance(last, dict):
+            parts = [str(last[k]) for k in ("route", "disposition", "rationale") if last.get(k)]
+            found[id_] = ", ".join(parts)
+    return found
+
+
+def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
+    """Return the hot cache's tokens before and after, or None if neither commit contains one."""
+    repo, prefix = work.store.repo, work.tree.layout.prefix
+    for name in HOT_FILES:
+        sides = [file_at(repo, c, prefix + name) if c else None for c in (span.base, span.tip)]
+        if any(side is not None and _HOT_TAG.search(side) for side in sides):
+            before, after = (tokens_of(side or b"") for side in sides)
+            return before, after
+    return None
+
+
+def _files(work: Work, span: Comparison) -> dict[str, int]:
+    """Return the number of changed files per folder, not counting memories."""
+    layout = work.tree.layout
+    changed = work.store.work.changed(span.base, span.tip)
+    names = (
+        path.removeprefix(layout.prefix).partition("/")[0]
+        if layout.owns(path)
+        else "files that are not memrepo's"
+        for path in changed
+        if not layout.is_memory(path)
+    )
+    return dict(sorted(Counter(names).items()))
+
+
+# -- evidence --------------------------------------------------------------------------------------
+
+Mark = Literal["new", "gone", "kept"]
+
+
+def _evidence(
+    found: Difference, successors: Sequence[Memory], recorded: Versions | None
+) -> list[Evidence]:
+    """Return the added, removed and kept evidence of a changed memory and of its successors."""
+    old, new = (m.sources if m else () for m in (found.before, found.after))
+    marked: list[tuple[Source, Mark]] = []
+    marked += [(s, "new") for s in new if s not in old and found.before]
+    marked += [(s, "gone") for s in old if s not in new and found.after]
+    if _EVIDENT & {*found.kinds}:
+        marked += [(s, "kept") for s in new if s in old or not found.before][:_SOURCES]
+    of = {s: m for m in (found.before, found.after) if m for s in m.sources}
+    every = [(s, mark, of[s]) for s, mark in marked]
+    every += [(s, "new", m) for m in successors for s in m.sources[:_SOURCES]]
+    return [_quoted(s, mark, memory, recorded) for s, mark, memory in every]
+
+
+def _quoted(source: Source, mark: Mark, memory: Memory, recorded: Versions | None) -> Evidence:
+    """Return a piece of evidence with its lines, as in the recorded version of the source."""
+    blob, text, (first, last) = (
+        recorded.of(memory, source) if recorded else Version("", None, (0, 0))
+    )
+    last = min(last, first + _LINES - 1, len(text.lines) if text and first else 0)
+    lines = tuple((n, text.lines[n - 1]) for n in range(first, last + 1)) if text and first else ()
+    return Evidence(source=replace(source, blob=blob), mark=mark, text=lines)

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
-from memrepo.actions import result
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
 from memrepo.core import corrections
@@ -146,19 +145,19 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
     """The correction file that records the decision."""
 
 
-class Open(result.Result, frozen=True, kw_only=True):
+class Open(VerbResult, frozen=True, kw_only=True):
     """The open contradictions."""
 
     open: tuple[Dispute, ...]
 
 
-class Corrections(result.Result, frozen=True, kw_only=True):
+class Corrections(VerbResult, frozen=True, kw_only=True):
     """All contradictions and other corrections, open ones first."""
 
     corrections: tuple[Dispute, ...]
 
 
-class Shown(result.Result, frozen=True, kw_only=True):
+class Shown(VerbResult, frozen=True, kw_only=True):
     """A contradiction with the fields of `Dispute`, and whether it still needs a decision."""
 
     id: str

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from memrepo.actions.recall.related import graph_of
-from memrepo.actions.review.comparison import review_of, span_of
+from memrepo.actions.review.diff import review_of, span_of
 from memrepo.actions.work import Work
 from memrepo.core.corrections import contradiction_id
 from memrepo.core.memory import Memory
@@ -197,7 +197,7 @@ def _accepted(
         if answer and (answer.does == "reject" or _keeps(d, answer)) and not d.is_new
         for i in d.ids
     ]
-    request = accept.Request(run=session.run, without=tuple(left), refuse=tuple(refused))
+    request = accept.AcceptRequest(run=session.run, without=tuple(left), refuse=tuple(refused))
     line: tuple[str, ...] = (session.run,)
     line += ("--except", *left) if left else ()
     line += ("--refuse", *refused) if refused else ()

@@ -13,9 +13,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work, outside
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -119,7 +118,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The ingested files. `commit` is empty if there was nothing to commit."""
 
     source: str

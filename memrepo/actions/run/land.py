@@ -9,8 +9,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.derived import call_settled, derived_files
-from memrepo.actions.landing import Landing, prepare
+from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Part, Waiting, all_waiting, is_wish, put_away
 from memrepo.actions.run.guard import wait_for_review
 from memrepo.actions.run.holds import on_record, prints_in

@@ -7,17 +7,15 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.timetable import last_record
 from memrepo.actions.setup.budgets import budgets
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import without_secrets
-from memrepo.views.report import chat, from_json, last_run
+from memrepo.views.report import chat, from_json, in_words, last_run
 from memrepo.views.review import SUMMARIES, Change
-from memrepo.views.wording import in_words
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
 REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
@@ -39,7 +37,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-class Chat(result.Result, frozen=True, kw_only=True):
+class Chat(VerbResult, frozen=True, kw_only=True):
     """The text to send to a chat; empty if there is nothing to send."""
 
     text: str
@@ -47,7 +45,7 @@ class Chat(result.Result, frozen=True, kw_only=True):
     mode: Report
 
 
-class LastRun(result.Result, frozen=True, kw_only=True):
+class LastRun(VerbResult, frozen=True, kw_only=True):
     """The record of the last run, and its report for the operator."""
 
     last: Mapping[str, Any]
@@ -71,7 +69,7 @@ def do(work: Work, request: Request) -> Chat | LastRun:
 
 def _changed(work: Work, run: str) -> list[str]:
     """Return lines with a run's changes, by memory; empty if the run is not available."""
-    from memrepo.actions.review.comparison import NothingToCompare, review_of, span_of
+    from memrepo.actions.review.diff import NothingToCompare, review_of, span_of
 
     if not run:
         return []

@@ -11,8 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.derived import stale_files
-from memrepo.actions.landing import retried
+from memrepo.actions.landing import retried, stale_files
 from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import decide

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.request import DryRun, option
+from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
 from memrepo.actions.run.guard import refuse_other
 from memrepo.actions.run.judge_choice import SESSION
@@ -54,7 +53,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     data: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The next question or, if none is left, the result of the run."""
 
     question: Question | None = None

@@ -16,8 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions import result
 from memrepo.actions.pending import PREFIX, all_waiting
+from memrepo.actions.request import VerbResult
 from memrepo.actions.run.guard import UpgradeRequired
 from memrepo.actions.run.holds import on_record
 from memrepo.actions.run.ingest import Ingested, followed
@@ -169,7 +169,7 @@ def _place(name: str, lines: tuple[int, int] | None) -> str:
     return f"{visible(name)}:{lines[0]}" if lines else visible(name)
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The result of one run. It contains at most one committed and one pending chain."""
 
     run: str
@@ -448,7 +448,7 @@ def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
 
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     """Send notifications about conditions that need a person's attention. Return the errors."""
-    from memrepo.actions.needs import needs, tell
+    from memrepo.actions.pending import needs, tell
     from memrepo.actions.setup.budgets import budgets
     from memrepo.actions.setup.survey import survey
 

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import DryRun, option
+from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.setup.hosts import (
     HOSTS,
     WITH_TOOLS,
@@ -87,7 +86,7 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
     does: Does
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The change to each file, and the steps that the user must take."""
 
     files: tuple[File, ...]

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import msgspec
 
-from memrepo.actions.needs import Spent
+from memrepo.actions.pending import Spent
 from memrepo.actions.work import Work
 from memrepo.core.manifest import spent_in_day, spent_in_month
 from memrepo.core.state import State

@@ -14,9 +14,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.landing import prepare
-from memrepo.actions.request import DryRun, Reason, option
+from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.setup.toml_edits import with_value, without
 from memrepo.actions.work import Work, outside
 from memrepo.config import OUTSIDE, RETIRED, Config, git_name, line_of, parse_config
@@ -86,13 +85,13 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     doc: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """All configuration keys, and the settings stored outside the repository."""
 
     keys: tuple[Row, ...]
 
 
-class Explained(result.Result, frozen=True, kw_only=True):
+class Explained(VerbResult, frozen=True, kw_only=True):
     """A key with its description, allowed values and default, and its current value and origin."""
 
     key: str
@@ -107,7 +106,7 @@ class Explained(result.Result, frozen=True, kw_only=True):
     """The command that changes the key."""
 
 
-class Changed(result.Result, frozen=True, kw_only=True):
+class Changed(VerbResult, frozen=True, kw_only=True):
     """The value of a key before and after a change, and the commit of that change."""
 
     key: str

@@ -9,12 +9,11 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.check import whole
-from memrepo.actions.derived import derived_files
+from memrepo.actions.check import scenes
+from memrepo.actions.landing import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.guard import PAID
 from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usable_judges
 from memrepo.actions.run.timetable import timetable
@@ -119,7 +118,7 @@ _LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
 
 def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """Check the work tree against all rules. Return other problems and secrets as a pair."""
-    looked = whole.look(work.store.root)
+    looked = scenes.check_tree(work.store.root)
     found = [p for p in looked.problems if p.severity == "error"]
     early = tuple(p for p in looked.early if p.severity == "error")
     secrets = {name for name, rule in registry.RULES.items() if rule.group == "secrets"}
@@ -240,7 +239,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The findings of all checks."""
 
     checks: tuple[Finding, ...]

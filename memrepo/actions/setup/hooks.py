@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.problems import Problem
@@ -32,7 +31,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 
-class Installed(result.Result, frozen=True, kw_only=True):
+class Installed(VerbResult, frozen=True, kw_only=True):
     """The installed hooks, and the existing hooks that run before them (`kept`)."""
 
     hooks: tuple[str, ...]
@@ -50,14 +49,14 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-class States(result.Result, frozen=True, kw_only=True):
+class States(VerbResult, frozen=True, kw_only=True):
     """The state of each hook, and why programs that the repository names are not trusted."""
 
     hooks: tuple[Hook, ...]
     trust: str
 
 
-class Ran(result.Result, frozen=True, kw_only=True):
+class Ran(VerbResult, frozen=True, kw_only=True):
     """The problems that a hook found, and the files that the hook fixed."""
 
     problems: tuple[Problem, ...]
@@ -125,8 +124,8 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
     if name in _STAGED:
         from memrepo.actions.check import check
 
-        request = check.Request(staged=True, fix=name == "pre-commit")
-        looked = check.look(work, request, merging=name == "pre-merge-commit")
+        request = check.CheckRequest(staged=True, fix=name == "pre-commit")
+        looked = check.check_files(work, request, merging=name == "pre-merge-commit")
         return Ran(
             problems=looked.problems,
             fixed=looked.fixed,
@@ -135,9 +134,9 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
             exit=looked.exit,
         )
     if name == "commit-msg":
-        from memrepo.actions.check import check_message
+        from memrepo.actions.check import check
 
-        said = check_message.do(work, check_message.Request(file=given[0]))
+        said = check.check_message(work, check.CheckMessageRequest(file=given[0]))
         return Ran(problems=said.problems, exit=said.exit)
     if name in _AFTER:
         try:

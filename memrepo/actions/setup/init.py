@@ -12,9 +12,8 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from memrepo.actions import result
 from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, followed, take_in, workspace_of
 from memrepo.actions.run.judge_choice import Usable, usable_judges
 from memrepo.actions.work import Work
@@ -87,7 +86,7 @@ class Recognised(NamedTuple):
     is_code: bool = False
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The new repository, and what was imported into it and read."""
 
     path: str

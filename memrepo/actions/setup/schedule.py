@@ -12,8 +12,7 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import DryRun, option
+from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run.plan import Mode
 from memrepo.actions.run.timetable import BY, CRON_ZONE, SINCE, Next, local_folder, next_of
 from memrepo.actions.setup.prompts import cron_prompt
@@ -218,7 +217,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: DryRun = False
 
 
-class CronPrompt(result.Result, frozen=True, kw_only=True):
+class CronPrompt(VerbResult, frozen=True, kw_only=True):
     """The prompt for an agent that a scheduler starts to perform a run."""
 
     mode: Mode
@@ -227,21 +226,21 @@ class CronPrompt(result.Result, frozen=True, kw_only=True):
     prompt: str
 
 
-class Due(result.Result, frozen=True, kw_only=True):
+class Due(VerbResult, frozen=True, kw_only=True):
     """Whether a run is due now."""
 
     due: bool
     mode: Mode
 
 
-class Removed(result.Result, frozen=True, kw_only=True):
+class Removed(VerbResult, frozen=True, kw_only=True):
     """Whether the crontab was changed, and what started the runs before."""
 
     changed: bool
     by: str
 
 
-class Launchers(result.Result, frozen=True, kw_only=True):
+class Launchers(VerbResult, frozen=True, kw_only=True):
     """The jobs for an agent's own cron, and the times of the next runs."""
 
     entries: tuple[Launcher, ...]
@@ -262,7 +261,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     crontab: tuple[str, ...]
 
 
-class Entries(result.Result, frozen=True, kw_only=True):
+class Entries(VerbResult, frozen=True, kw_only=True):
     """The crontab entries with their state, and the times of the next runs."""
 
     entries: tuple[Entry, ...]

@@ -12,8 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.work import Work
 from memrepo.core.memory import CLAIM_TYPES, of_types
@@ -43,7 +42,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
     """The share of its thoughts that may become memories, 0 to 1."""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The sources in path order, and the limit on the total number of memories."""
 
     files: tuple[SourceFile, ...]

@@ -8,8 +8,6 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.derived import hot_rules, stale_files
 from memrepo.actions.hand_merges import (
     GitMerge,
     announced,
@@ -18,9 +16,17 @@ from memrepo.actions.hand_merges import (
     unsettled,
     validated,
 )
-from memrepo.actions.needs import Need, needs, tell
-from memrepo.actions.pending import all_waiting, broken_branches, requests_waiting, wishes
-from memrepo.actions.request import option
+from memrepo.actions.landing import hot_rules, stale_files
+from memrepo.actions.pending import (
+    Need,
+    all_waiting,
+    broken_branches,
+    needs,
+    requests_waiting,
+    tell,
+    wishes,
+)
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.budgets import Budgets, budgets
@@ -59,7 +65,7 @@ class LastRun(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The state of the repository, pending runs, and problems."""
 
     path: str

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.store import settings
@@ -21,7 +20,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The parsed configuration, line by line, and whether it is now trusted."""
 
     names: tuple[str, ...]

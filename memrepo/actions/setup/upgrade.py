@@ -15,10 +15,8 @@ from typing import TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.derived import derived_files
-from memrepo.actions.landing import prepare
-from memrepo.actions.request import DryRun, Reason
+from memrepo.actions.landing import derived_files, prepare
+from memrepo.actions.request import DryRun, Reason, VerbResult
 from memrepo.actions.run.guard import upgrade_due
 from memrepo.actions.setup.toml_edits import with_value
 from memrepo.actions.work import NewerFormat, Work
@@ -86,7 +84,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The format before and after, the changed files, and the commit."""
 
     old: int

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.derived import hot_rules
+from memrepo.actions.landing import hot_rules
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import Config, parse_config
 from memrepo.core.changes import Plan, Step, Update

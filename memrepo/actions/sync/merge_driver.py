@@ -12,8 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
@@ -42,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     path: Annotated[str, option("path of the file in the repository", metavar="PATH")]
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The merged file, and a list of what a person must check in it, if anything."""
 
     path: str

@@ -8,9 +8,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.hand_merges import put_back
-from memrepo.actions.request import DryRun, option, side_of
+from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.sync.join import Clash, Joined, Merged, join
 from memrepo.actions.work import Work
 from memrepo.core.changes import Step
@@ -80,7 +79,7 @@ class Segments(msgspec.Struct, frozen=True, kw_only=True):
     pushed: int = 0
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The outcome of a sync. If there are conflicts, nothing was written or pushed."""
 
     remote: str

@@ -12,8 +12,8 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.derived import derived_contents
 from memrepo.actions.guard import refuse_lifting
+from memrepo.actions.landing import derived_contents
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update

@@ -9,7 +9,6 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
 from memrepo.actions.guard import (
     back_in_recall,
     barred_ids,
@@ -19,7 +18,7 @@ from memrepo.actions.guard import (
 )
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.request import DryRun, option
+from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core.changes import Change, Step, Update, Write
@@ -79,7 +78,7 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
     forgotten: tuple[str, ...]
 
 
-class Rejections(result.Result, frozen=True, kw_only=True):
+class Rejections(VerbResult, frozen=True, kw_only=True):
     """The list of rejections, oldest first."""
 
     rejected: tuple[Rejection, ...]

@@ -13,11 +13,10 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.actions import result
 from memrepo.actions.landing import chain, listed_steps
-from memrepo.actions.past.timeline import NoSuchRun, landing_of
+from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.request import DryRun, Reason, option, side_of
+from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
 from memrepo.actions.run.hand_edits import CLAIMED
 from memrepo.actions.takeback import inverse
 from memrepo.actions.takeback.inverse import Taken, Undone, restored
@@ -114,7 +113,7 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The reverted operation and the new commit. Nothing is reverted if there are conflicts."""
 
     name: str
@@ -369,7 +368,7 @@ def _undone(work: Work, wanted: Wanted) -> Undone:
 
 def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     if work.call.actor:
-        from memrepo.actions.asked import refuse_taking
+        from memrepo.actions.write.commit import refuse_taking
 
         refuse_taking(work, work.tree.state(), undone.state)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from memrepo.actions.result import Result
+    from memrepo.actions.request import VerbResult
     from memrepo.actions.work import Call, Work
     from memrepo.core.problems import Problem
     from memrepo.faces.cli.screen import Screen
@@ -303,7 +303,9 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(call: Call, name: str, request: object, answer: Result, screen: Screen | None) -> None:
+def _print(
+    call: Call, name: str, request: object, answer: VerbResult, screen: Screen | None
+) -> None:
     """Print the result of a command, with each secret replaced by the name of its kind."""
     text = ""
     if not (call.json or call.quiet):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memrepo.actions.result import Result
+from memrepo.actions.request import VerbResult
 from memrepo.actions.setup.agent import Request
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Work
@@ -10,13 +10,13 @@ from memrepo.actions.work import Work
 __all__ = ("Request", "do")
 
 
-class Hooked(Result, frozen=True, kw_only=True):
+class Hooked(VerbResult, frozen=True, kw_only=True):
     """The text that memrepo answers to an event of the agent's program."""
 
     answer: str
 
 
-def do(work: Work, request: Request) -> Result:
+def do(work: Work, request: Request) -> VerbResult:
     """Install or uninstall the hooks of an agent's program, or answer one event of a session."""
     if request.what != "hook":
         return perform(work, "agent", request)

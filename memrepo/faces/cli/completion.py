@@ -11,8 +11,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals
 
@@ -74,7 +73,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     shell: Annotated[str, option("which shell", choices=SHELLS)]
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """A completion script, and the name of the shell that it is for."""
 
     shell: str

@@ -14,8 +14,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Call, Work
 from memrepo.assets import asset
 from memrepo.config import parse_config
@@ -42,7 +41,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     answer: dict[str, Any]
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The steps of the tour, and the path of its repository, which is empty after removal."""
 
     steps: tuple[Step, ...]

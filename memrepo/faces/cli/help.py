@@ -9,7 +9,7 @@ from typing import get_args, get_type_hints
 
 import msgspec
 
-from memrepo.actions.result import Result
+from memrepo.actions.request import VerbResult
 from memrepo.core.errors import UsageError
 from memrepo.faces.cli.parser import (
     COMMANDS,
@@ -51,14 +51,14 @@ def schema(name: str) -> dict[str, object]:
     }
 
 
-def results(name: str) -> tuple[type[Result], ...]:
+def results(name: str) -> tuple[type[VerbResult], ...]:
     """Return the types of result that a command can return."""
     do = COMMANDS[name].load().do
     told = get_type_hints(do, {**vars(import_module(COMMANDS[name].module))})["return"]
     return tuple(dict.fromkeys(each for kind in get_args(told) or (told,) for each in _kinds(kind)))
 
 
-def _kinds(kind: type[Result]) -> Iterator[type[Result]]:
+def _kinds(kind: type[VerbResult]) -> Iterator[type[VerbResult]]:
     yield kind
     for below in kind.__subclasses__():
         yield from _kinds(below)

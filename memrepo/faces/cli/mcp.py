@@ -9,8 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import OutOfScope, narrowed
-from memrepo.actions.request import option
-from memrepo.actions.result import Result
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 
@@ -48,7 +47,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-def do(work: Work, request: Request) -> Result:
+def do(work: Work, request: Request) -> VerbResult:
     """Serve until the client disconnects. If the folder is not a repository, fail immediately."""
     if find_spec("mcp") is None:
         raise NotInstalled
@@ -66,4 +65,4 @@ def do(work: Work, request: Request) -> Result:
         from memrepo.faces.mcp.server import serve, server_of
 
     serve(server_of(call, admin=request.toolset == "admin"))
-    return Result()
+    return VerbResult()

@@ -18,8 +18,7 @@ from memrepo.actions.verbs import GROUPS as ACTIONS
 from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from memrepo.actions.request import Option
-    from memrepo.actions.result import Result
+    from memrepo.actions.request import Option, VerbResult
     from memrepo.actions.work import Work
 
 _OWN = {
@@ -307,15 +306,15 @@ def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] =
     return kind(**found)
 
 
-def run_command(work: Work, name: str, request: object) -> Result:
+def run_command(work: Work, name: str, request: object) -> VerbResult:
     """Run a command, which may be a verb, and return its result."""
     if VERBS.get(name) is COMMANDS[name]:
         return perform(work, name, request)
-    answer: Result = COMMANDS[name].load().do(work, request)
+    answer: VerbResult = COMMANDS[name].load().do(work, request)
     return answer
 
 
-def run_line(work: Work, argv: Sequence[str]) -> tuple[Result, str]:
+def run_line(work: Work, argv: Sequence[str]) -> tuple[VerbResult, str]:
     """Run a command line without global options. Return the result, and its text output."""
     from memrepo.faces.text import text_of
 

@@ -13,8 +13,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from memrepo.actions import result
-from memrepo.actions.request import option
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.review.session import (
     REASON,
     Neighbours,
@@ -33,8 +32,8 @@ from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import concealed
 from memrepo.faces.cli.screen import fitted
 from memrepo.faces.text.review import bold, card_lines, change_lines
+from memrepo.views.report import in_words, judged_in_words
 from memrepo.views.review import Decision, ReviewGroup
-from memrepo.views.wording import in_words, judged_in_words
 
 WIDTH = 78
 ON_CARD = 5
@@ -58,7 +57,7 @@ class DoneVerb(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-class Result(result.Result, frozen=True, kw_only=True):
+class Result(VerbResult, frozen=True, kw_only=True):
     """The result of a review: numbers of decisions and answers, and the performed commands."""
 
     run: str

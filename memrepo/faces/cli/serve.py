@@ -6,8 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from memrepo.actions.request import option
-from memrepo.actions.result import Result
+from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 
 
@@ -26,10 +25,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-def do(work: Work, request: Request) -> Result:
+def do(work: Work, request: Request) -> VerbResult:
     """Serve the web pages until interrupted. If a folder is not a repository, fail immediately."""
     folders = [work.call.where / name for name in request.repos] or [work.call.where]
     from memrepo.faces.web.app import serve
 
     serve(work.call, folders, port=request.port, read_only=request.read_only)
-    return Result()
+    return VerbResult()

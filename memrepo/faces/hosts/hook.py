@@ -33,7 +33,7 @@ from memrepo.faces.mcp.calls import acting
 from memrepo.faces.mcp.replies import listing, told
 from memrepo.store.index import Filter, no_model
 from memrepo.text.terms import query_terms
-from memrepo.views.context import fenced
+from memrepo.views.hot import fenced
 
 FOLDER = "captured"
 """The folder inside memrepo's own folder for prompts and replies of unfinished sessions."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.result import Result
+from memrepo.actions.request import VerbResult
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write.commit import NothingSaid
@@ -24,7 +24,7 @@ class Done(NamedTuple):
 
     verb: str
     request: Any
-    result: Result
+    result: VerbResult
 
     @property
     def data(self) -> dict[str, Any]:

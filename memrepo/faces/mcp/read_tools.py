@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.lifecycle import session
-from memrepo.actions.past.timeline import find_present
+from memrepo.actions.past.log import find_present
 from memrepo.actions.recall import recent as looking
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall.lookup import find
@@ -35,7 +35,7 @@ from memrepo.policies.links import Reached
 from memrepo.policies.standing import counted_as, doubts, stale, trust_of
 from memrepo.store.ledger import ledger_of
 from memrepo.text.terms import query_terms
-from memrepo.views.context import HEAD, fenced
+from memrepo.views.hot import HEAD, fenced
 
 LIMIT = 10
 MAX_TOKENS = 2000

@@ -21,7 +21,7 @@ from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
 from memrepo.policies.excerpts import excerpt
 from memrepo.text.sentences import token_count
-from memrepo.views.context import HEAD, fenced
+from memrepo.views.hot import HEAD, fenced
 
 LINE = 200
 """Characters of one memory in the short text."""

@@ -19,7 +19,7 @@ from memrepo.faces.mcp import read_tools
 from memrepo.faces.mcp.calls import Done, ToolCall
 from memrepo.faces.mcp.read_tools import MAX_TOKENS, report
 from memrepo.faces.mcp.replies import Reply, refusal
-from memrepo.views.context import fenced
+from memrepo.views.hot import fenced
 
 Given = Mapping[str, Any]
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from importlib import import_module
 from keyword import iskeyword
 
-from memrepo.actions.result import Result
+from memrepo.actions.request import VerbResult
 from memrepo.actions.verbs import VERBS
 
 _SHARED = {"takeback": "review", "purge": "review", "exchange": "sync"}
 """Groups of verbs whose text functions are in the module of another group."""
 
 
-def text_of(name: str, request: object, result: Result, *, colour: bool = False) -> str:
+def text_of(name: str, request: object, result: VerbResult, *, colour: bool = False) -> str:
     """Format the result of a verb or command as text."""
     return str(wording(name)(request, result, colour=colour))
 

@@ -10,7 +10,6 @@ from memrepo.core.messages import counted
 
 if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
-    from memrepo.actions.check import check_message as message
     from memrepo.core.problems import Problem
 
 
@@ -86,36 +85,38 @@ SHOWN = 200
 
 
 def check(
-    request: checking.Request,
-    result: checking.Result | checking.Past,
+    request: checking.CheckRequest,
+    result: checking.CheckResult | checking.CommittedSecrets,
     *,
     colour: bool,
 ) -> str:
     """Format the findings of a check as requested, or report in one line that there are none."""
-    from memrepo.actions.check.check import Result
+    from memrepo.actions.check.check import CheckResult
 
     if request.format != "text":
         return _formatted(request.format, result)
-    if not isinstance(result, Result):
+    if not isinstance(result, CheckResult):
         return _past(result)
     lines = findings(result.fixed, result.foreign, result.problems, result.restored)
     return "\n".join(lines) or f"{_looked_at(result)}: nothing found"
 
 
-def _looked_at(result: checking.Result) -> str:
+def _looked_at(result: checking.CheckResult) -> str:
     files = counted(result.files, "file", "files")
     commits = counted(result.commits, "commit", "commits")
     return f"{result.range}: {commits}, {files}" if result.range else files
 
 
-def _formatted(form: checking.Format, result: checking.Result | checking.Past) -> str:
-    from memrepo.actions.check.check import Result
+def _formatted(
+    form: checking.Format, result: checking.CheckResult | checking.CommittedSecrets
+) -> str:
+    from memrepo.actions.check.check import CheckResult
 
     found = result.problems
     match form:
         case "github":
             return log_marks(found)
-        case _ if isinstance(result, Result):
+        case _ if isinstance(result, CheckResult):
             commits = counted(result.commits, "commit", "commits")
             files = counted(result.files, "file of memory", "files of memory")
             return markdown(found, f"{commits}, {files}" if result.range else files)
@@ -143,13 +144,13 @@ def findings(
     return lines
 
 
-def _past(result: checking.Past) -> str:
+def _past(result: checking.CommittedSecrets) -> str:
     if not result.problems:
         return "no secret was ever committed"
     known = "everyone with a clone can read a secret in history: rotate it"
     return "\n".join([*map(str, result.problems), known])
 
 
-def check_message(request: object, result: message.Result, *, colour: bool) -> str:
+def check_message(request: object, result: checking.MessageResult, *, colour: bool) -> str:
     """Format the problems found in a commit message, one per line."""
     return "\n".join(map(str, result.problems))

@@ -9,8 +9,7 @@ from memrepo.core.messages import counted
 from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.upkeep import COLD_AFTER, LABELS
 from memrepo.text.sentences import token_count
-from memrepo.views.hygiene import KEPT
-from memrepo.views.promotions import listed, report
+from memrepo.views.hygiene import KEPT, listed, report
 
 if TYPE_CHECKING:
     from memrepo.actions.lifecycle import ageing

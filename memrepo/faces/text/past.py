@@ -12,13 +12,18 @@ from memrepo.actions.recall.quotes import evidence_lines, span
 from memrepo.core.ids import visible
 from memrepo.core.messages import cut
 from memrepo.core.times import format_time
-from memrepo.views.report import counts_in_words
-from memrepo.views.wording import in_words, is_code, judged_in_words, learned_in_words
+from memrepo.views.report import (
+    counts_in_words,
+    in_words,
+    is_code,
+    judged_in_words,
+    learned_in_words,
+)
 
 if TYPE_CHECKING:
     from memrepo.actions.past import log as logging
     from memrepo.actions.past import why as explaining
-    from memrepo.actions.past.timeline import Act, Commit
+    from memrepo.actions.past.log import Act, Commit
     from memrepo.actions.past.why import Blame, History, MemoryCommit, Setter
 
 INDENT = " " * 30

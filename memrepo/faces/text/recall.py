@@ -343,7 +343,7 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
     """Format the graph as link counts by type and the most linked memories, or as an HTML page."""
     from collections import Counter
 
-    from memrepo.views.graph_page import TYPES
+    from memrepo.views.html import TYPES
 
     if result.page:
         return result.page.rstrip("\n")

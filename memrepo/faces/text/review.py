@@ -13,6 +13,8 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.faces.text.write import written
+from memrepo.views.html import Mark, Span, word_diff
+from memrepo.views.report import in_words
 from memrepo.views.review import (
     LEAVING,
     TELLTALES,
@@ -23,14 +25,11 @@ from memrepo.views.review import (
     place_of,
     spelled,
 )
-from memrepo.views.worddiff import Mark, Span, word_diff
-from memrepo.views.wording import in_words
 
 if TYPE_CHECKING:
     from memrepo.actions.purge import purge as purging
     from memrepo.actions.review import accept as accepting
     from memrepo.actions.review import diff as diffing
-    from memrepo.actions.review import discard as discarding
     from memrepo.actions.review import resolve as resolving
     from memrepo.actions.takeback import revert as reverting
     from memrepo.actions.takeback.reject import Rejection
@@ -350,17 +349,17 @@ _WIDTH = 80
 
 
 def accept(
-    request: accepting.Request,
-    result: accepting.Result | accepting.AlreadyDecided | reverting.Result,
+    request: accepting.AcceptRequest,
+    result: accepting.AcceptResult | accepting.AlreadyDecided | reverting.Result,
     *,
     colour: bool,
 ) -> str:
     """Format the number of accepted decisions, and list the decisions that were left out."""
-    from memrepo.actions.review.accept import AlreadyDecided, Result
+    from memrepo.actions.review.accept import AcceptResult, AlreadyDecided
 
     if isinstance(result, AlreadyDecided):
         return f"{result.run} was already decided"
-    if not isinstance(result, Result):
+    if not isinstance(result, AcceptResult):
         return revert(request, result, colour=colour)
     said = counted(result.decisions, "decision", "decisions")
     if result.proposed > result.decisions:
@@ -379,7 +378,9 @@ def accept(
     return "\n".join(lines)
 
 
-def discard(request: discarding.Request, result: discarding.Result, *, colour: bool) -> str:
+def discard(
+    request: accepting.DiscardRequest, result: accepting.DiscardResult, *, colour: bool
+) -> str:
     """Format the number of decisions that were discarded."""
     said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"

@@ -11,8 +11,7 @@ import msgspec
 from memrepo.actions.run.ingest import summary
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
-from memrepo.views.report import count_lines, quarantined
-from memrepo.views.wording import in_words
+from memrepo.views.report import count_lines, in_words, quarantined
 
 if TYPE_CHECKING:
     from memrepo.actions.run import ingest as ingesting

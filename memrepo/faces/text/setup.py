@@ -13,7 +13,7 @@ from memrepo.core.times import parse_time
 from memrepo.faces.text.check import findings
 
 if TYPE_CHECKING:
-    from memrepo.actions.result import Result
+    from memrepo.actions.request import VerbResult
     from memrepo.actions.run.timetable import Next
     from memrepo.actions.setup import agent as agents
     from memrepo.actions.setup import config as configuration
@@ -236,7 +236,7 @@ def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
     return "\n".join([*result.names, said[result.state]])
 
 
-def schedule(request: scheduling.Request, result: Result, *, colour: bool) -> str:
+def schedule(request: scheduling.Request, result: VerbResult, *, colour: bool) -> str:
     """Format the entries of the schedule, instructions for an agent, or a change of entries."""
     from memrepo.actions.setup import schedule as scheduling
 

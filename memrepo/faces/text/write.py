@@ -11,7 +11,7 @@ from memrepo.core.messages import counted, cut
 
 if TYPE_CHECKING:
     from memrepo.actions.write import add as adding
-    from memrepo.actions.write import directives as directing
+    from memrepo.actions.write import change
 
 
 def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
@@ -49,7 +49,9 @@ def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> 
     return "\n".join(lines)
 
 
-def directives(request: directing.Request, result: directing.Result, *, colour: bool) -> str:
+def directives(
+    request: change.DirectivesRequest, result: change.DirectivesResult, *, colour: bool
+) -> str:
     """Format the result of each directive, and the health report if requested."""
     from memrepo.faces.text.lifecycle import health
 

@@ -36,7 +36,7 @@ from memrepo.core.secrets import concealed, without_secrets
 from memrepo.faces.text import text_of
 from memrepo.faces.web import pages
 from memrepo.views.html import shown
-from memrepo.views.wording import in_words
+from memrepo.views.report import in_words
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -15,14 +15,14 @@ from markupsafe import Markup
 
 from memrepo.actions.lifecycle.session import last_given
 from memrepo.actions.past import log, why
-from memrepo.actions.past.timeline import Commit
+from memrepo.actions.past.log import Commit
 from memrepo.actions.recall import related
 from memrepo.actions.recall import search as searching
 from memrepo.actions.recall import show as showing
 from memrepo.actions.recall.recall import RECALL_STATUSES
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
-from memrepo.actions.review.comparison import review_of, span_of
+from memrepo.actions.review.diff import review_of, span_of
 from memrepo.actions.review.session import Neighbours, ReviewSession, session_of
 from memrepo.actions.run.timetable import last_record
 from memrepo.actions.setup import status
@@ -35,8 +35,8 @@ from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.times import extent
 from memrepo.store.ledger import ledger_of
-from memrepo.views.html import shown, side
-from memrepo.views.report import from_json, summary
+from memrepo.views.html import shown, side, word_diff
+from memrepo.views.report import from_json, in_words, judged_in_words, summary
 from memrepo.views.review import (
     LEAVING,
     SUMMARIES,
@@ -49,8 +49,6 @@ from memrepo.views.review import (
     place_of,
     spelled,
 )
-from memrepo.views.worddiff import word_diff
-from memrepo.views.wording import in_words, judged_in_words
 
 Shown = dict[str, object]
 """The variables of a template."""

@@ -1,18 +1,22 @@
-"""Decide whether a claim is already known, by its reuse key or as a probable duplicate.
+"""Find prior claims that a new claim repeats, or that a judge of new text should see.
 
-Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
-Deliberate differences:
+Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80) and
+prior retrieval, with its weights. Deliberate differences:
 
 - If both objects are present and differ, a claim is only a duplicate if the texts are similar
   (Jaccard >= 0.5, or 0.7 if the objects have no word in common). "port 8080" and "port 9090"
   differ in one word and are two statements.
 - Empty subjects or predicates never match. Otherwise all bullets under a heading were duplicates.
 - Texts are compared by words, or by pairs of characters in scripts without blanks.
+- A prior claim must share a subject or a word with the cluster. Otherwise all claims of one primary
+  page would match.
+- Only active claims are shown.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import (
     Callable,
     Collection,
@@ -20,12 +24,13 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from datetime import date, timedelta
 from functools import lru_cache
 
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import CanonicalClaim, PriorClaim, Wording
+from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.text.tokens import content_words
@@ -63,115 +68,67 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 class PriorIndex:
     """An index for finding duplicates among active prior claims, by three keys.
 
-    The claims that a run makes are added, so that they are compared with each other too. Keys are
-    only computed for the subjects that are looked up, which are few in a large store.
+    The claims that a run makes are added, so that they are compared with each other too.
     """
 
-    __slots__ = (
-        "_alike",
-        "_by_key",
-        "_by_object",
-        "_by_tokens",
-        "_met",
-        "_named",
-        "_of",
-        "_spelled",
-        "_waiting",
-    )
-
     def __init__(
-        self, priors: Iterable[PriorClaim] | Callable[[str], Iterable[PriorClaim]] = ()
+        self,
+        priors: Iterable[PriorClaim] = (),
+        of_subject: Callable[[str], Iterable[PriorClaim]] = lambda _: (),
     ) -> None:
-        """Index the given prior claims, or use a function that finds the prior claims of a subject.
+        """Index the given prior claims, and load those of a subject when it is looked up.
 
         Stale and retired claims are left out.
         """
-        self._by_key: dict[ReuseKey, list[PriorClaim]] = {}
-        self._by_object: dict[ReuseKey, list[PriorClaim]] = {}
-        self._alike: dict[tuple[str, str], list[PriorClaim]] = {}
-        self._by_tokens: dict[tuple[str, str], dict[frozenset[str], list[PriorClaim]]] = {}
-        self._waiting: dict[str, list[PriorClaim]] = {}
-        self._spelled: list[str] = []
-        self._named: dict[str, list[str]] = {}
-        self._met: set[str] = set()
-        self._of: Callable[[str], Iterable[PriorClaim]] = lambda _: ()
-        if callable(priors):
-            self._of = priors
-        else:
-            for prior in priors:
-                self.add(prior)
+        self._by_key: dict[ReuseKey, list[PriorClaim]] = defaultdict(list)
+        self._by_object: dict[ReuseKey, list[PriorClaim]] = defaultdict(list)
+        self._by_words: dict[tuple[str, str, frozenset[str]], list[PriorClaim]] = defaultdict(list)
+        self._loaded: set[str] = set()
+        self._of_subject = of_subject
+        for prior in priors:
+            self.add(prior)
 
     def add(self, prior: PriorClaim) -> None:
         """Add a prior claim, unless it is stale, retired, or has no subject or primary page."""
-        if (same := self._waiting.get(prior.subject)) is None:
-            same = self._waiting[prior.subject] = []
-            self._spelled.append(prior.subject)
-        same.append(prior)
-
-    def _meet(self, subject: str) -> None:
-        """Index all prior claims of a subject, in any spelling, by their keys."""
-        if subject not in self._met:
-            self._met.add(subject)
-            for prior in self._of(subject):
-                self._put(prior)
-        for spelled in self._spelled:
-            self._named.setdefault(normal_subject(spelled), []).append(spelled)
-        self._spelled.clear()
-        for spelled in self._named.get(subject, ()):
-            for prior in self._waiting[spelled]:
-                self._put(prior)
-            self._waiting[spelled].clear()
-
-    def _put(self, prior: PriorClaim) -> None:
         subject, home = normal_subject(prior.subject), prior.home.strip()
         if prior.standing in INACTIVE_STANDINGS or not (subject and home):
             return
         if key := reuse_key(prior.subject, prior.predicate, prior.home):
-            self._by_key.setdefault(key, []).append(prior)
+            self._by_key[key].append(prior)
         if object_ := normal_subject(prior.object):
-            self._by_object.setdefault((subject, home, object_), []).append(prior)
-        self._alike.setdefault((subject, home), []).append(prior)
-        if (cut := self._by_tokens.get((subject, home))) is not None:
-            cut.setdefault(content_words(prior.text), []).append(prior)
+            self._by_object[subject, home, object_].append(prior)
+        self._by_words[subject, home, content_words(prior.text)].append(prior)
+
+    def _load(self, subject: str) -> None:
+        if subject not in self._loaded:
+            self._loaded.add(subject)
+            for prior in self._of_subject(subject):
+                self.add(prior)
 
     def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the prior claims with the reuse key of a statement, newest evidence first."""
         key = reuse_key(statement.subject, statement.predicate, statement.home)
         if key is None:
             return ()
-        self._meet(key[0])
+        self._load(key[0])
         found = sorted(self._by_key.get(key, ()), key=lambda p: p.memory_id)
         return tuple(sorted(found, key=newest_capture, reverse=True))
 
     def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
         """Return the prior claims whose similarity to a statement may reach 0.80.
 
-        These have the same subject and primary page, and also the same predicate, set of tokens or
-        object. A different subject limits the score to 0.70. Three look-ups therefore find the same
-        claims as a comparison with all.
+        These have the same subject and primary page, and also the same predicate, words or object.
+        A different subject limits the score to 0.70. Three look-ups therefore find the same claims
+        as a comparison with all.
         """
         subject, home = normal_subject(statement.subject), statement.home.strip()
         if not (subject and home):
             return ()
-        self._meet(subject)
-        found = [*self._with_tokens(subject, home).get(content_words(statement.text), ())]
+        self._load(subject)
+        found = [*self._by_words.get((subject, home, content_words(statement.text)), ())]
         if object_ := normal_subject(statement.object):
             found += self._by_object.get((subject, home, object_), ())
         return tuple({p.memory_id: p for p in (*found, *self.with_key(statement))}.values())
-
-    def _with_tokens(
-        self, subject: str, home: str
-    ) -> Mapping[frozenset[str], Sequence[PriorClaim]]:
-        """Return the prior claims of a subject and primary page, grouped by their set of tokens.
-
-        Only the texts of this subject are split into tokens.
-        """
-        cut = self._by_tokens.get((subject, home))
-        if cut is None:
-            cut = self._by_tokens[subject, home] = {}
-            for prior in self._alike.get((subject, home), ()):
-                cut.setdefault(content_words(prior.text), []).append(prior)
-        return cut
 
 
 @lru_cache(maxsize=1 << 14)
@@ -222,7 +179,7 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
 
 
 def duplicate_score(one: Statement, other: Statement) -> float:
-    """Return the similarity of two statements, 0 to 1, rounded to four decimals.
+    """Return the similarity of two statements, 0 to 1.1, rounded to four decimals.
 
     The score is the sum of these weights:
 
@@ -230,7 +187,7 @@ def duplicate_score(one: Statement, other: Statement) -> float:
     - 0.2 for equal predicates
     - 0.2 for equal primary pages
     - 0.2 times the Jaccard index of the texts
-    - 0.1 for equal objects
+    - 0.1 for equal objects, which few claims have; so the sum may exceed 1
 
     It is 0 for different primary pages. It is also 0 for different objects if the Jaccard index is
     below 0.5, or below 0.7 if the objects have no word in common.
@@ -291,3 +248,136 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     ]
     alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
+
+
+SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICATE, RECENT = (
+    3.0,
+    2.0,
+    1.5,
+    1.0,
+    0.5,
+    1.0,
+    1.0,
+    1.0,
+)
+PREDICATE_WORDS = 0.5
+SUBJECT_INSIDE = 2.0
+"""The weight of a subject that occurs in the text of a cluster instead of its headings."""
+FLOOR = 0.5
+RECENT_DAYS = 30
+
+
+class Reach(msgspec.Struct, frozen=True, kw_only=True):
+    """The maximum number of prior claims per cluster and per request."""
+
+    per_cluster: int = 5
+    per_request: int = 50
+
+
+class Query(msgspec.Struct, frozen=True, kw_only=True):
+    """The features of a cluster that are used to find prior claims before the cluster is judged."""
+
+    subjects: frozenset[str]
+    subject_words: frozenset[str]
+    words: frozenset[str]
+    entities: frozenset[str]
+    type: str
+    home: str
+
+
+class _Known(msgspec.Struct, frozen=True, kw_only=True):
+    subject: str
+    subject_words: frozenset[str]
+    words: frozenset[str]
+    predicate: frozenset[str]
+    captured: str
+    home: str
+    type: str
+
+
+def query_of(cluster: Cluster) -> Query:
+    """Return the query for a cluster, with the words of its texts and its headings as subjects."""
+    members = cluster.candidates
+    headings = {h for c in members for h in (*c.context[-2:], c.key) if h}
+    return Query(
+        subjects=frozenset(filter(None, map(normal_subject, {*headings, *cluster.entities}))),
+        subject_words=frozenset().union(*(content_words(h) for h in headings)),
+        words=frozenset().union(*(content_words(c.text) for c in members)),
+        entities=frozenset().union(*(content_words(e) for e in cluster.entities)),
+        type=cluster.type_hint,
+        home=cluster.home_hint,
+    )
+
+
+Near = Callable[[Query], Iterable[str]]
+"""A function that returns the ids of memories that share a word or subject with a query."""
+
+
+class Retrieval:
+    """A ranking of prior claims by their relevance to clusters."""
+
+    def __init__(
+        self,
+        priors: Mapping[str, PriorClaim],
+        today: date,
+        near: Near,
+    ) -> None:
+        """Store the prior claims. `today` determines which evidence is recent.
+
+        `near` finds candidates in the search index.
+        """
+        self._priors = priors
+        self._known: dict[str, _Known] = {}
+        self._since = (today - timedelta(days=RECENT_DAYS)).isoformat()
+        self._near = near
+
+    def select(self, clusters: Sequence[Cluster], reach: Reach) -> tuple[PriorClaim, ...]:
+        """Return at most `reach.per_request` prior claims for a request, best first."""
+        best: dict[str, float] = {}
+        for cluster in clusters:
+            for id_, score in self.nearest(query_of(cluster), reach.per_cluster):
+                best[id_] = max(score, best.get(id_, 0.0))
+        ranked = sorted(best, key=lambda id_: (-best[id_], id_))
+        return tuple(self._priors[id_] for id_ in ranked[: reach.per_request])
+
+    def nearest(self, query: Query, count: int) -> list[tuple[str, float]]:
+        """Return the `count` best prior claims for a query as (id, score) pairs.
+
+        Newer evidence breaks ties.
+        """
+        found = dict.fromkeys(id_ for id_ in self._near(query) if id_ in self._priors)
+        scored = [(id_, self._score(query, self._seen(id_))) for id_ in sorted(found)]
+        scored = [(id_, score) for id_, score in scored if score >= FLOOR]
+        scored.sort(key=lambda pair: self._seen(pair[0]).captured, reverse=True)
+        scored.sort(key=lambda pair: -pair[1])
+        return scored[:count]
+
+    def _seen(self, id_: str) -> _Known:
+        if id_ not in self._known:
+            prior = self._priors[id_]
+            self._known[id_] = _Known(
+                subject=normal_subject(prior.subject),
+                subject_words=content_words(prior.subject),
+                words=content_words(prior.text),
+                predicate=content_words(prior.predicate),
+                captured=newest_capture(prior),
+                home=prior.home,
+                type=prior.type,
+            )
+        return self._known[id_]
+
+    def _score(self, query: Query, known: _Known) -> float:
+        """Score a prior claim for a query, by the same signals as memory-purifier."""
+        same = bool(known.subject) and known.subject in query.subjects
+        told = bool(known.subject_words) and known.subject_words <= query.words
+        score = SAME_SUBJECT if same else SUBJECT_INSIDE * told
+        score += SUBJECT_WORDS * jaccard(query.subject_words, known.subject_words)
+        if query.entities:
+            score += ENTITIES * min(1.0, len(query.entities & known.words) / len(query.entities))
+        score += SAME_HOME * (known.home == query.home) + SAME_TYPE * (known.type == query.type)
+        score += TEXT_WORDS * jaccard(query.words, known.words)
+        if known.predicate:
+            inside = known.predicate <= query.words
+            near = PREDICATE_WORDS * jaccard(query.words, known.predicate)
+            score += PREDICATE if inside else near
+        return score + RECENT * (same and known.captured >= self._since)

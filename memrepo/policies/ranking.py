@@ -13,16 +13,90 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Protocol
 
 import msgspec
 
-from memrepo.policies.documents import Corpus, Document, Likeness, Ranked, Row
-from memrepo.policies.questions import Question, nearness
-from memrepo.policies.reordering import Moment, cutoff, in_order
+from memrepo.policies.questions import ASKS, ASSISTANT, USER, Question, nearness, of_self
 from memrepo.policies.rules import Weights
-from memrepo.text.cues import ASKS, ASSISTANT, USER, of_self
 from memrepo.text.terms import stems, stop_stems
+from memrepo.text.timespans import Span
 from memrepo.text.tokens import is_spaceless
+
+
+class Document(msgspec.Struct, frozen=True, dict=True):
+    """The data about one memory that ranking uses.
+
+    `place`, `path` and `part` determine its position in a thread.
+    """
+
+    number: int
+    path: str
+    part: int = 0
+    """The number of a chunk in a long text. A memory has the score of its best chunk."""
+    terms: tuple[str, ...] = ()
+    thread: str = ""
+    place: int = 0
+    subject: str = ""
+    """The folded subject. It matters for questions that name it."""
+    day: str = ""
+    """The newest date of the evidence, YYYY-MM-DD."""
+    id: str = ""
+    seen: int = 0
+    """When the memory was last confirmed, in seconds since 1970, or 0 if unknown."""
+    importance: float | None = None
+    successors: tuple[str, ...] = ()
+    """The ids of the memories that superseded it."""
+    cues: str = ""
+    """The kinds of answer that the memory may give, and whether it is a question (`cues`)."""
+    is_record: bool = False
+    """Whether the memory records a whole day or session, as notes and episodes do."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Adjacent documents of one thread, by number, and whether the thread is a conversation."""
+
+    numbers: Sequence[int]
+    talk: bool = False
+
+
+class Corpus(Protocol):
+    """The documents that a search covers, with the frequencies of terms."""
+
+    size: int
+    average: float
+    """The mean number of terms per document."""
+
+    def holders(self, found: Collection[str]) -> Mapping[str, int]:
+        """Map each term that occurs to the number of documents that contain it."""
+
+    def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
+        """Map each indexed term spelled like `term` to its similarity, at most 1."""
+
+    def propose(self, found: Sequence[str], limit: int) -> list[Document]:
+        """Return documents that contain any of the terms, most likely first."""
+
+    def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
+        """Return documents dated within one of the time spans, newest first."""
+
+    def numbered(self, numbers: Collection[int]) -> list[Document]:
+        """Return the documents with the given numbers."""
+
+    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+        """Map each document's number to its neighbours, up to four places away in the thread."""
+
+
+class Ranked(msgspec.Struct, frozen=True):
+    """A document with its score and the contribution of each signal."""
+
+    document: Document
+    score: float
+    parts: Mapping[str, float]
+
+
+Likeness = Callable[[Collection[int]], Mapping[int, float]]
+"""Return cosines by number, for the given documents and for those most similar to the question."""
+
 
 _LENGTHS = (40, 100)
 """The mean text lengths in terms between which the effect of length grows from `b` to `b_long`."""
@@ -46,25 +120,6 @@ FAINT = 0.2
 """The weight of a pair of characters that contains a function word, as in Chinese."""
 _EXCHANGES = 100
 """The number of best hits whose conversations are checked for the words of the question."""
-
-
-def rank(
-    question: Question,
-    corpus: Corpus,
-    count: int,
-    weights: Weights | None = None,
-    moment: Moment | None = None,
-    like: Likeness | None = None,
-) -> list[Ranked]:
-    """Return the `count` best documents for a question, best first. Ties are sorted by path.
-
-    Without a moment, only the match with the question counts. Without `like`, only words count.
-    """
-    if not question.terms:
-        return []
-    weights = weights or Weights()
-    scored = _Turn(question, corpus, weights).scored(like)
-    return in_order(scored, count, weights, moment)
 
 
 def spelled(
@@ -102,7 +157,7 @@ def _held(document: Document) -> _Held:
     return kept["held"]
 
 
-class _Turn:
+class Scoring:
     """The state of ranking one corpus for one question."""
 
     def __init__(self, question: Question, corpus: Corpus, weights: Weights) -> None:
@@ -296,6 +351,7 @@ class _Turn:
         return self.weights.k1 * (1 - b + b * (length / (self.corpus.average or 1.0)))
 
     def best(self, scores: Mapping[int, float], count: int) -> list[int]:
+        """Return the numbers of the `count` best documents, best first."""
         least, by_number = cutoff(scores.values(), count), self.documents
         found = enumerate((n, score) for n, score in scores.items() if score >= least)
         order = sorted([(-score, by_number[n].path, i, n) for i, (n, score) in found])
@@ -463,3 +519,8 @@ class _Turn:
         self.documents |= {d.number: d for d in self.corpus.numbered(new)}
         top = max(cosines.values(), default=1.0)
         return {n: weight * cosine / top for n, cosine in cosines.items()}
+
+
+def cutoff(scores: Collection[float], count: int) -> float:
+    """Return the lowest of the `count` best scores, or -infinity if all scores qualify."""
+    return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf

@@ -157,7 +157,7 @@ class Known(msgspec.Struct):
 
     def __post_init__(self) -> None:
         # A reference to `self` would create a cycle, and runs disable garbage collection.
-        self.index = matching.PriorIndex(partial(_of_subject, self.marks))
+        self.index = matching.PriorIndex(of_subject=partial(_of_subject, self.marks))
 
     def resting(self, resource: str, hash_: str) -> list[str]:
         """Return the ids of the memories that list a unit as a source."""

@@ -11,7 +11,7 @@ from operator import ne
 from pathlib import Path
 from typing import Any
 
-from memrepo.policies.documents import Document, Row
+from memrepo.policies.ranking import Document, Row
 from memrepo.store.wordforms import alike
 from memrepo.text.timespans import Span
 

@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from memrepo.core.memory import STATUSES
-from memrepo.policies.documents import Likeness, Ranked
-from memrepo.policies.floor import ALIKE, ENOUGH, Held, answers, shares
+from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, answers, rank, shares
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import rank
-from memrepo.policies.reordering import Moment
+from memrepo.policies.ranking import Likeness, Ranked
 from memrepo.policies.rules import Weights
 from memrepo.store.catalogue import NAME
 from memrepo.store.corpus import HELD, IndexCorpus, Limits

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core import codec
-from memrepo.policies.documents import Document, Row
+from memrepo.policies.questions import cues_of
+from memrepo.policies.ranking import Document, Row
 from memrepo.store.corpus import IndexCorpus, Limits, expression
-from memrepo.text.cues import cues_of
 from memrepo.text.terms import date_words, index_terms
 
 if TYPE_CHECKING:

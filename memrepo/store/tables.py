@@ -22,10 +22,10 @@ from memrepo.core import codec
 from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
+from memrepo.policies.questions import cues_of, role_of
 from memrepo.store.passages import BARS, FOLLOWS, code_hash, follow, follows
 from memrepo.store.passages import changes as changes_of
 from memrepo.store.tree import Snapshot
-from memrepo.text.cues import cues_of, role_of
 from memrepo.text.sentences import ChunkRules, chunks
 from memrepo.text.terms import date_words, index_terms
 from memrepo.text.tokens import words

@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory
-from memrepo.policies.documents import Likeness
+from memrepo.policies.ranking import Likeness
 from memrepo.store.embedder import Embedder
 from memrepo.store.tables import Indexed, texts
 

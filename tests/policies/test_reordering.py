@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.access import seconds
-from memrepo.policies.reordering import access, behind, importance, recency, with_replaced
+from memrepo.policies.answers import access, behind, importance, recency, with_replaced
 
 NOW = datetime(2026, 3, 8, tzinfo=UTC)
 WEEK = timedelta(days=7)

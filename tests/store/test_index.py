@@ -28,7 +28,7 @@ from memrepo.actions.work import Call, Work
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.policies.reordering import Moment
+from memrepo.policies.answers import Moment
 from memrepo.policies.rules import Weights
 from memrepo.store import index
 from memrepo.store import tables as indexing

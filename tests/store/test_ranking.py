@@ -14,10 +14,9 @@ from test_index import search, tree_of
 
 from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
-from memrepo.policies.documents import Document
+from memrepo.policies.answers import Moment, rank
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import rank
-from memrepo.policies.reordering import Moment
+from memrepo.policies.ranking import Document
 from memrepo.policies.rules import Answers, Merits, Weights
 from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits

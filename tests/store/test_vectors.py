@@ -10,7 +10,7 @@ import pytest
 from test_index import tree_of
 from test_ranking import lone
 
-from memrepo.policies.floor import ENOUGH
+from memrepo.policies.answers import ENOUGH
 from memrepo.store import embedder as embedding
 from memrepo.store import index, vectors
 from memrepo.store.tables import Indexed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.text.cues import cues_of, wanted
+from memrepo.policies.questions import cues_of, wanted
 from memrepo.text.tokens import words
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memrepo.text.cues import asks_assistant, of_self, role_of
+from memrepo.policies.questions import asks_assistant, of_self, role_of
 from memrepo.text.terms import terms
 
 LONG = " Set the oven to 220 degrees and wait until it is hot." * 10

@@ -16,10 +16,9 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, keeping
+from memrepo.policies.answers import Moment, sureness, with_replaced
 from memrepo.policies.change import newer_first
-from memrepo.policies.floor import sureness
 from memrepo.policies.questions import KINDS
-from memrepo.policies.reordering import Moment, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired
 from memrepo.store import embedder

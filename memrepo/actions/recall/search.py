@@ -34,15 +34,13 @@ from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.keys import EXCLUDED
 from memrepo.policies.ageing import TIERS
-from memrepo.policies.excerpts import excerpt
-from memrepo.policies.floor import ENOUGH
+from memrepo.policies.answers import ENOUGH, Moment
 from memrepo.policies.questions import kind_asked, question_of
-from memrepo.policies.reordering import Moment
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
 from memrepo.store import passages as stored
 from memrepo.store.index import Filter, Index
-from memrepo.text.sentences import CHARS_PER_TOKEN, token_count
+from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.terms import query_terms, telling_words, terms
 
 EXCERPT = 600

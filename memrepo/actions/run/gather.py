@@ -20,7 +20,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.ageing import nominated
-from memrepo.policies.retrieval import Near, Query
+from memrepo.policies.matching import Near, Query
 from memrepo.purify.gather import Placed
 from memrepo.purify.intake import (
     Cursor,

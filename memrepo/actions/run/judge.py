@@ -13,7 +13,7 @@ from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.judges.asking import Asked, Choose, ask_claims, ask_promotions
-from memrepo.policies.retrieval import Reach, Retrieval
+from memrepo.policies.matching import Reach, Retrieval
 from memrepo.purify.clusters import clusters as cluster
 from memrepo.purify.clusters import defer_dreams, divide
 from memrepo.purify.known import Former, prior_of

@@ -22,7 +22,7 @@ from memrepo.core.manifest import Consumed, Receipt, Recorded, Removal
 from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
 from memrepo.judges.asking import Failure, Kept
-from memrepo.policies.retrieval import Near
+from memrepo.policies.matching import Near
 from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.purify.decisions import Statements
 from memrepo.purify.gather import Gathered
@@ -99,7 +99,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
     comparer: Judge | None = None
     """The judge that compares pairs, if not the run's judge."""
-    near: Near | None = None
+    near: Near = lambda _: ()
     """A search function over the memories, if available."""
 
     # Fingerprints of a person's earlier decisions (guard.py).

@@ -19,8 +19,7 @@ from memrepo.actions.recall.search import Hit, shortened
 from memrepo.core.errors import MemrepoError
 from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
-from memrepo.policies.excerpts import excerpt
-from memrepo.text.sentences import token_count
+from memrepo.text.sentences import excerpt, token_count
 from memrepo.views.hot import HEAD, fenced
 
 LINE = 200

@@ -9,7 +9,7 @@ from memrepo.actions.recall.search import LayeredResult, by_what_they_say
 from memrepo.core.ids import visible
 from memrepo.core.memory import SOURCE_COUNT
 from memrepo.core.messages import counted, cut
-from memrepo.policies.excerpts import excerpt
+from memrepo.text.sentences import excerpt
 from memrepo.text.terms import query_terms, terms
 
 if TYPE_CHECKING:

@@ -1,10 +1,12 @@
-"""Sort scored documents into their final order, keeping one hit per memory.
+"""Order scored documents, with one hit per memory, and decide whether any of them answers.
 
 Recency, retrievals and importance change the score independently of the question. A memory is
-placed after a better hit that superseded it.
+placed after a better hit that superseded it. Lineage: engram (recency, importance). Its bonus for
+retrievals reached the maximum at the first retrieval. This one grows up to the 31st.
 
-Lineage: engram (recency, importance). Its bonus for retrievals reached the maximum at the first
-retrieval. This one grows up to the 31st.
+Scores are relative: the best of many poor hits has a high score too. Whether a hit answers is
+decided by the share of the question's words in its text, weighted by rarity, which does not depend
+on the other hits.
 """
 
 from __future__ import annotations
@@ -16,8 +18,19 @@ from datetime import datetime, timedelta
 import msgspec
 
 from memrepo.core.access import seconds
-from memrepo.policies.documents import Ranked
+from memrepo.policies.questions import Question
+from memrepo.policies.ranking import (
+    FAINT,
+    Corpus,
+    Document,
+    Likeness,
+    Ranked,
+    Scoring,
+    cutoff,
+    spelled,
+)
 from memrepo.policies.rules import Merits, Weights
+from memrepo.text.tokens import is_spaceless
 
 _DOUBLINGS = 5
 """How often the number of retrievals must double to reach the maximum bonus."""
@@ -42,11 +55,6 @@ def in_order(
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
     return _first(_best_parts(scored), count)
-
-
-def cutoff(scores: Collection[float], count: int) -> float:
-    """Return the lowest of the `count` best scores, or -infinity if all scores qualify."""
-    return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf
 
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
@@ -147,3 +155,116 @@ def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]])
 
 def _best_first(scored: Iterable[Ranked]) -> list[Ranked]:
     return sorted(scored, key=lambda one: (-one.score, one.document.path))
+
+
+def rank(
+    question: Question,
+    corpus: Corpus,
+    count: int,
+    weights: Weights | None = None,
+    moment: Moment | None = None,
+    like: Likeness | None = None,
+) -> list[Ranked]:
+    """Return the `count` best documents for a question, best first. Ties are sorted by path.
+
+    Without a moment, only the match with the question counts. Without `like`, only words count.
+    """
+    if not question.terms:
+        return []
+    weights = weights or Weights()
+    scored = Scoring(question, corpus, weights).scored(like)
+    return in_order(scored, count, weights, moment)
+
+
+CONFIDENCES = ("high", "medium", "low", "very low")
+FLOOR, PART = 0.1, 0.25
+"""Nothing was found if no hit exceeds either: the weighted share, or the share by number of words.
+"""
+ENOUGH = 0.35
+"""If no hit reaches this share of the question's words, the hits are only approximate."""
+ALIKE = 0.35
+"""The minimum cosine for a text that answers by its meaning, whatever its words."""
+SURE, LIKELY = 0.6, 0.35
+"""The minimum shares for a high and a medium confidence."""
+_ENOUGH = 6
+"""This many matching words are sufficient for a long question."""
+_SMALLEST = 50
+"""The minimum corpus size for rarities. In a smaller corpus every word would look common."""
+_OTHER = 0.8
+"""The weight of a synonym of a query word."""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """The share of a question's words that a text contains, weighted by rarity and unweighted.
+
+    For a long question, such as a whole prompt, a few matching words are sufficient.
+    """
+
+    share: float = 1.0
+    part: float = 1.0
+
+
+def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) -> dict[int, Held]:
+    """Map each document's number to the share of question words that the document contains."""
+    asked = [term for term in dict.fromkeys(question.terms) if term not in question.timed]
+    if not asked:
+        return {document.number: Held() for document in documents}
+    places = {term: _places(question, corpus, term) for term in asked}
+    holders = corpus.holders(sorted({t for these in places.values() for t in these}))
+    size = max(corpus.size, _SMALLEST)
+    weights = {
+        term: _rarity(size, max((holders.get(t, 0) for t in these), default=0))
+        * (FAINT if term in question.faint else 1.0)
+        for term, these in places.items()
+        if these or not is_spaceless(term)
+    }
+    count = min(len(weights), _ENOUGH) or 1
+    every = sum(weights.values()) * count / (len(weights) or 1) or 1.0
+    found = {}
+    for document in documents:
+        terms = frozenset(document.terms)
+        held = {term: 1.0 for term in weights if not terms.isdisjoint(places[term])}
+        for idea in question.ideas:
+            if not held.keys() & idea.asked and any(word <= terms for word in idea.words):
+                held |= {term: _OTHER for term in weights if term in idea.asked}
+        weighed = sum(share * weights[term] for term, share in held.items())
+        found[document.number] = Held(
+            min(1.0, weighed / every), min(1.0, sum(held.values()) / count)
+        )
+    return found
+
+
+def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
+    """Return the terms of the corpus that match a term of the question.
+
+    For a pair of characters that occurs nowhere there are none. Such a pair may span two words.
+    """
+    forms = (term, *question.forms.get(term, ()))
+    held = corpus.holders(forms)
+    if is_spaceless(term):
+        return frozenset(held)
+    return frozenset(spelled(question, corpus, term, held, 1.0))
+
+
+def _rarity(size: int, held: int) -> float:
+    """Return the weight of a word. The fewer documents contain the word, the higher the weight."""
+    return math.log(1 + size / max(held, 0.5))
+
+
+def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
+    """Return whether any hit answers the question, judged by the hit's words or day.
+
+    `held` has the shares of the hits by document number.
+    """
+    return any(
+        held[one.document.number].share > FLOOR
+        or held[one.document.number].part > PART
+        or any(first <= one.document.day <= last for first, last in question.spans)
+        for one in found
+    )
+
+
+def sureness(share: float, *others: str) -> str:
+    """Return the lowest of several confidences: the one for a share of words, and `others`."""
+    word = "high" if share >= SURE else "medium" if share >= LIKELY else "low"
+    return max((word, *others), key=CONFIDENCES.index)

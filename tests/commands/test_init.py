@@ -391,6 +391,16 @@ def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -
     assert "next:" not in text
 
 
+def test_a_first_run_without_memories_announces_no_examples(tmp_path: Path) -> None:
+    workspaces.write(
+        tmp_path / "workspace", {"memory/2026-02-20.md": b"## Lunch\n- Soup at noon.\n"}
+    )
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    text = memrepo(tmp_path / "repo", "run", as_json=False).out
+    assert "\n0 memories of " in text
+    assert "for example:" not in text
+
+
 def test_a_file_that_makes_most_memories_is_named_by_the_first_run(tmp_path: Path) -> None:
     names = ("pump", "gate", "barn", "well", "mill", "kiln", "shed", "dock")
     large = "".join(f"- The {name} in the yard is painted green by Ada.\n" for name in names)

@@ -75,7 +75,8 @@ def _first(first: FirstRun) -> Iterator[str]:
     if first.largest:
         yield f"{first.largest_pct} % of the memories come from {visible(first.largest)}"
         yield "(`memrepo sources` shows why, `sources.kinds` changes it)"
-    yield "for example:"
+    if first.examples:
+        yield "for example:"
     yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
     page = f"read {first.first_page}, the start of each session; " if first.first_page else ""
     yield f"next: {page}`git log` lists each decision"

@@ -11,7 +11,7 @@ from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
 from memrepo.core.memory import CLAIM_TYPES, HOMES
 from memrepo.core.problems import Problem
 from memrepo.formats import purifier
-from memrepo.purify.routes import PERSONAL_HOMES, affinity, route
+from memrepo.policies.claims import PERSONAL_HOMES, affinity, route
 
 CLAIM_FIELDS = (
     "id",

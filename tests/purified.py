@@ -11,7 +11,7 @@ from memrepo.actions.run.gather import gather
 from memrepo.actions.run.judge import judge
 from memrepo.actions.run.plan import RunPlan
 from memrepo.core.state import State
-from memrepo.purify.intake import Cursor, SourceText
+from memrepo.read.intake import Cursor, SourceText
 
 
 def purified(

@@ -14,12 +14,13 @@ from purified import purified
 from memrepo.core import codec, ids, secrets
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY
-from memrepo.judges import replies
+from memrepo.faces.text.write import directives
+from memrepo.judges import prompting
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
-from memrepo.policies import directives, entities, excerpts, gists
+from memrepo.policies import entities, excerpts, gists
 from memrepo.policies.questions import question_of
-from memrepo.purify.intake import SourceText
+from memrepo.read.intake import SourceText
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
 from memrepo.read.shelf import rank_file
@@ -68,7 +69,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "names of memories": lambda text: entities.catalogue([_memory(text)]),
     "pages": pages._quoted,
-    "replies": lambda text: replies.elements(text, replies.VERDICTS_KEY),
+    "replies": lambda text: prompting.elements(text, prompting.VERDICTS_KEY),
 }
 
 

@@ -18,10 +18,10 @@ import pytest
 from driving import LATER, begin, done
 from test_startup import loaded
 
+from memrepo.actions.run import contradictions
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.policies import change
-from memrepo.purify import decisions
 from memrepo.store import catalogue, tree
 from memrepo.views import pages
 
@@ -72,7 +72,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Counter[str]]:
 
     noted(codec, "decode", "decoded")
     noted(pages, "_rendered", "drawn")
-    noted(decisions, "noticed", "compared")
+    noted(contradictions, "noticed", "compared")
     monkeypatch.setattr(Memory, "once", once)
 
     def run(repo: Path, *argv: str) -> Counter[str]:
@@ -134,14 +134,14 @@ def test_a_run_compares_each_claim_with_few_and_renders_each_page_once(
     before = done(repo, "status", now=LATER)["memories"]["active"]
     found = counted(repo, "run")
     assert done(repo, "status", now=LATER)["memories"]["active"] == before + 1
-    assert found["compared"] <= 65 * decisions.MAX_COMPARED
+    assert found["compared"] <= 65 * contradictions.MAX_COMPARED
     assert found["drawn"] == 6  # each page once, though the run has no id yet
 
 
 SLOW = {"dataclasses", "inspect", "jinja2", "platform", "shutil", "tempfile"}
 NOT_ASKED = {
     "memrepo.actions.recall.recall",
-    "memrepo.judges.claude",
+    "memrepo.judges.services",
     "memrepo.judges.prompting",
     "memrepo.store.tables",
 }

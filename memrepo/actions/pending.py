@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from memrepo.actions.run.holds import LEFT_OUT, fingerprints
+from memrepo.actions.run.guard import LEFT_OUT
 from memrepo.actions.run.retire import REQUEST
 from memrepo.actions.run.timetable import Schedule
 from memrepo.actions.work import Work, outside
-from memrepo.core.changes import Write
+from memrepo.core.changes import Write, fingerprints
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest, visible
 from memrepo.core.manifest import CARRIED, Removal, read_removal

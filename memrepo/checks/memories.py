@@ -216,7 +216,7 @@ def _place(memory: Memory) -> Iterator[Problem]:
             fix=f"move the file below memories/{wanted}/, or change its type",
         )
     if home := memory.text("home"):
-        from memrepo.purify.routes import affinity
+        from memrepo.policies.claims import affinity
 
         if affinity(memory.type, home) in ("suspicious", "impossible"):
             yield HOME.found(

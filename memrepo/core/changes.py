@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -43,7 +43,6 @@ Op: TypeAlias = Literal[
     "sync",
     "init",
 ]
-
 
 OPS: tuple[str, ...] = get_args(Op)
 
@@ -167,3 +166,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def changes(self) -> tuple[Change, ...]:
         """Return the changes of all steps in order."""
         return tuple(change for step in self.steps for change in step.changes)
+
+
+def fingerprints(op: str, memories: Iterable[str], prints: Iterable[str] = ()) -> frozenset[str]:
+    """Return the fingerprints of a commit: one per change in bulk steps, otherwise only one.
+
+    `prints` are the fingerprints listed in the commit's trailers, which take precedence.
+    """
+    if found := frozenset(prints):
+        return found
+    if op == "create":
+        return frozenset(f"{op}:{id_}" for id_ in memories)
+    return frozenset({f"{op}:{'+'.join(sorted(memories))}"})

@@ -213,7 +213,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Cluster(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Candidates that are promoted together. `strength` is the strength of the strongest candidate.
 
-    `tags` are the primary pages of related statements (`purify.clusters`). `part` numbers the
+    `tags` are the primary pages of related statements (`judges.clusters`). `part` numbers the
     claims from 1 if the cluster states several facts. It is 0 for the whole cluster.
     """
 

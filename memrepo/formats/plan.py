@@ -31,11 +31,18 @@ from memrepo.formats.purifier import Workspace
 from memrepo.formats.records import Read, Record, Whole, refused
 from memrepo.merge.closure import close, findings
 from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.claims import (
+    SHORT,
+    affinity,
+    free_path,
+    permitted,
+    recast,
+    route,
+    storable,
+    unite,
+)
 from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard
-from memrepo.purify.gather import SHORT
-from memrepo.purify.known import free_path, storable, unite
-from memrepo.purify.routes import affinity, permitted, recast, route
 from memrepo.text.tokens import content_words
 
 MIN_SIMILARITY = 0.3

@@ -24,14 +24,14 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
-from memrepo.judges.prompting import Prompt
-from memrepo.judges.replies import (
+from memrepo.judges.prompting import (
     CHECKS_KEY,
     CLAIMS_KEY,
     FINDINGS_KEY,
     GIST_KEY,
     SUMMARY_KEY,
     VERDICTS_KEY,
+    Prompt,
 )
 
 PROMPT, SYSTEM = "{prompt}", "{system}"

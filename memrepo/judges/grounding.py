@@ -25,7 +25,7 @@ from memrepo.core.judge import (
     named,
 )
 from memrepo.core.patterns import regex
-from memrepo.purify.clusters import spans_of
+from memrepo.judges.clusters import spans_of
 from memrepo.text.dates import month_names
 from memrepo.text.languages import bare, language_of
 from memrepo.text.timespans import timespans

@@ -21,6 +21,8 @@ from memrepo.core.judge import (
     ComparisonRequest,
     Finding,
     GistRequest,
+    Newer,
+    PriorClaim,
     PromotionRequest,
     Scores,
     Summary,
@@ -32,28 +34,38 @@ from memrepo.core.judge import (
     VerificationRequest,
     Wording,
 )
-from memrepo.core.memory import Gist
+from memrepo.core.memory import Gist, Source
 from memrepo.core.patterns import regex
-from memrepo.judges.passes import with_postures
-from memrepo.judges.scores import measure, promotion_scores
+from memrepo.judges.passes import measure, promotion_scores, with_postures
+from memrepo.policies.change import (
+    Change,
+    change_of,
+    is_dated,
+    newer_of,
+    same_place,
+)
+from memrepo.policies.claims import SHORT, affinity, recast, route
 from memrepo.policies.gists import gist_of, summary_of
-from memrepo.purify.decisions import noticed
-from memrepo.purify.gather import SHORT
-from memrepo.purify.routes import affinity, recast, route
 from memrepo.read.kinds import section_kind
 from memrepo.read.shelf import POOR
 from memrepo.text.dates import is_time_heading
 
 BATCH = 10**9  # rules have no context window
+
 TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300
+
 UNSURE_CONFIDENCE = 0.5
+
 DOCUMENTS = ("episode", "method")
 """Types whose statement is a document with a title."""
+
 _HASHTAG = regex(
     r"(?<![\w/#&(:\"'`])#(?!(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b)([^\W\d_][\w-]{1,40})"
 )
 """A tag as people write it. `#fff` is a colour and not a tag."""
+
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
+
 _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 
 
@@ -210,3 +222,84 @@ def _compared(suspicion: Suspicion) -> Finding:
     if found is not None:
         return found.finding
     return Finding(is_contradiction=False, confidence=UNSURE_CONFIDENCE)
+
+
+SURE_CHANGE, UNSURE = 0.95, 0.5
+
+
+class Noticed(msgspec.Struct, frozen=True, kw_only=True):
+    """A change between two statements, which of them is newer, and whether that is certain."""
+
+    change: Change
+    newer: Newer
+    is_certain: bool
+
+    @property
+    def finding(self) -> Finding:
+        """Return the change in the form of a judge's answer to a comparison.
+
+        The confidence is high if no person needs to check.
+        """
+        return Finding(
+            is_contradiction=True,
+            confidence=SURE_CHANGE if self.is_certain else UNSURE,
+            reasoning=self.change.reason,
+            newer=self.newer if self.is_certain else "unknown",
+        )
+
+
+def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
+    """Return how one of two statements changes the other, or None if both may be true.
+
+    A statement that declares the other over is certain if a date or git shows that it is newer. A
+    statement that only gives another value is certain if a date shows it.
+    """
+    if same_place(first.sources, second.sources):
+        return None
+    newer, basis = newer_of(first.sources, second.sources)
+    pairs: list[tuple[PriorClaim, PriorClaim, Newer]] = [
+        (second, first, "first"),
+        (first, second, "second"),
+    ]
+    if newer != "unknown":
+        pairs.sort(key=lambda pair: pair[2] != newer)
+    together = _are_together(first.sources, second.sources)
+    for old, new, side in pairs:
+        is_order_known = newer in (side, "unknown")
+        # An undated statement may have existed long before it was first seen.
+        if not is_order_known and (
+            basis == "dated" or is_dated(old.sources) or not is_dated(new.sources)
+        ):
+            continue
+        change = change_of(old, new, together=together)
+        if change is None:
+            continue
+        if change.is_event and is_of_a_day(old.sources) and is_of_a_day(new.sources):
+            continue  # each describes its own day
+        certain = newer == side and (
+            basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
+        )
+        return Noticed(change=change, newer=side if certain else newer, is_certain=certain)
+    return None
+
+
+def is_of_a_day(sources: Sequence[Source]) -> bool:
+    """Return whether the date of a statement comes from a daily log or a heading."""
+    return any(s.captured_from in ("heading", "file") for s in sources)
+
+
+def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
+    """Return whether two statements are different lines of one file, written on the same day."""
+    return any(
+        (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
+        and one.lines != other.lines
+        for one in first
+        for other in second
+        if one.captured
+    )
+
+
+def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
+    """Return whether, according to git, a new statement was added later to the same file."""
+    seen = {s.resource: s.captured[:10] for s in old if s.captured}
+    return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)

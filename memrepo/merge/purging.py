@@ -449,7 +449,7 @@ class _Ids:
             self._same(old, new)
 
     def _source(self, file: File) -> None:
-        from memrepo.purify.gather import candidate_id
+        from memrepo.read.intake import candidate_id
         from memrepo.read.notes import note_hash, scan_notes
         from memrepo.read.thoughts import scan
 

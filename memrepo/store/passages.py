@@ -25,7 +25,7 @@ from memrepo.text.terms import date_words, index_terms
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
-    from memrepo.purify.intake import Reader, SourceText
+    from memrepo.read.intake import Reader, SourceText
     from memrepo.read.sources import SourceRules
     from memrepo.read.thoughts import Unit
     from memrepo.store.tables import Indexed
@@ -169,7 +169,7 @@ _Row = tuple[str, str, str, int, int, str, str, str, str]
 
 def _rows(wanted: Indexed, found: Changes) -> Iterator[list[_Row]]:
     """Yield each source's rows of passages. Daily logs have none, because their lines are notes."""
-    from memrepo.purify.intake import Reader, SourceText
+    from memrepo.read.intake import Reader, SourceText
     from memrepo.read.sources import kind_of
     from memrepo.read.thoughts import spelled_context
 

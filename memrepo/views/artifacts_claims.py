@@ -26,8 +26,8 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, lineage_id, status_of
+from memrepo.policies.claims import AFFINITY_SCORE, affinity, permitted, recast, route
 from memrepo.policies.matching import normal_predicate, normal_subject
-from memrepo.purify.routes import AFFINITY_SCORE, affinity, permitted, recast, route
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):

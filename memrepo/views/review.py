@@ -18,8 +18,8 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import KINDS, Difference, Kind
+from memrepo.policies.claims import by_person
 from memrepo.policies.first_page import SEPARATOR, part_of
-from memrepo.purify.known import by_person
 from memrepo.read.kinds import section_kind
 from memrepo.text.tables import patterns
 from memrepo.views.report import in_words

@@ -10,7 +10,7 @@ import pytest
 from driving import LATER, done, git, memrepo, subjects
 from hubs import tip, write
 
-from memrepo.actions.run.guard import CannotTakeOver, with_owner
+from memrepo.actions.run.preconditions import CannotTakeOver, with_owner
 from memrepo.config import parse_config
 from memrepo.store import settings
 from memrepo.store.local import opened

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from driving import begin, done, git, memories, memrepo
 
+from memrepo.actions.run import known
 from memrepo.actions.work import Call
 from memrepo.core import memory as places
 from memrepo.core.memory import MAX_LISTED, Memory
 from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.tools import DEFAULT
-from memrepo.purify import known
 
 LINE = "The barn door is painted green."
 

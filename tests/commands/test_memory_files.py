@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, NEXT_DAY, assert_sound, begin, done, git, memories, memrepo
 
-from memrepo.purify import known
+from memrepo.policies import claims
 
 MEMORY = """\
 # Memory
@@ -156,7 +156,7 @@ def test_a_wrong_source_is_told_with_its_line(repo: Path) -> None:
 
 
 def test_a_full_folder_gets_folders_below_it(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known, "CROWD", 2)
+    monkeypatch.setattr(claims, "CROWD", 2)
     added = done(repo, "add", "The clay comes from the river bank.", now=LATER)
     assert added["path"].startswith("memories/knowledge/2026-03/")
     source = repo.parent / "workspace" / "MEMORY.md"

@@ -204,7 +204,7 @@ def test_a_line_that_left_its_source_is_no_passage_any_more(repo: Path) -> None:
 def test_only_sources_that_changed_are_read_again(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memrepo.purify import intake
+    from memrepo.read import intake
 
     scanned: list[str] = []
     scan = intake.scan

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
-from memrepo.actions.run.guard import taken_back
+from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.work import Call, Work
 from memrepo.store.repo import open_repository
 
@@ -172,7 +172,7 @@ def test_what_a_revert_of_a_revert_brought_back_counts_as_taken_back_no_more(rep
 
 def known_back(repo: Path) -> frozenset[str]:
     with open_repository(repo) as store:
-        return taken_back(
+        return reverted_prints(
             Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)
         )
 

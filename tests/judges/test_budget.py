@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.manifest import Recorded, spent_in_day, spent_in_month
-from memrepo.judges.budget import Budgeted, Limit, Price
-from memrepo.judges.model import Reply
+from memrepo.judges.model import Budgeted, Limit, Price, Reply
 from memrepo.judges.prompting import Prompt
 
 PRICE = Price(input=1.0, output=10.0, cache_write=2.0, cache_read=0.1)

@@ -13,12 +13,12 @@ import serving
 from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, checked, evidence, gist, good
 
-from memrepo.actions.run import wording as gisting
-from memrepo.actions.run.wording import gist_fault
+from memrepo.actions.run import judge as gisting
+from memrepo.actions.run.judge import gist_fault
 from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.offline import OfflineJudge
-from memrepo.judges.replies import Unreadable, read_gist
+from memrepo.judges.prompting import Unreadable, read_gist
 from memrepo.policies.gists import gist_of
 
 FIRST, OLD, LATER = "2026-03-01T09:00:00Z", "2026-03-09T09:00:00Z", "2026-03-09T10:00:00Z"

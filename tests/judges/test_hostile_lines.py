@@ -5,8 +5,9 @@ import time
 import pytest
 
 from memrepo.actions.run import retire
-from memrepo.judges import grounding, replies
-from memrepo.policies import change, directives, links
+from memrepo.faces.text.write import directives
+from memrepo.judges import grounding, prompting
+from memrepo.policies import change, links
 from memrepo.read import documents
 from memrepo.text import cues
 
@@ -35,7 +36,7 @@ def _foreign(text: str) -> object:
         (change._QUOTED.search, "«a b c " + "a " * LONG),
         (retire._KEEP.search, "a" + "\n" * LONG),
         (
-            lambda text: replies.elements(text, replies.VERDICTS_KEY),
+            lambda text: prompting.elements(text, prompting.VERDICTS_KEY),
             "```\n" + " " * 5 * LONG + ".",
         ),
         (lambda text: list(directives.find_directives(text)), "[[forget keyword:" + " " * LONG),

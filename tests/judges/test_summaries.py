@@ -12,9 +12,9 @@ from hoards import hoard, stored
 from serving import Act, Service, checked, evidence, good, summary
 
 from memrepo.actions.run import contradictions as among
-from memrepo.actions.run import wording as compressing
+from memrepo.actions.run import judge as compressing
 from memrepo.core.memory import Memory
-from memrepo.judges.replies import Unreadable, read_summary
+from memrepo.judges.prompting import Unreadable, read_summary
 
 NOW, LATER = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"
 

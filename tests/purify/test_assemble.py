@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import Assembled, assemble
+from memrepo.actions.run.known import Former
 from memrepo.core.changes import Create, Update
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.judge import (
@@ -22,7 +23,6 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import Files, State, apply, read_state
-from memrepo.purify.known import Former
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

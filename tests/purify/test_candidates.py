@@ -29,7 +29,7 @@ from memrepo.core.manifest import Recorded
 from memrepo.core.memory import Gist
 from memrepo.core.state import Files, State, apply, read_state
 from memrepo.policies.gists import gist_of
-from memrepo.purify.intake import SourceText, cursors
+from memrepo.read.intake import SourceText, cursors
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 WEAK = PromotionScores(

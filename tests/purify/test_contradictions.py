@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from test_assemble import NOW, claim, empty, group, run, source, taken
 
 from memrepo.actions.run.contradictions import Verified, verified
+from memrepo.actions.run.known import Former
 from memrepo.core.changes import Step, Write
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judge import (
@@ -31,7 +32,6 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State
 from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.known import Former
 
 YES = Finding(is_contradiction=True, confidence=0.95, reasoning="one editor", newer="first")
 

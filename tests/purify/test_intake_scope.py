@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core.manifest import Consumed, Recorded
-from memrepo.purify.intake import Cursor, advance, cursors
+from memrepo.read.intake import Cursor, advance, cursors
 
 UNITS = {"": frozenset(), "b1": frozenset("ab"), "b2": frozenset("abc"), "b3": frozenset("bcd")}
 

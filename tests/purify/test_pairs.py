@@ -16,14 +16,13 @@ from test_assemble import NOW, empty, taken
 from test_contradictions import YES, Scripted, Setting
 
 from memrepo.actions.run.contradictions import among, verified
+from memrepo.actions.run.known import Former, prior_of
 from memrepo.core.changes import Step
 from memrepo.core.ids import text_hash
 from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
-from memrepo.judges.offline import OfflineJudge
-from memrepo.purify.decisions import noticed
-from memrepo.purify.known import Former, prior_of
+from memrepo.judges.offline import OfflineJudge, noticed
 
 Outcome = Literal["replaces", "flags", "stands"]
 OLD, NEW = "2026-01-10", "2026-02-10"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.judge import VERDICTS, PromotionScores, Verdict
-from memrepo.judges.replies import (
+from memrepo.judges.prompting import (
     Unreadable,
     claims_schema,
     elements,

@@ -3,7 +3,7 @@
 import pytest
 
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
-from memrepo.purify.routes import affinity, permitted, recast, route
+from memrepo.policies.claims import affinity, permitted, recast, route
 
 # Written from the contract's table, home by home, on purpose unlike the module's rows.
 NOT_IMPOSSIBLE = {

@@ -16,7 +16,7 @@ from driving import git
 from memrepo.core.layout import Layout
 from memrepo.core.state import Effect
 from memrepo.core.times import parse_time
-from memrepo.purify import known
+from memrepo.policies import claims
 from memrepo.store.git import GitFailed
 from memrepo.store.local import opened
 from memrepo.store.repo import BranchMoved, FilesInTheWay, Repository, open_repository
@@ -239,7 +239,7 @@ def test_something_else_where_a_new_file_is_to_be_is_left_alone(
 def test_something_else_where_a_folder_is_to_be_is_left_alone(
     repo: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(known, "CROWD", 0)
+    monkeypatch.setattr(claims, "CROWD", 0)
     log = repo.parent / "ws" / "memory" / "2026-01-30.md"
     log.write_text("# 2026-01-30\n\n## 08:10\n\nThe frost broke a pane.\n")
     driving.done(repo, "ingest", now=driving.LATER)

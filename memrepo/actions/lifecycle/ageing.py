@@ -30,9 +30,9 @@ from memrepo.policies.ageing import (
     prunable,
     told_ttl,
 )
+from memrepo.policies.claims import by_person
 from memrepo.policies.upkeep import LABELS, Leaving, archive
 from memrepo.policies.upkeep import health as measure
-from memrepo.purify.known import by_person
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
 from memrepo.views.hygiene import KEPT, Promotion, promotions

@@ -15,7 +15,7 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.candidate_files import Aside, all_aside
+from memrepo.actions.run.candidates import Aside, all_aside
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op

@@ -29,7 +29,7 @@ from memrepo.actions.pending import (
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.review.diff import review_of, span_of
-from memrepo.actions.run.guard import taken_back
+from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.run.upkeep import composed
@@ -436,7 +436,9 @@ def _without(base: State, theirs: State, ids: Sequence[str]) -> State:
 
 def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     machine = Context(actor=MACHINE, run=waits.run)
-    never = frozenset[str]().union(*(m.refused for m in work.tree.manifests[0])) | taken_back(work)
+    never = frozenset[str]().union(*(m.refused for m in work.tree.manifests[0])) | reverted_prints(
+        work
+    )
     page = composed(work, replay.state, never)
     effects, state = play(replay.state, Plan(base=work.tree.commit, steps=page))
     files = left_behind(work, waits, replay.left, replay.offered)

@@ -7,26 +7,52 @@ superseded memory that is found again remains superseded.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.changes import Step, Update
-from memrepo.core.ids import as_tag, claim_id, note_id, text_hash
-from memrepo.core.judge import SUGGESTED, CanonicalClaim, Cluster
-from memrepo.core.memory import OWN_ACTOR, SOURCE_COUNT, Link, Memory, Source, Stamp, of_types
+from memrepo.actions.run.known import Former, Known, Marks, prior_of
+from memrepo.core import corrections
+from memrepo.core.changes import Step, Update, Write
+from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
+from memrepo.core.ids import as_tag, claim_id, text_hash
+from memrepo.core.judge import (
+    SUGGESTED,
+    CanonicalClaim,
+    Cluster,
+    Contradiction,
+    Finding,
+)
+from memrepo.core.memory import (
+    OWN_ACTOR,
+    SOURCE_COUNT,
+    Link,
+    Memory,
+    Source,
+    Stamp,
+)
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
+from memrepo.judges.offline import noticed
 from memrepo.policies import matching
+from memrepo.policies.change import (
+    newer_of,
+)
+from memrepo.policies.claims import (
+    by_person,
+    free_path,
+    only_reflecting,
+    storable,
+    two_roles,
+    unite,
+    worded_by_person,
+)
 from memrepo.policies.entities import held
 from memrepo.policies.rules import ContradictionRules
-from memrepo.purify.clusters import only_reflecting, two_roles
-from memrepo.purify.decisions import Findings, single_decisions
-from memrepo.purify.known import Former, Known, Marks, free_path, storable, unite, worded_by_person
-from memrepo.read.notes import NoteUnit, PlacedNote
+from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.read.thoughts import spelled_context
 
 _USUAL = ContradictionRules()
@@ -329,127 +355,302 @@ def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-# -- notes of daily logs ---------------------------------------------------------------------------
+PENDING = "pending"
+"""A placeholder for the run's id until the run is planned."""
 
 
-class Captured(msgspec.Struct, frozen=True, kw_only=True):
-    """New notes, extended notes, and notes that could not be stored, as (hash, reason) pairs."""
+def case_of(
+    known: Known, new: str, old: str, *, kept: str, reason: str, sure: float | None
+) -> tuple[Write, ...]:
+    """Return the write that records a correction about two memories.
 
-    creates: tuple[Memory, ...]
-    rewords: tuple[Update, ...]
-    quarantined: tuple[tuple[str, str], ...]
-
-
-def capture(
-    state: State, placed: Sequence[PlacedNote], standing: Iterable[NoteUnit], now: datetime
-) -> Captured:
-    """Turn note units in scope into notes.
-
-    `standing` are all note units of the sources in scope. A section extends an existing note only
-    if the note's recorded text is in none of them.
+    `kept` is the memory that replaced the other, or empty if the pair is only flagged. An earlier
+    correction about the pair is overwritten, and its date remains.
     """
-    creates: dict[str, Memory] = {}
-    rewords: dict[str, Update] = {}
-    quarantined = []
-    taken: set[str] = set()
-    grown = _growing(state, standing, {one.resource for one in placed})
-    copies = _copies(state, placed)
-    for one in placed:
-        id_ = note_id(
-            resource=one.unit.resource, text=one.unit.text, occurrence=one.unit.occurrence
-        )
-        if id_ in state.memories or id_ in creates or one.hash in copies:
-            continue
-        if olds := grown.get((one.resource, one.unit.title)):
-            old = olds.pop(0)
-            reword = _grow(old, one, now)
-            if why := storable(old.with_fields(reword.fields, one.unit.text)):
-                quarantined.append((one.hash, why))
-            else:
-                rewords[old.id] = reword
-            continue
-        memory = _note(state, one, id_, now)
-        memory = replace(memory, path=free_path(state, taken, memory))
-        if why := storable(memory):
-            quarantined.append((one.hash, why))
-            continue
-        taken.add(memory.path)
-        creates[id_] = memory
-    return Captured(
-        creates=tuple(creates.values()),
-        rewords=tuple(rewords.values()),
-        quarantined=tuple(quarantined),
+    id_, before = contradiction_id(new, old), corrections_of(known.state).between(new, old)
+    case = Correction(
+        id=id_,
+        kind="contradiction",
+        verdict="superseded" if kept else "flagged",
+        kept=kept,
+        sides=(Side(memory=new, text=known.text(new)), Side(memory=old, text=known.text(old))),
+        confidence=sure,
+        reason=reason,
+        by=OWN_ACTOR,
+        run=PENDING,
+        at=(before.at if before else None) or known.now,
+        decided=known.now if kept else None,
     )
+    path = corrections_of(known.state).place(known.state.layout, case)
+    return (Write(path=path, data=corrections.written(path, case)),)
 
 
-def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
-    """Return the hashes of note units that repeat another file's note of the same day."""
-    units = {(one.unit.text_hash, _note_source(one).captured): one for one in placed}
-    found = set()
-    for memory in of_types(state.active, ("note",)) if units else ():
-        source = memory.sources[-1] if memory.sources else None
-        one = units.get((source.text_hash, source.captured)) if source else None
-        if one is not None and source is not None and source.resource != one.resource:
-            found.add(one.hash)
-    return frozenset(found)
+def is_resolved(known: Known, new: str, old: str) -> bool:
+    """Return whether a decision on two memories is still valid for their current texts.
 
-
-def _growing(
-    state: State, standing: Iterable[NoteUnit], resources: Collection[str]
-) -> dict[tuple[str, str], list[Memory]]:
-    """Return active notes whose recorded text left its source, by (source, heading).
-
-    Notes with the same heading are in line order, so they are matched in that order.
+    A person's decision is valid until one of the texts changes. A run's decision is valid until the
+    superseded memory is stated again.
     """
-    still = {unit.text_hash for unit in standing}
-    found: dict[tuple[str, str], list[Memory]] = {}
-    notes = of_types(state.active, ("note",)) if resources else ()
-    notes = [memory for memory in notes if memory.first[0] in resources]
-    for memory in sorted(notes, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
-        if memory.sources and memory.sources[-1].text_hash not in still:
-            key = (memory.sources[0].resource, memory.text("title"))
-            found.setdefault(key, []).append(memory)
-    return found
+    case = corrections_of(known.state).between(new, old)
+    texts = {id_: known.text(id_) for id_ in (new, old)}
+    if case is None or case.status == "open" or not case.about(texts):
+        return False
+    return case.by.startswith(("human:", "process:")) or not known.has_news(new)
 
 
-def _note_source(one: PlacedNote) -> Source:
-    dated = bool(one.unit.captured)
-    return Source(
-        resource=one.resource,
-        blob=one.blob,
-        lines=one.unit.lines,
-        text_hash=one.unit.text_hash,
-        captured=one.unit.captured if dated else one.committed,
-        captured_from=one.unit.captured_from if dated else "commit",
+UNNAMED = "contradiction"
+"""The reason if none was given."""
+
+Findings = Mapping[tuple[str, str], Finding]
+"""Findings of the comparison, by cluster id and the id of the compared memory."""
+
+
+class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """Two memories between which a person must choose, and why a run cannot choose."""
+
+    new: str
+    old: str
+    why: str
+    sure: float | None = None
+
+
+def single_decisions(
+    known: Known,
+    claims: Sequence[CanonicalClaim],
+    became: Mapping[str, str],
+    findings: Findings,
+) -> Iterable[Step]:
+    """Yield a step for each decision that needs a separate commit.
+
+    For each claim, supersessions come first, then contradictions, and doubts follow at the end.
+    """
+    stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
+    doubts: list[_Doubt] = []
+    for new, claim in stated:
+        yield from _replacing(known, new, claim, doubts)
+        yield from _contradicting(known, new, claim, findings, doubts)
+        doubts += _stated_again(known, new)
+    for doubt in doubts:
+        if step := _left_behind(known, doubt) or _flag(known, doubt):
+            yield step
+
+
+def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
+    """Return the step that replaces a contradicted memory that no source states any more.
+
+    Return None if a person worded or confirmed the older memory, or if the rules do not permit it.
+    """
+    new, old = known.current(doubt.new), known.current(doubt.old)
+    if not (new.status == old.status == "active" and doubt.sure is not None) or by_person(old):
+        return None
+    if not known.rules.auto_resolve:
+        return None
+    if not old.sources or known.stands(old) or not known.stands(new):
+        return None
+    why = f"{doubt.why}; the older statement is in no source any more"
+    return _supersede(known, doubt.new, doubt.old, why, doubt.sure)
+
+
+def _replacing(
+    known: Known, new: str, claim: CanonicalClaim, doubts: list[_Doubt]
+) -> Iterator[Step]:
+    """Yield the steps by which a claim replaces memories, after an edit or a judge's answer.
+
+    Doubtful replacements are added to `doubts`.
+    """
+    if disputed := known.disputed.get(claim.cluster_id):
+        why = "its source was edited, and a person had worded it"
+        doubts.append(_Doubt(new=new, old=disputed, why=why))
+    replaced = known.replaced.get(claim.cluster_id, "")
+    if replaced and known.current(replaced).status == "active":
+        yield _supersede(known, new, replaced, "the line that stated it was edited")
+    sure = claim.scores.supersession_confidence
+    for old in claim.supersedes:
+        if old == replaced or is_resolved(known, new, old):
+            continue
+        if why := _not_sure(known, new, old, sure):
+            doubts.append(_Doubt(new=new, old=old, why=why, sure=sure))
+        else:
+            why = _dated(known, new, old) or "a newer statement of the same matter"
+            yield _supersede(known, new, old, why, sure)
+
+
+def _dated(known: Known, new: str, old: str) -> str:
+    """Return the dates of two memories as a reason, or "" unless `new` has a later date."""
+    later, earlier = (known.current(id_).captured[:10] for id_ in (new, old))
+    return f"stated on {later}, newer than {earlier}" if later > earlier > "" else ""
+
+
+def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
+    """Yield a doubt about each replacement of a superseded memory that is stated again."""
+    memory = known.current(id_)
+    if memory.status != "superseded" or not known.has_news(id_):
+        return
+    again = prior_of(memory.with_fields({"sources": known.grown.get(id_, memory.sources)}))
+    for other in filter(known.is_active, memory.texts("superseded_by")):
+        # A statement that declares the other wrong remains valid if the other is repeated.
+        seen = noticed(again, prior_of(known.current(other)))
+        if seen is not None and not seen.change.stated and seen.newer != "second":
+            yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
+
+
+def _contradicting(
+    known: Known, new: str, claim: CanonicalClaim, findings: Findings, doubts: list[_Doubt]
+) -> Iterator[Step]:
+    """Yield the steps for contradictions that are resolved. Add all others to `doubts`."""
+    # If the new memory was replaced already, a stale older value is no news.
+    over = known.current(new).status != "active"
+    named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
+    for cluster, other in findings:
+        if cluster == claim.cluster_id:
+            named.setdefault(other, Contradiction(memory_id=other, relation="contested"))
+    for other, said in named.items():
+        if known.memory(other) is None or is_resolved(known, new, other):
+            continue
+        found = findings.get((claim.cluster_id, other))
+        if found is not None:
+            found = replace(found, reasoning=found.reasoning or said.reason)
+            decided = _decided(known, new, other, found)
+        else:
+            sure = claim.scores.supersession_confidence or None
+            decided = _Doubt(new=new, old=other, why=said.reason or UNNAMED, sure=sure)
+        if isinstance(decided, Step):
+            yield decided
+        else:
+            doubts.append(decided)
+
+
+def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:
+    """Return the step that follows from a finding about two active memories, or None if none."""
+    if is_resolved(known, first, second) or not (
+        known.is_active(first) and known.is_active(second)
+    ):
+        return None
+    decided = _decided(known, first, second, found)
+    return decided if isinstance(decided, Step) else _flag(known, decided)
+
+
+def replaced_pair(known: Known, new: str, old: str, reason: str) -> Step | None:
+    """Return the step by which a memory replaces another, or None if that is not allowed."""
+    if is_resolved(known, new, old) or not (known.is_active(new) and known.is_active(old)):
+        return None
+    return _supersede(known, new, old, reason)
+
+
+def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
+    """Return the step that replaces the older of two memories, or a doubt if uncertain."""
+    sure, why = found.confidence, found.reasoning or UNNAMED
+    newer, older = (second, first) if found.newer == "second" else (first, second)
+    if found.newer != "unknown" and _is_held(known, newer, older):
+        return _Doubt(new=newer, old=older, why=f"{why}; a person stated the older one", sure=sure)
+    if found.model and found.newer != "unknown" and (wait := _waits(known, newer, older, found)):
+        return _Doubt(new=newer, old=older, why=f"{why}; {wait}", sure=sure)
+    if found.newer == "unknown" or _not_sure(known, newer, older, sure):
+        return _Doubt(new=first, old=second, why=why, sure=sure)
+    if dated := _dated(known, newer, older):
+        why = f"{why}; {dated}"
+    return _supersede(known, newer, older, why, sure)
+
+
+def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
+    """Return why a model's finding needs a person's decision, or an empty string if it does not.
+
+    A person decides about statements by a person, about statements that are still partly true, and
+    about statements that no date shows to be over.
+    """
+    one, two = known.current(newer), known.current(older)
+    if by_person(two) and not by_person(one):
+        return "a person stated the older one"
+    if found.still:
+        return f"a part of it still holds: {found.still}"
+    if newer_of(one.sources, two.sources) == ("first", "dated"):
+        return ""
+    seen = noticed(prior_of(one), prior_of(two))
+    if seen is not None and seen.is_certain and seen.newer == "first":
+        return ""
+    return "" if known.rules.undated else "no date says that it is over"
+
+
+def _is_held(known: Known, newer: str, older: str) -> bool:
+    """Return whether a person supports the older memory, and no date shows that it is over."""
+    if not by_person(known.current(older)) or by_person(known.current(newer)):
+        return False
+    sides = known.current(newer).sources, known.current(older).sources
+    return newer_of(*sides) != ("first", "dated")
+
+
+def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
+    """Return why a run may only flag a replacement, or an empty string if it may replace.
+
+    A superseded memory that is stated again is never restored automatically, since nobody decided
+    so.
+    """
+    if known.current(new).status != "active":
+        return f"a {known.current(new).status} statement was made again"
+    if sure <= known.rules.confidence:
+        return "a newer statement, but not a sure one"
+    if not known.rules.auto_resolve:
+        return "a newer statement, left to a person (`contradictions.auto_resolve`)"
+    return "" if known.current(old).status == "active" and old != new else "superseded already"
+
+
+def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*ids, id_)))
+
+
+def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None = None) -> Step:
+    """Return the step by which the memory `new` supersedes the memory `old`."""
+    before, after = known.current(old), known.current(new)
+    gains: dict[str, object] = {"supersedes": _with(after.texts("supersedes"), old)}
+    doubted = new in known.fresh or contradicts(after, before)
+    if (
+        after.standing == "contested"
+        and doubted
+        and not still_contested(after, known.is_active, old)
+    ):
+        gains["standing"] = None
+    if after.text("duplicate_of") == old:
+        gains["duplicate_of"] = None  # a replacement is not a duplicate
+        if after.standing == "probable_duplicate":
+            gains["standing"] = None
+    return Step(
+        op="supersede",
+        reason=reason,
+        changes=(
+            known.edit(
+                old,
+                {
+                    "status": "superseded",
+                    "superseded_by": _with(before.texts("superseded_by"), new),
+                    "superseded_at": known.now,
+                },
+            ),
+            known.edit(new, gains),
+            *case_of(known, new, old, kept=new, reason=reason, sure=sure),
+        ),
     )
 
 
-def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
-    source = _note_source(one)
-    day = source.captured if source.captured_from != "commit" else ""
-    path = state.layout.memory(
-        id_=id_, type_="note", text=one.unit.title or one.unit.text, captured=day
-    )
-    fields = {
-        "id": id_,
-        "type": "note",
-        "title": one.unit.title,
-        "created": now,
-        "generated": Stamp(by=OWN_ACTOR, at=now),
-        "sources": (source,),
-        "origin": "purifier",
-    }
-    return Memory(path=path, fields={k: v for k, v in fields.items() if v}, body=one.unit.text)
-
-
-def _grow(old: Memory, one: PlacedNote, now: datetime) -> Update:
-    former = old.sources[-1].text_hash
-    return Update(
-        id=old.id,
-        fields={
-            "generated": Stamp(by=OWN_ACTOR, at=now),
-            "aliases": tuple(dict.fromkeys((*old.texts("aliases"), former))),
-            "sources": (_note_source(one),),
-        },
-        body=one.unit.text,
+def _flag(known: Known, doubt: _Doubt) -> Step | None:
+    """Return the step that marks two memories as contradicting, or None if not needed."""
+    new, old = doubt.new, doubt.old
+    if new == old or not known.is_active(old) or is_resolved(known, new, old):
+        return None
+    changes = []
+    for id_, other in ((new, old), (old, new)):
+        memory = known.current(id_)
+        links = links_of(memory)
+        linked = any((x.target, x.type) == (other, "contradicts") for x in links)
+        if linked and memory.standing == "contested":
+            continue
+        edge = () if linked else (Link(target=other, type="contradicts"),)
+        changes.append(known.edit(id_, {"standing": "contested", "links": (*links, *edge)}))
+    if not changes:
+        return None
+    case = case_of(known, new, old, kept="", reason=doubt.why, sure=doubt.sure)
+    return Step(
+        op="flag",
+        reason=doubt.why,
+        changes=(*changes, *case),
+        memories=(new, old),
     )

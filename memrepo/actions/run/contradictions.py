@@ -12,18 +12,20 @@ again.
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
+from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import Assembled, assemble
-from memrepo.actions.run.holds import fingerprints
-from memrepo.core import corrections
-from memrepo.core.changes import Step, Update, Write
-from memrepo.core.corrections import Correction, Side, corrections_of
+from memrepo.actions.run.assemble import Assembled, assemble, decided_pair
+from memrepo.actions.run.known import Former, Known, Marks, prior_of
+from memrepo.core.changes import Step, Update, fingerprints
+from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import (
     CanonicalClaim,
@@ -35,24 +37,25 @@ from memrepo.core.judge import (
     Suspicion,
     Why,
 )
-from memrepo.core.memory import OWN_ACTOR, Memory
+from memrepo.core.memory import CLAIM_TYPES, Memory
 from memrepo.core.state import State
 from memrepo.judges.asking import Asked, Asking, Kept, ask_pairs
-from memrepo.policies.change import same_place
-from memrepo.policies.rules import ContradictionRules
-from memrepo.policies.standing import contradicts, links_of, still_contested
-from memrepo.purify.decisions import (
-    PENDING,
-    Statements,
-    compared_in,
-    decided_pair,
-    is_compared,
-    noticed,
+from memrepo.judges.offline import Noticed, is_of_a_day, noticed
+from memrepo.policies.change import (
+    MAX_VALUES,
+    change_of,
+    read,
+    same_place,
 )
-from memrepo.purify.known import Former, Known, Marks, prior_of
+from memrepo.policies.matching import INACTIVE_STANDINGS, cosine
+from memrepo.policies.rules import ContradictionRules
+from memrepo.policies.standing import contradicts
+from memrepo.text.tokens import content_words
 
 _USUAL = ContradictionRules()
+
 NEWS = ("new_claim", "probable_duplicate", "reworded")
+
 Pair = tuple[str, str]
 """A cluster or existing memory, and the memory with which its claim is compared."""
 
@@ -140,93 +143,7 @@ def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> Canoni
     return replace(claim, contradictions=kept, standing=standing)
 
 
-def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
-    """Yield steps to end contradictions that rules raised and that a run's steps resolved.
-
-    An edited line may no longer contradict the other, or one memory may have left recall. A
-    contradiction remains if a person examined it or if another memory still contradicts it.
-    """
-    updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
-    changed = {update.id for update in updates}
-    flagged = {frozenset(step.memories) for step in steps if step.op == "flag"}
-    cases = [
-        case
-        for _, case in sorted(corrections_of(state).cases.items() if changed else ())
-        if case.kind == "contradiction" and (case.verdict, case.by) == ("flagged", OWN_ACTOR)
-        if not changed.isdisjoint(case.memories) and frozenset(case.memories) not in flagged
-    ]
-    now_are = {i: state.memories[i] for c in cases for i in c.memories if i in state.memories}
-    for update in updates:
-        if update.id in now_are:
-            now_are[update.id] = now_are[update.id].with_fields(update.fields, update.body)
-    for case in cases:
-        sides = [now_are[i] for i in case.memories if i in now_are]
-        active = [memory for memory in sides if memory.status == "active"]
-        if len(active) == len(case.sides) and noticed(*map(prior_of, active)) is None:
-            step = _closed(state, case, active, now)
-        elif len(active) == 1 and _is_calm(active[0], state, now_are):
-            step = _ended(active[0])
-        else:
-            continue
-        for update in (c for c in step.changes if isinstance(c, Update)):
-            now_are[update.id] = now_are[update.id].with_fields(update.fields)
-        yield step
-
-
-def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:
-    """Return whether a contested memory is no longer contradicted by any active memory."""
-
-    def active(id_: str) -> bool:
-        other = now_are.get(id_) or state.memories.get(id_)
-        return other is not None and other.status == "active"
-
-    return memory.standing == "contested" and not still_contested(memory, active, "")
-
-
-def _ended(memory: Memory) -> Step:
-    """Return the step that ends a memory's status as contested."""
-    return Step(
-        op="resolve",
-        reason="what contradicted it is no longer active",
-        changes=(Update(id=memory.id, fields={"standing": None}),),
-    )
-
-
-def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
-    """Return the step that records both memories of a contradiction as valid."""
-    updates = []
-    for memory, other in (sides, sides[::-1]):
-        links = tuple(
-            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
-        )
-        fields: dict[str, object] = {"links": links or None}
-        if memory.standing == "contested" and not any(x.type == "contradicts" for x in links):
-            fields["standing"] = None
-        updates.append(Update(id=memory.id, fields=fields))
-    first, second = sides
-    decided = replace(
-        case,
-        verdict="both",
-        sides=(Side(memory=first.id, text=first.body), Side(memory=second.id, text=second.body)),
-        decided=now,
-        run=PENDING,
-        reason=_EDITED,
-    )
-    path = corrections_of(state).place(state.layout, decided)
-    return Step(
-        op="resolve",
-        reason=_EDITED,
-        changes=(*updates, Write(path=path, data=corrections.written(path, decided))),
-        memories=(first.id, second.id),
-    )
-
-
-_EDITED = "a line was edited, and the two no longer contradict each other"
-
-
 # -- asking --------------------------------------------------------------------------------------
-
-
 def pair_print(one: str, text: str, other: str, other_text: str) -> str:
     """Return the fingerprint of two memories and their texts, whichever comes first."""
     sides = sorted(([one, text_hash(text)], [other, text_hash(other_text)]))
@@ -271,13 +188,13 @@ def ask(
     by_model = bool(judge.prompt_hash)
     answers = {of[f.pair]: replace(f, model=by_model) for f in found.answers}
     return {
-        pair: _dated(suspicion, answers[pair])
+        pair: _with_order(suspicion, answers[pair])
         for pair, suspicion in suspicions.items()
         if pair in answers
     }
 
 
-def _dated(suspicion: Suspicion, found: Finding) -> Finding:
+def _with_order(suspicion: Suspicion, found: Finding) -> Finding:
     """Return a finding with the order set to unknown if the dates of the evidence contradict it."""
     first, second = _day(suspicion.first), _day(suspicion.second)
     older = {"first": first, "second": second}.get(found.newer, "")
@@ -291,9 +208,9 @@ def _day(prior: PriorClaim) -> str:
 
 
 # -- which pairs are suspected ---------------------------------------------------------------------
-
 MAX_SIMILAR = 3
 """Maximum similar statements a model compares with a new one."""
+
 MAX_ASKED = 24
 """Maximum pairs a model compares per run. The rest wait for the next run."""
 
@@ -437,7 +354,7 @@ def among(
     asked: Asked[Finding] = Asked(name="contradiction")
     is_model = bool(judge.prompt_hash)
     pool = Pool(state, None, statements, rules.similarity)
-    pairs = _suspected(never, compared, changed, pool, is_model)
+    pairs = _suspected_pairs(never, compared, changed, pool, is_model)
     chosen = dict(islice(pairs, MAX_ASKED) if is_model else pairs)
     findings = ask(chosen, now, judge, asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
@@ -452,7 +369,7 @@ def among(
     return Among(steps=tuple(steps), asked=asked, harmless=harmless, whole=whole)
 
 
-def _suspected(
+def _suspected_pairs(
     never: Collection[str],
     compared: Collection[str],
     changed: Collection[str] | None,
@@ -472,7 +389,7 @@ def _suspected(
                 continue
             sides = (pool.memories[id_], pool.memories[other])
             second, first = sorted(sides, key=_age)
-            if _spared(first, second, never, compared):
+            if _is_decided(first, second, never, compared):
                 continue
             yield (
                 (first.id, second.id),
@@ -486,7 +403,9 @@ def _age(memory: Memory) -> tuple[str, str, str]:
     return max(dated, default=""), created.isoformat() if created else "", memory.id
 
 
-def _spared(one: Memory, other: Memory, never: Collection[str], compared: Collection[str]) -> bool:
+def _is_decided(
+    one: Memory, other: Memory, never: Collection[str], compared: Collection[str]
+) -> bool:
     """Return whether a person, a flag or a model has already decided a pair."""
     if contradicts(one, other) or contradicts(other, one):
         return True
@@ -494,3 +413,142 @@ def _spared(one: Memory, other: Memory, never: Collection[str], compared: Collec
     if any(not found.isdisjoint(never) for found in taken_back):
         return True
     return pair_print(one.id, one.body, other.id, other.body) in compared
+
+
+MAX_COMPARED = 12
+"""Maximum number of statements to compare a statement with, chosen by its rarest words."""
+
+MIN_SIMILARITY = 0.35
+"""Minimum cosine of words for a pair that a model compares. One common name is not enough."""
+
+MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
+"""Maximum rare words that select neighbours, and maximum statements read for these words."""
+
+
+def is_compared(memory: Memory) -> bool:
+    """Return whether a memory is compared with new statements."""
+    return (
+        memory.status == "active"
+        and memory.type in CLAIM_TYPES
+        and memory.standing not in INACTIVE_STANDINGS
+    )
+
+
+def compared_in(state: State) -> Mapping[str, Memory]:
+    """Return by id the memories that are compared with new statements.
+
+    The result is cached in the state.
+    """
+    return state.once(_compared_in)
+
+
+def _compared_in(state: State) -> Mapping[str, Memory]:
+    return {memory.id: memory for memory in state.active if is_compared(memory)}
+
+
+class Statements:
+    """An index by words of the memories that are compared with new statements."""
+
+    def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
+        self._held: dict[str, Memory] = {}
+        self._holders: dict[str, dict[str, None]] = {}
+        self.follow(memories)
+
+    def follow(self, memories: Mapping[str, Memory]) -> None:
+        """Update the index to the given memories. Only the differences are processed."""
+        old = self._held
+        gone = [id_ for id_ in old if id_ not in memories]
+        new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
+        for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
+            for word in content_words(old.pop(id_).said):
+                self._holders[word].pop(id_, None)
+        for id_, memory in new:
+            old[id_] = memory
+            for word in content_words(memory.said):
+                self._holders.setdefault(word, {})[id_] = None
+
+    def prior(self, id_: str) -> PriorClaim:
+        """Return an indexed memory in the form that a judge sees."""
+        return prior_of(self._held[id_])
+
+    def changed(self, claim: PriorClaim) -> dict[str, Noticed]:
+        """Map neighbours of a statement to how the statement and the neighbour change each other.
+
+        Several values of one key form a list, so one more value changes nothing. If a statement may
+        end several others, only the one whose words it repeats best counts. If that is a tie, none
+        counts.
+        """
+        if read(claim.text).is_open or not self._held:
+            return {}
+        found = {}
+        for id_ in self.neighbours(claim):
+            if one := noticed(claim, self.prior(id_)):
+                found[id_] = one
+        given = [id_ for id_, one in found.items() if not one.change.stated]
+        contested = [id_ for id_ in given if self._held[id_].standing == "contested"]
+        if len(given) > MAX_VALUES or (len(given) > 1 and len(contested) < len(given)):
+            found = {id_: one for id_, one in found.items() if id_ not in given}
+        return _covered_best(found)
+
+    def follows(self, claim: PriorClaim) -> list[str]:
+        """Return the ids of other days' statements that a day's statement gives a new value."""
+        if read(claim.text).is_open or not self._held or not is_of_a_day(claim.sources):
+            return []
+        found = {id_: self.prior(id_) for id_ in self.neighbours(claim)}
+        return [
+            id_
+            for id_, old in found.items()
+            if is_of_a_day(old.sources)
+            and not same_place(old.sources, claim.sources)
+            and (change := change_of(old, claim))
+            and change.is_event
+        ]
+
+    def similar(self, claim: PriorClaim, most: int, above: float = 0.0) -> list[str]:
+        """Return the ids of up to `most` neighbours that are most similar to a statement.
+
+        The cosine of their words with the claim's must exceed `above` and MIN_SIMILARITY.
+        """
+        words, numbered, found = content_words(claim.text), read(claim.text).numbered, []
+        for id_ in self.neighbours(claim):
+            text = self._held[id_].said
+            others = read(text).numbered
+            if numbered and others and numbered.isdisjoint(others):
+                continue  # bed 3 is not bed 4
+            if (score := cosine(words, content_words(text))) > max(above, MIN_SIMILARITY):
+                found.append((-score, id_))
+        return [id_ for _, id_ in sorted(found)][:most]
+
+    def neighbours(self, claim: PriorClaim) -> list[str]:
+        """Return the ids of statements that share rare words with a claim, most relevant first."""
+        held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
+        rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
+        scores: dict[str, float] = {}
+        room = MAX_HOLDERS
+        for count, word in rare:
+            if scores and count > room:
+                break
+            room -= count
+            weight = math.log(1 + len(self._held) / count)
+            for id_ in held[word]:
+                scores[id_] = scores.get(id_, 0) + weight
+        scores.pop(claim.memory_id, None)
+        best = heapq.nsmallest(MAX_COMPARED, ((-score, id_) for id_, score in scores.items()))
+        return [id_ for _, id_ in best]
+
+
+def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
+    """Drop changes that end a statement, except the change that covers its statement best.
+
+    If several are covered equally well, none of them is returned.
+    """
+    ended = {id_: one for id_, one in found.items() if one.change.stated}
+    if len(ended) < 2:
+        return dict(found)
+    best = max(one.change.cover for one in ended.values())
+    meant = [id_ for id_, one in ended.items() if one.change.cover == best]
+    return {
+        id_: one
+        for id_, one in found.items()
+        if id_ not in ended or (len(meant) == 1 and id_ == meant[0])
+    }

@@ -6,22 +6,42 @@ boxes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import Captured, capture
-from memrepo.actions.run.candidate_files import set_aside
-from memrepo.actions.run.candidates import nominations
-from memrepo.actions.run.contradictions import calmed
+from memrepo.actions.run.assemble import PENDING
+from memrepo.actions.run.candidates import nominations, set_aside
 from memrepo.actions.run.plan import RunPlan, Units
-from memrepo.actions.run.retire import Said, lost_by, may_ask, relisted, requests, retire, ticking
-from memrepo.core.changes import Change, Create, Op, Step
-from memrepo.core.ids import text_hash
+from memrepo.actions.run.retire import (
+    NewText,
+    calmed,
+    lost_by,
+    may_ask,
+    relisted,
+    requests,
+    retire,
+    ticking,
+)
+from memrepo.core.changes import Change, Create, Op, Step, Update
+from memrepo.core.ids import note_id, text_hash
 from memrepo.core.manifest import Consumed, Judged, JudgedCandidate
+from memrepo.core.memory import (
+    OWN_ACTOR,
+    Memory,
+    Source,
+    Stamp,
+    of_types,
+)
 from memrepo.core.state import State
-from memrepo.purify.decisions import PENDING
+from memrepo.policies.claims import (
+    free_path,
+    storable,
+)
+from memrepo.read.notes import NoteUnit, PlacedNote
 
 KEPT = "stated in the source, and kept by both passes of the judge"
 """Reason of the commit that adds memories in a run."""
@@ -129,7 +149,7 @@ def _behind_retired(
     }
 
 
-def _new_texts(plan: RunPlan) -> Iterator[Said]:
+def _new_texts(plan: RunPlan) -> Iterator[NewText]:
     """Yield each text that is read for the first time, with the ids of memories it supports."""
     intake = plan.intake
     asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
@@ -139,9 +159,9 @@ def _new_texts(plan: RunPlan) -> Iterator[Said]:
             became.setdefault(unit, []).append(id_)
     for one in asking:
         ids = tuple(became.get((one.resource, one.unit.hash), ()))
-        yield Said(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
+        yield NewText(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
     for note in intake.notes:
-        yield Said(path=note.resource, line=note.unit.lines[0], text=note.unit.text)
+        yield NewText(path=note.resource, line=note.unit.lines[0], text=note.unit.text)
 
 
 def _returned(state: State, plan: RunPlan) -> dict[str, frozenset[str]]:
@@ -212,3 +232,127 @@ def _judgements(plan: RunPlan) -> dict[str, Any]:
         )
         found.setdefault(decision.memory_id, []).append(judged)
     return found
+
+
+# -- notes of daily logs ---------------------------------------------------------------------------
+class Captured(msgspec.Struct, frozen=True, kw_only=True):
+    """New notes, extended notes, and notes that could not be stored, as (hash, reason) pairs."""
+
+    creates: tuple[Memory, ...]
+    rewords: tuple[Update, ...]
+    quarantined: tuple[tuple[str, str], ...]
+
+
+def capture(
+    state: State, placed: Sequence[PlacedNote], standing: Iterable[NoteUnit], now: datetime
+) -> Captured:
+    """Turn note units in scope into notes.
+
+    `standing` are all note units of the sources in scope. A section extends an existing note only
+    if the note's recorded text is in none of them.
+    """
+    creates: dict[str, Memory] = {}
+    rewords: dict[str, Update] = {}
+    quarantined = []
+    taken: set[str] = set()
+    grown = _growing(state, standing, {one.resource for one in placed})
+    copies = _copies(state, placed)
+    for one in placed:
+        id_ = note_id(
+            resource=one.unit.resource, text=one.unit.text, occurrence=one.unit.occurrence
+        )
+        if id_ in state.memories or id_ in creates or one.hash in copies:
+            continue
+        if olds := grown.get((one.resource, one.unit.title)):
+            old = olds.pop(0)
+            reword = _grow(old, one, now)
+            if why := storable(old.with_fields(reword.fields, one.unit.text)):
+                quarantined.append((one.hash, why))
+            else:
+                rewords[old.id] = reword
+            continue
+        memory = _note(state, one, id_, now)
+        memory = replace(memory, path=free_path(state, taken, memory))
+        if why := storable(memory):
+            quarantined.append((one.hash, why))
+            continue
+        taken.add(memory.path)
+        creates[id_] = memory
+    return Captured(
+        creates=tuple(creates.values()),
+        rewords=tuple(rewords.values()),
+        quarantined=tuple(quarantined),
+    )
+
+
+def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
+    """Return the hashes of note units that repeat another file's note of the same day."""
+    units = {(one.unit.text_hash, _note_source(one).captured): one for one in placed}
+    found = set()
+    for memory in of_types(state.active, ("note",)) if units else ():
+        source = memory.sources[-1] if memory.sources else None
+        one = units.get((source.text_hash, source.captured)) if source else None
+        if one is not None and source is not None and source.resource != one.resource:
+            found.add(one.hash)
+    return frozenset(found)
+
+
+def _growing(
+    state: State, standing: Iterable[NoteUnit], resources: Collection[str]
+) -> dict[tuple[str, str], list[Memory]]:
+    """Return active notes whose recorded text left its source, by (source, heading).
+
+    Notes with the same heading are in line order, so they are matched in that order.
+    """
+    still = {unit.text_hash for unit in standing}
+    found: dict[tuple[str, str], list[Memory]] = {}
+    notes = of_types(state.active, ("note",)) if resources else ()
+    notes = [memory for memory in notes if memory.first[0] in resources]
+    for memory in sorted(notes, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
+        if memory.sources and memory.sources[-1].text_hash not in still:
+            key = (memory.sources[0].resource, memory.text("title"))
+            found.setdefault(key, []).append(memory)
+    return found
+
+
+def _note_source(one: PlacedNote) -> Source:
+    dated = bool(one.unit.captured)
+    return Source(
+        resource=one.resource,
+        blob=one.blob,
+        lines=one.unit.lines,
+        text_hash=one.unit.text_hash,
+        captured=one.unit.captured if dated else one.committed,
+        captured_from=one.unit.captured_from if dated else "commit",
+    )
+
+
+def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
+    source = _note_source(one)
+    day = source.captured if source.captured_from != "commit" else ""
+    path = state.layout.memory(
+        id_=id_, type_="note", text=one.unit.title or one.unit.text, captured=day
+    )
+    fields = {
+        "id": id_,
+        "type": "note",
+        "title": one.unit.title,
+        "created": now,
+        "generated": Stamp(by=OWN_ACTOR, at=now),
+        "sources": (source,),
+        "origin": "purifier",
+    }
+    return Memory(path=path, fields={k: v for k, v in fields.items() if v}, body=one.unit.text)
+
+
+def _grow(old: Memory, one: PlacedNote, now: datetime) -> Update:
+    former = old.sources[-1].text_hash
+    return Update(
+        id=old.id,
+        fields={
+            "generated": Stamp(by=OWN_ACTOR, at=now),
+            "aliases": tuple(dict.fromkeys((*old.texts("aliases"), former))),
+            "sources": (_note_source(one),),
+        },
+        body=one.unit.text,
+    )

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.candidates import Nominee, in_scope, without_repeats
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import pair_judge, watched
+from memrepo.actions.run.known import Marks
 from memrepo.actions.run.plan import RunPlan
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
@@ -21,9 +22,9 @@ from memrepo.core.state import apply
 from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.ageing import nominated
 from memrepo.policies.matching import Near, Query
-from memrepo.purify.gather import Placed
-from memrepo.purify.intake import (
+from memrepo.read.intake import (
     Cursor,
+    Placed,
     Reader,
     SourceText,
     cursors,
@@ -32,7 +33,6 @@ from memrepo.purify.intake import (
     relocate,
     take_in,
 )
-from memrepo.purify.known import Marks
 from memrepo.read.notes import PlacedNote
 from memrepo.read.shelf import choose, shelf_size
 from memrepo.store.ledger import ledger_of

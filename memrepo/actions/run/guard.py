@@ -7,239 +7,54 @@ of the logic, a run needs an acknowledgement. Secrets are excluded where commits
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 
+import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import prepare
-from memrepo.actions.run.holds import (
-    barred,
-    carried,
-    fingerprints,
-    on_record,
-    part,
-    prints_between,
-    told_apart,
-)
+from memrepo.actions.run.assemble import replaced_pair
 from memrepo.actions.run.ingest import texts_at
-from memrepo.actions.run.judge_choice import CannotJudge, Choice, kind_of
-from memrepo.actions.run.plan import Draft, Mode, RunPlan
+from memrepo.actions.run.known import Former, Known, Marks
+from memrepo.actions.run.plan import Draft, RunPlan, SplitSteps
+from memrepo.actions.run.retire import retire
 from memrepo.actions.work import Work
-from memrepo.config import ConfigError, line_of, parse_config
-from memrepo.core.changes import BULK_OPS, Plan, Step, Write
-from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import digest
-from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION, open_removals
-from memrepo.core.patterns import regex
+from memrepo.core.changes import (
+    BULK_OPS,
+    Change,
+    Create,
+    Delete,
+    Remove,
+    Step,
+    Update,
+    Write,
+    fingerprints,
+    prints_of,
+)
+from memrepo.core.manifest import CARRIED, Removal, open_removals
+from memrepo.core.memory import Memory
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
-from memrepo.core.times import format_time
+from memrepo.merge.statements import contains
+from memrepo.merge.tombstones import (
+    Corrected,
+    Tombstone,
+    Tombstones,
+    corrected_in,
+    describe_bar,
+    tombstones_in,
+)
 from memrepo.policies.upkeep import interlock, losses
-from memrepo.purify.intake import Reader, cursors
+from memrepo.read.intake import Reader, cursors
 from memrepo.store import history
-from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.history import Entry
-from memrepo.store.settings import clone_name, is_called
 from memrepo.store.tree import read_blob
-
-# -- before a run: ownership, upgrades and resumed answers -----------------------------------------
-
-OWNER = "run.owner"
-_LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
-_SECTION = regex(r"^\s*\[\s*run\s*\]")
-
-
-class NotTheOwner(MemrepoError):
-    """Raised when another clone is the owner of the runs."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, owner: str, here: str) -> None:
-        super().__init__(
-            f"runs are {owner}'s ({OWNER} in memrepo.toml), and this clone is {here}",
-            fix="`memrepo sync` brings what it distils; `memrepo run --take-over` makes this "
-            "clone the one that runs (`git config memrepo.clone NAME` gives it a name)",
-        )
-
-
-class CannotTakeOver(MemrepoError):
-    """Raised when `run.owner` cannot be set because `memrepo.toml` has no line for it."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, path: str, here: str) -> None:
-        super().__init__(
-            f"{path}: found no line for {OWNER} in",
-            fix=f'write owner = "{here}" under [run] by hand and commit it',
-        )
-
-
-def refuse_other(work: Work, *, take_over: bool) -> None:
-    """Raise NotTheOwner if another clone owns the runs, unless this clone is to take over."""
-    owner = work.config.get(OWNER)
-    if owner and not take_over and not is_called(work.store.repo, owner):
-        raise NotTheOwner(owner, clone_name(work.store.repo))
-
-
-def take_over(work: Work) -> str:
-    """Make this clone the owner of runs. Return a message; empty if it already is the owner.
-
-    The change is a separate commit before the run, so reverting the run does not undo it.
-    """
-    owner, here = work.config.get(OWNER), clone_name(work.store.repo)
-    if owner and is_called(work.store.repo, owner):
-        return ""
-    path = work.tree.layout.config
-    data = work.store.work.read(path)
-    text = (work.tree.files[path] if data is None else data).decode("utf-8")
-    step = Step(
-        op="edit",
-        what=f"Set {OWNER} to {here}",
-        reason="`memrepo run --take-over`",
-        changes=(Write(path=path, data=with_owner(path, text, here).encode("utf-8")),),
-    )
-    landing = prepare(
-        work.store,
-        work.tree.state(),
-        Plan(base=work.tree.commit, steps=(step,)),
-        work.context(),
-        work.call.now,
-        author=work.author,
-    )
-    commit = work.store.land(landing.chain, "take-over")
-    return f"runs are {here}'s from now on ({commit[:10]})"
-
-
-def with_owner(path: str, text: str, owner: str) -> str:
-    """Return the configuration text with `run.owner` set. Raises CannotTakeOver.
-
-    All other bytes are unchanged.
-    """
-    lines = text.split("\n")
-    at = line_of(text, OWNER)
-    section = next((n for n, line in enumerate(lines) if _SECTION.match(line)), None)
-    value = f'owner = "{owner}"'
-    if at:
-        lines[at - 1] = _LINE.sub(lambda m: f'{m[1]}"{owner}"', lines[at - 1])
-    elif section is not None:
-        lines.insert(section + 1, value)
-    else:
-        lines = [*text.rstrip("\n").split("\n"), "", "[run]", value, ""]
-    edited = "\n".join(lines)
-    try:
-        if parse_config(edited).get(OWNER) == owner:
-            return edited
-    except (ConfigError, tomllib.TOMLDecodeError):
-        pass
-    raise CannotTakeOver(path, owner)
-
-
-class UpgradeRequired(MemrepoError):
-    """Raised when the last run used an older version of the logic or of the manifest schema.
-
-    Everything must be judged again.
-    """
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, run: str, found: tuple[int, int]) -> None:
-        super().__init__(
-            f"upgrade required: the last run {run} has logic {found[0]} and schema {found[1]},"
-            f" this memrepo has {LOGIC_VERSION} and {SCHEMA_VERSION}",
-            fix="`memrepo run --acknowledge-upgrade` judges everything again, for review",
-        )
-
-
-class NewerLogic(MemrepoError):
-    """Raised when a newer memrepo made the last run. This version must not write over it."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, run: str) -> None:
-        super().__init__(
-            f"the last run {run} was made by a newer version of memrepo",
-            fix="upgrade memrepo on this machine",
-        )
-
-
-def upgrade_due(work: Work) -> UpgradeRequired | None:
-    """Return the upgrade to acknowledge before a run, or None. Raises NewerLogic."""
-    manifests = reversed(work.tree.manifests[0])
-    last = next(manifests, None)
-    if last is None:
-        return None
-    # A partial run did not judge everything again.
-    whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
-    found = (whole.logic, whole.schema)
-    if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
-        raise NewerLogic(last.run)
-    return UpgradeRequired(whole.run, found) if found < (LOGIC_VERSION, SCHEMA_VERSION) else None
-
-
-def report_clock(work: Work) -> None:
-    """Warn that a run is dated after the current time, because the last run has a later date."""
-    last = max((m.run for m in work.tree.manifests[0]), default="")
-    if last[:16] > f"{work.call.now:%Y%m%dT%H%M%SZ}":
-        found = f"found {format_time(work.call.now)}, which is before the last run"
-        problem = Problem(
-            path=work.tree.layout.manifest(last),
-            rule="time-before-last-run",
-            severity="warning",
-            message=f"{found}: this run is dated just after it",
-            fix="check the system clock, or the value of `--now`",
-        )
-        work.store.notices.append(problem)
-
-
-PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
-"""Judges whose answers cost money or minutes. The others repeat their answers at no cost."""
-
-
-def resumed(
-    first: Work, mode: str | None, judge: str | None, resume: str | None
-) -> tuple[Mode, str | None, str | None]:
-    """Return the mode, the judge and the run to resume. Raises NotKept.
-
-    `resume` is None for no earlier run, and empty for the newest.
-    """
-    if resume is not None:
-        found = broken_run(first.store.folder, resume)
-        for name, given, was in (("mode", mode, found.mode), ("judge", judge, found.kind)):
-            if given not in (None, was):
-                raise CannotJudge(
-                    f"the run {found.run} that was interrupted had --{name} {was}, not {given}",
-                    fix=f"leave --{name} out, or run without --resume",
-                )
-        mode, judge, resume = found.mode, found.kind, found.run
-    return ("reconciliation" if mode == "reconciliation" else "incremental"), judge, resume
-
-
-def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
-    """Return the store for this run's answers, which also contains those of a resumed run.
-
-    Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
-    a judge that costs nothing.
-    """
-    kind = kind_of(at, choice)
-    if kind not in PAID or choice.now is None:
-        return None
-    there = [
-        b
-        for b in broken_runs(at.store.folder)
-        if (b.mode, b.kind) == (mode, kind) and resume in (None, b.run)
-    ]
-    name = f"{choice.now:%Y%m%dT%H%M%SZ}-{digest([at.tree.commit, mode, kind])[:8]}"
-    new = Broken(run=name, mode=mode, kind=kind)
-    return KeptAnswers(at.store.folder, there[-1] if there else new)
 
 
 # -- decisions of a person: reverted, left out, refused, rejected ---------------------------------
-
-
 def read_decisions(work: Work, plan: RunPlan) -> None:
     """Read the decisions that a person made about earlier runs, as fingerprints."""
-    plan.reverted = taken_back(work)
+    plan.reverted = reverted_prints(work)
     plan.left_out = frozenset[str]().union(*(m.offered for m in plan.manifests))
     plan.refused = frozenset[str]().union(*(m.refused for m in plan.manifests))
 
@@ -252,7 +67,7 @@ def keep_rejected_out(plan: RunPlan) -> None:
     if bars.dropped:
         plan.counts = {**plan.counts, "barred": len(bars.dropped)}
     plan.warnings += problems
-    plan.parted = part(
+    plan.parted = split_steps(
         steps,
         plan.reverted,
         bars.dropped | plan.refused,
@@ -263,7 +78,7 @@ def keep_rejected_out(plan: RunPlan) -> None:
     plan.refused |= bars.dropped
 
 
-def taken_back(work: Work) -> frozenset[str]:
+def reverted_prints(work: Work) -> frozenset[str]:
     """Return the fingerprints of decisions that were reverted and are not in effect again.
 
     A revert by memrepo lists them. A revert by git removes the manifest of a run. If git restored a
@@ -320,8 +135,6 @@ def _prints_between(work: Work, entry: Entry, gone: Collection[str] | None) -> f
 
 
 # -- removals --------------------------------------------------------------------------------------
-
-
 def hold_removals(work: Work, plan: RunPlan) -> None:
     """Hold back the removals of a run if there are too many.
 
@@ -331,7 +144,7 @@ def hold_removals(work: Work, plan: RunPlan) -> None:
     state, limit = plan.state, plan.max_change_pct
     changes = [change for step in plan.steps for change in step.changes]
     why = "; ".join(filter(None, (interlock(state, changes, limit), *plan.intake.alarms)))
-    stays, held = told_apart(state, plan.steps) if why else (plan.steps, ())
+    stays, held = split_removals(state, plan.steps) if why else (plan.steps, ())
     before, causes = _carried(work, plan, played(state, (*stays, *held)))
     if before and plan.has_own_limit and not why:
         more = [change for step in (*stays, *before) for change in step.changes]
@@ -351,7 +164,7 @@ def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...],
     texts = texts_at(work, cursors(plan.manifests))
     reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
     steps, causes = carried(state, removals, reader, plan.now, "pending")
-    return part(steps, frozenset(), plan.decided).kept, causes
+    return split_steps(steps, frozenset(), plan.decided).kept, causes
 
 
 def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...]:
@@ -381,3 +194,328 @@ def wait_for_review(work: Work, plan: RunPlan, main: Draft) -> Draft:
         changes = (change for step in main.steps for change in step.changes)
         why = interlock(plan.state, changes, plan.max_change_pct)
     return replace(main, wait=why)
+
+
+def split_removals(
+    state: State, steps: Sequence[Step]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps to commit, and the steps that remove active memories."""
+    takes = [can_wait(step) and bool(losses(state, step.changes)) for step in steps]
+    adding = tuple(s for s, taking in zip(steps, takes, strict=True) if not taking)
+    return adding, tuple(s for s, taking in zip(steps, takes, strict=True) if taking)
+
+
+def can_wait(step: Step) -> bool:
+    """Return whether a step can be carried over to later runs. Only such steps are held back."""
+    return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
+
+
+def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
+    """Return pending steps as records for the manifest, with one removal per decision."""
+    found: list[Removal] = []
+    for step in filter(can_wait, steps):
+        if step.op == "supersede":
+            found.append(Removal(op=step.op, memories=step.memory_ids, reason=step.reason, why=why))
+        else:
+            found += [
+                Removal(op=step.op, memories=(id_,), reason=step.reason, why=why)
+                for id_ in step.memory_ids
+            ]
+    return tuple(found)
+
+
+def prints_in(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the fingerprints of all decisions in the given steps."""
+    found: set[str] = set()
+    for step in steps:
+        prints = [p for change in step.changes for p in prints_of(step.op, change)]
+        found |= fingerprints(step.op, step.memory_ids, prints if step.op in BULK_OPS else ())
+    return frozenset(found)
+
+
+def carried(
+    state: State,
+    removals: Sequence[Removal],
+    reader: Reader,
+    now: datetime,
+    run: str,
+) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """Return steps for those pending removals that still apply, and why they are pending.
+
+    A removal no longer applies if the line is back, if a person confirmed the memory, or if it left
+    recall otherwise.
+    """
+    there = state.memories
+    retiring = {
+        removal.memories[0]
+        for removal in removals
+        if removal.op == "retire" and (memory := there.get(removal.memories[0])) is not None
+        if not any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
+    }
+    steps = [*retire(state, None, reader, (), run, now, among=retiring)]
+    pairs = [
+        removal
+        for removal in removals
+        if removal.op == "supersede"
+        if all(i in there and there[i].status == "active" for i in removal.memories)
+    ]
+    if pairs:
+        former = Former(standing=reader.standing, holding=reader.holding)
+        known = Known(state=state, former=former, now=now, marks=Marks(state.memories))
+        made = (replaced_pair(known, r.memories[1], r.memories[0], r.reason) for r in pairs)
+        steps += [step for step in made if step is not None]
+    due = {(step.op, id_) for step in steps for id_ in step.memory_ids}
+    why = (r.why for r in removals if (r.op, r.memories[0]) in due)
+    return tuple(steps), tuple(dict.fromkeys(filter(None, why)))
+
+
+_STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
+
+
+class Bars(msgspec.Struct, frozen=True, kw_only=True):
+    """The fingerprints of proposals to drop, and those of proposals to review."""
+
+    dropped: frozenset[str] = frozenset()
+    held: frozenset[str] = frozenset()
+
+
+def barred(
+    state: State,
+    steps: Sequence[Step],
+    left_out: Mapping[tuple[str, str], str],
+    *,
+    whole: bool,
+) -> tuple[tuple[Step, ...], tuple[Problem, ...], Bars]:
+    """Return the steps without rejected statements, with the problems and barred fingerprints.
+
+    `left_out` maps a source text to the tombstone that shortened its unit. `whole` marks a
+    reconciliation, which also reads corrected statements that are still in their sources.
+    """
+    steps = tuple(steps)
+    stones = tombstones_in(state)
+    corrected = corrected_in(state) if steps else None
+    if not (stones or corrected):
+        return steps, stones.problems, Bars()
+    dropped: set[str] = set()
+    held: set[str] = set()
+    told: list[Problem] = []
+    shorter: dict[int, Change] = {}
+    for op, change, memory in _news(state, steps):
+        said, update = memory, None
+        if stones.bar_whole(memory) is None:
+            update = stones.shortening(memory)
+        if update is not None and update.body is not None:
+            change = shorter[id(change)] = _with_body(change, update)
+            said = memory.with_fields(update.fields, update.body)
+        if stone := _corrected(corrected, said, whole) if corrected else None:
+            dropped |= prints_of(op, change)
+            told.append(_left_out_problem(memory, stone, "corrected-left-out", "left out: it says"))
+        elif stone := stones.bar(said):
+            dropped |= prints_of(op, change)
+            told.append(_left_out_problem(memory, stone, "rejected-left-out", "left out: it says"))
+        elif stone := stones.near(said) or _repeats_left_out(stones, said, left_out):
+            held |= prints_of(op, change)
+            what = "waits for review: it is close to"
+            told.append(_left_out_problem(memory, stone, "rejected-similar", what))
+    if shorter:
+        steps = tuple(
+            replace(step, changes=tuple(shorter.get(id(c), c) for c in step.changes))
+            for step in steps
+        )
+    bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
+    return steps, (*stones.problems, *told), bars
+
+
+def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
+    """Return the correction that bars a new memory's text wherever it occurs, or None.
+
+    Memories without sources, such as those written by a person, are never barred.
+    """
+    stone = corrected.bar_whole(memory) if memory.sources else None
+    if stone is None:
+        return None
+    dated = (
+        (s.resource, "" if s.captured_from == "commit" else s.captured) for s in memory.sources
+    )
+    return stone if all(corrected.binds(stone, *place, whole=whole) for place in dated) else None
+
+
+def _with_body(change: Change, update: Update) -> Change:
+    match change:
+        case Create(memory=memory):
+            return replace(change, memory=memory.with_fields(update.fields, update.body))
+        case Update(fields=fields):
+            return replace(change, fields={**fields, **update.fields}, body=update.body)
+        case _:
+            return change
+
+
+def _repeats_left_out(
+    stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
+) -> Tombstone | None:
+    """Return the tombstone that shortened a memory's source, if the memory repeats its words."""
+    if memory.is_note:
+        return None
+    for source in memory.sources:
+        for (_, text), key in left_out.items():
+            stone = stones.found.get(key) if text == source.text_hash else None
+            if stone is not None and contains(stone.tokens, memory.said):
+                return stone
+    return None
+
+
+def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Memory]]:
+    """Yield (operation, change, memory) for each change that gives a memory a new statement."""
+    for step in steps:
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    yield step.op, change, memory
+                case Update(id=id_, fields=fields, body=body):
+                    old = state.memories.get(id_)
+                    if old is None or old.status == "forgotten":
+                        continue
+                    if body is not None or not fields.keys().isdisjoint(_STATEMENT_FIELDS):
+                        yield step.op, change, old.with_fields(fields, body)
+                case Remove() | Write() | Delete():
+                    pass
+
+
+def _left_out_problem(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
+    how, way = describe_bar(stone.key)
+    return Problem(
+        path=memory.path,
+        rule=rule,
+        severity="warning",
+        message=f"{memory.id} {what} what was {how}",
+        fix=way,
+    )
+
+
+def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
+    """Return every fingerprint that decisions between two states could have, by memory.
+
+    This is for changes without recorded decisions. An extra fingerprint does no harm.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for id_ in {*before.memories, *after.memories}:
+        old, new = before.memories.get(id_), after.memories.get(id_)
+        if old is new or old == new:
+            continue
+        if old is None or new is None:
+            found[id_] = fingerprints("create" if old is None else "prune", (id_,))
+            continue
+        fields = {k: v for k, v in new.fields.items() if old.fields.get(k) != v}
+        update = Update(id=id_, fields=fields, body=new.body if new.body != old.body else None)
+        prints = {p for op in BULK_OPS for p in prints_of(op, update)}
+        prints |= {p for other in fields.get("superseded_by", ()) for p in _pair_prints(id_, other)}
+        if fields.get("status") in _RESTING:
+            prints |= fingerprints(_RESTING[fields["status"]], (id_,))
+        found[id_] = frozenset(prints)
+    return found
+
+
+_RESTING = {"archived": "archive", "forgotten": "forget"}
+
+
+def _pair_prints(one: str, other: str) -> frozenset[str]:
+    return fingerprints("supersede", (one, other))
+
+
+REVERTED = "the same changes were reverted before"
+
+LEFT_OUT = "it was left out when a run was accepted"
+
+SIMILAR = "what it says is close to what was rejected"
+
+
+def split_steps(
+    steps: Sequence[Step],
+    taken_back: frozenset[str],
+    refused: frozenset[str] = frozenset(),
+    *,
+    similar: frozenset[str] = frozenset(),
+    offered: frozenset[str] = frozenset(),
+) -> SplitSteps:
+    """Split steps by fingerprint into kept, pending and refused steps.
+
+    Reverted decisions, texts `similar` to rejected ones, and decisions `offered` again become
+    pending. A decision that needs a pending or refused memory is treated like that memory.
+    """
+    rest, out = _split_by_print(steps, refused)
+    # The judgement of a note remains, even if the resulting memory was refused.
+    rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
+    kept, held = _split_by_print(rest, taken_back | similar | offered)
+    others, alike = _split_by_print(held, similar)
+    others, again = _split_by_print(others, offered - taken_back)
+    causes = ((alike, SIMILAR), (others, REVERTED), (again, LEFT_OUT))
+    why = [said for steps, said in causes if steps]
+    held_ids, refused_ids = _created(held), _created(out)
+    return SplitSteps(
+        kept=_without_twins(kept, held_ids | refused_ids),
+        held=_without_twins(held, refused_ids),
+        refused=out,
+        held_ids=held_ids,
+        refused_ids=refused_ids,
+        why="; ".join(why),
+    )
+
+
+def _split_by_print(
+    steps: Sequence[Step], prints: frozenset[str]
+) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Split steps into those to keep and those excluded by fingerprint or by memory."""
+    stay: list[Step] = []
+    leave: list[Step] = []
+    gone: set[str] = set()
+    for step in steps:
+        if step.op in BULK_OPS:
+            hit = [bool(prints_of(step.op, c) & prints) for c in step.changes]
+            out = [c for c, yes in zip(step.changes, hit, strict=True) if yes]
+            stay += _some(step, [c for c, yes in zip(step.changes, hit, strict=True) if not yes])
+            leave += _some(step, out)
+            gone |= {id_ for change in out if isinstance(change, Create) for id_ in _ids(change)}
+        elif fingerprints(step.op, step.memory_ids) & prints or gone & set(step.memory_ids):
+            leave.append(step)
+        else:
+            stay.append(step)
+    return tuple(stay), tuple(leave)
+
+
+def _without_twins(steps: tuple[Step, ...], gone: frozenset[str]) -> tuple[Step, ...]:
+    """Remove duplicate marks that refer to memories that will not be created."""
+    return tuple(
+        replace(step, changes=tuple(_without_twin(change, gone) for change in step.changes))
+        for step in steps
+    )
+
+
+def _without_twin(change: Change, gone: frozenset[str]) -> Change:
+    if not isinstance(change, Create) or change.memory.text("duplicate_of") not in gone:
+        return change
+    fields: dict[str, None] = {"duplicate_of": None}
+    if change.memory.standing == "probable_duplicate":
+        fields["standing"] = None
+    return Create(memory=change.memory.with_fields(fields))
+
+
+def _created(steps: Sequence[Step]) -> frozenset[str]:
+    return frozenset(id_ for s in steps if s.op == "create" for id_ in s.memory_ids)
+
+
+def _some(step: Step, changes: Sequence[Change]) -> list[Step]:
+    if not changes:
+        return []
+    if len(changes) == len(step.changes):
+        return [step]
+    return [replace(step, changes=tuple(changes))]
+
+
+def _ids(change: Change) -> tuple[str, ...]:
+    match change:
+        case Create(memory=memory):
+            return (memory.id,)
+        case Update(id=id_) | Remove(id=id_):
+            return (id_,)
+        case Write() | Delete():
+            return ()

@@ -23,7 +23,7 @@ from memrepo.core.messages import MAX_STEPS, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.times import local_day
-from memrepo.purify.intake import Cursor, SourceText, is_mostly_in, lines_of
+from memrepo.read.intake import Cursor, SourceText, is_mostly_in, lines_of
 from memrepo.read.sources import SourceRules, kind_of
 from memrepo.store import history, settings
 from memrepo.store.lock import scratch

@@ -8,13 +8,14 @@ callbacks.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from memrepo.actions.run.ingest import Ahead, ahead, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
@@ -33,16 +34,17 @@ from memrepo.core.judge import (
     Verdict,
     VerificationRequest,
 )
+from memrepo.core.manifest import read_manifests
 from memrepo.core.memory import Gist
 from memrepo.core.messages import counted
 from memrepo.keys import BY_NAME
+from memrepo.read.intake import Cursor, cursors
+from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
-    from memrepo.judges.budget import Limit, Price
-    from memrepo.judges.claude import Claude
     from memrepo.judges.command import Command
-    from memrepo.judges.openai_api import OpenAI
-
+    from memrepo.judges.model import Limit, Price
+    from memrepo.judges.services import Claude, OpenAI
 
 SESSION = "judging"
 """Folder with the answers of a judging session, in the common git directory."""
@@ -91,8 +93,7 @@ def judge_of(work: Work, choice: Choice) -> Judge:
         case "replay":
             return _replay(work, choice)
         case "session":
-            from memrepo.judges.model import ModelJudge
-            from memrepo.judges.replay import Session
+            from memrepo.judges.model import ModelJudge, Session
 
             return ModelJudge(Session(work.store.folder / SESSION))
         case _:
@@ -114,8 +115,7 @@ def kind_of(work: Work, choice: Choice) -> str:
 
 
 def _replay(work: Work, choice: Choice) -> Judge:
-    from memrepo.judges.model import ModelJudge
-    from memrepo.judges.replay import Replay
+    from memrepo.judges.model import ModelJudge, Replay
 
     folder = choice.replay
     if folder is None and (setting := outside(work).get("judge.recordings")):
@@ -130,9 +130,7 @@ def _replay(work: Work, choice: Choice) -> Judge:
 
 def _live(work: Work, name: str, choice: Choice) -> Judge:
     """Return a program or service as judge, with a budget and a recorder of answers."""
-    from memrepo.judges.budget import Budgeted
-    from memrepo.judges.model import Backend, ModelJudge
-    from memrepo.judges.replay import Recording
+    from memrepo.judges.model import Backend, Budgeted, ModelJudge, Recording
 
     price: Price | None = None
     backend: Backend
@@ -158,7 +156,7 @@ def _live(work: Work, name: str, choice: Choice) -> Judge:
 
 def _claude(work: Work) -> Claude:
     """Return the judge that uses the Claude Messages API, as configured."""
-    from memrepo.judges.claude import Claude
+    from memrepo.judges.services import Claude
 
     get = work.config.get
     base = outside(work).get("judge.base_url")
@@ -195,7 +193,7 @@ def refuse_unable(work: Work) -> str:
 
 
 def _price(work: Work, model: str | None) -> Price | None:
-    from memrepo.judges.budget import Price
+    from memrepo.judges.model import Price
 
     four = work.config.get("judge.prices").get(model)
     if four is None:
@@ -211,7 +209,7 @@ def _own_model(work: Work) -> str:
 
 def _openai(work: Work) -> OpenAI:
     """Return the judge that uses an OpenAI-compatible API, as configured."""
-    from memrepo.judges.openai_api import OpenAI
+    from memrepo.judges.services import OpenAI
 
     get = work.config.get
     model = _own_model(work)
@@ -276,7 +274,7 @@ def price_of(work: Work, choice: Choice) -> Price | None:
 def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
     """Return the spending limits for the run, the day and the month."""
     from memrepo.core.manifest import read_manifests, spent_in_day, spent_in_month
-    from memrepo.judges.budget import Limit
+    from memrepo.judges.model import Limit
 
     get = work.config.get
     usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")
@@ -319,7 +317,7 @@ NIGHT = ("A line of a daily log that says in about fifteen words what was decide
 
 def usable_judges(work: Work) -> tuple[Usable, ...]:
     """Return whether each judge that can be chosen by name can run on this machine."""
-    from memrepo.judges.budget import by_lines
+    from memrepo.judges.model import by_lines
 
     found = []
     for name in ("anthropic", "claude", "openclaw", "openai"):
@@ -347,7 +345,9 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
 
 
 Tick = Callable[[str], None]
+
 Q = TypeVar("Q")
+
 A = TypeVar("A")
 
 
@@ -435,3 +435,73 @@ def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
         return read(blob)
 
     return reading
+
+
+PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
+"""Judges whose answers cost money or minutes. The others repeat their answers at no cost."""
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """The expected questions by kind, and the expected tokens and cost of a run.
+
+    `over` names the limit that would stop the run early, if any.
+    """
+
+    usage: Usage
+    questions: Mapping[str, int]
+    news: Ahead
+    lines: int = 0
+    over: str = ""
+
+    @property
+    def said(self) -> str:
+        """Return the estimate as a text."""
+        used = self.usage
+        if not used.calls:
+            return "the next run would ask nothing that costs"
+        cost = "price unknown" if used.cost_usd is None else f"about {used.cost_usd:.4f} USD"
+        calls = counted(used.calls, "question", "questions")
+        return (
+            f"the next run reads {counted(self.lines, 'new line', 'new lines')}: about {calls},"
+            f" {used.total} tokens, {cost}"
+        )
+
+
+def estimate_of(work: Work, choice: Choice, *, force: bool = False) -> Estimate:
+    """Return the estimate for the next run.
+
+    Raise the errors a run would raise before its first question.
+    """
+    judge_of(work, choice)
+    news = ahead(work, force=force)
+    if kind_of(work, choice) not in PAID:
+        return Estimate(usage=Usage(), questions={}, news=news)
+    from memrepo.judges.model import by_lines
+
+    lines = list(_new_lines(work, news))
+    usage, questions = by_lines(lines, price_of(work, choice))
+    limits = limits_of(work, choice)
+    over = (limit.over(usage.cost_usd or 0.0, usage.total) for limit in limits)
+    return Estimate(
+        usage=usage,
+        questions=questions,
+        news=news,
+        lines=len(lines),
+        over=next(filter(None, over), ""),
+    )
+
+
+def _new_lines(work: Work, news: Ahead) -> Iterator[str]:
+    """Yield the lines of current sources that no run has consumed."""
+    cursor = cursors(read_manifests(work.tree.files, work.tree.layout)[0])
+    for text in texts_at(work, cursor, news.blobs):
+        if text.blob and not cursor.get(text.resource, Cursor()).is_at(text.blob):
+            last = cursor.get(text.resource, Cursor()).last
+            data = news.fresh.get(text.resource)
+            whole = read_blob(work.store.repo, text.blob) if data is None else data
+            old = read_blob(work.store.repo, last).splitlines() if last else ()
+            known = frozenset(old)
+            for line in whole.splitlines():
+                shown = line.decode("utf-8", "replace")
+                if line not in known and any(map(str.isalnum, shown)) and shown[:1] != "#":
+                    yield shown

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Part, Waiting, all_waiting, is_wish, put_away
-from memrepo.actions.run.guard import wait_for_review
-from memrepo.actions.run.holds import on_record, prints_in
+from memrepo.actions.run.guard import on_record, prints_in, wait_for_review
 from memrepo.actions.run.plan import Draft, RunPlan, Units
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections

@@ -13,10 +13,15 @@ from typing import Any, Literal
 import msgspec
 
 from memrepo.actions.run.assemble import Assembled
-from memrepo.actions.run.candidates import Nominee
-from memrepo.actions.run.holds import Parted
+from memrepo.actions.run.candidates import Gathered, Nominee
+from memrepo.actions.run.contradictions import Statements
 from memrepo.actions.run.ingest import Ingested
-from memrepo.core.changes import Delete, Step, Write
+from memrepo.actions.run.known import Marks
+from memrepo.core.changes import (
+    Delete,
+    Step,
+    Write,
+)
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
 from memrepo.core.manifest import Consumed, Receipt, Recorded, Removal
 from memrepo.core.problems import Problem
@@ -24,15 +29,14 @@ from memrepo.core.state import Files, State
 from memrepo.judges.asking import Failure, Kept
 from memrepo.policies.matching import Near
 from memrepo.policies.rules import ContradictionRules, Size
-from memrepo.purify.decisions import Statements
-from memrepo.purify.gather import Gathered
-from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import Marks
+from memrepo.read.intake import Intake, Reader, SourceText
 from memrepo.store.history import Entry
 
 Mode = Literal["incremental", "reconciliation"]
+
 STAGES = ("ingest", "purify", "lifecycle", "consolidation")
 """The stages of a run in order. A reconciliation has only the first two."""
+
 Units = Collection[tuple[str, str]]
 """Units of sources as (resource, hash)."""
 
@@ -155,7 +159,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     problems: tuple[Problem, ...] = ()
     """Problems to show. Those found while judging are also recorded, as `warnings`."""
     warnings: tuple[Problem, ...] = ()
-    parted: Parted = msgspec.field(default_factory=lambda: Parted(kept=(), held=()))
+    parted: SplitSteps = msgspec.field(default_factory=lambda: SplitSteps(kept=(), held=()))
     removals: tuple[Step, ...] = ()
     """Steps that remove memories and are pending."""
     removal_reasons: tuple[str, ...] = ()
@@ -199,3 +203,26 @@ class RunPlan(msgspec.Struct, kw_only=True):
     def removal_reason(self) -> str:
         """Return the reason why the removals are pending, as text."""
         return "; ".join(dict.fromkeys(filter(None, self.removal_reasons)))
+
+
+class SplitSteps(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps to commit, the steps that need review, and the steps refused for good.
+
+    `held_ids` and `refused_ids` are the memories whose creation is pending or refused.
+    """
+
+    kept: tuple[Step, ...]
+    held: tuple[Step, ...]
+    refused: tuple[Step, ...] = ()
+    held_ids: frozenset[str] = frozenset()
+    refused_ids: frozenset[str] = frozenset()
+    why: str = ""
+    """Why the held steps are pending."""
+
+    @property
+    def open_ids(self) -> frozenset[str]:
+        """Return every memory that a pending step concerns.
+
+        The units that support it remain open.
+        """
+        return self.held_ids | {id_ for step in self.held for id_ in step.memory_ids}

@@ -24,20 +24,34 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.core.changes import Step, Update
+from memrepo.actions.run.assemble import PENDING
+from memrepo.actions.run.known import Marks, elsewhere, prior_of
+from memrepo.core import corrections
+from memrepo.core.changes import Step, Update, Write
+from memrepo.core.corrections import Correction, Side, corrections_of
 from memrepo.core.ids import visible
-from memrepo.core.memory import SOURCE_COUNT, Memory, Retired, Source, hashes_of, listed_places
+from memrepo.core.memory import (
+    OWN_ACTOR,
+    SOURCE_COUNT,
+    Memory,
+    Retired,
+    Source,
+    hashes_of,
+    listed_places,
+)
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
+from memrepo.judges.offline import noticed
+from memrepo.policies.claims import held_by_person, only_reflecting, unite, worded_by_person
 from memrepo.policies.links import find_directives
+from memrepo.policies.standing import links_of, still_contested
 from memrepo.policies.upkeep import archive, unarchive
-from memrepo.purify.clusters import only_reflecting
-from memrepo.purify.intake import Intake, Reader, SourceText
-from memrepo.purify.known import Marks, elsewhere, held_by_person, unite, worded_by_person
+from memrepo.read.intake import Intake, Reader, SourceText
 from memrepo.read.thoughts import Unit
 
 DONE = "its box was ticked"
+
 _Ticks = dict[str, tuple[str, str]]
 """Maps the text hash of a line to its resource and unit hash."""
 
@@ -56,9 +70,9 @@ def ticking(
     steps: list[Step] = []
     behind: dict[str, frozenset[tuple[str, str]]] = {}
     for memory in marks.with_hashes(done.keys() | opened.keys()):
-        if memory.status == "active" and (place := _place(memory, done)):
+        if memory.status == "active" and (place := _changed_place(memory, done)):
             steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
-        elif memory.status == "archived" and (place := _place(memory, opened)):
+        elif memory.status == "archived" and (place := _changed_place(memory, opened)):
             steps.append(unarchive(memory, f"its box is open again in {place[0]}"))
         else:
             continue
@@ -66,7 +80,7 @@ def ticking(
     return tuple(steps), behind
 
 
-def _place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
+def _changed_place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
     """Return the (resource, unit hash) of a memory's line if its box changed, otherwise None."""
     hashes = (hash_ for s in memory.sources for hash_ in memory.wordings(s))
     return next((boxes[hash_] for hash_ in hashes if hash_ in boxes), None)
@@ -104,6 +118,7 @@ def _logged(
 
 
 STANDING = "retire_candidate"
+
 _Gone = Mapping[str, frozenset[str]]
 """Maps a source's path to the text hashes that were removed from it."""
 
@@ -127,14 +142,16 @@ def retire(
     kept = set(spared)
     asked = (
         memory
-        for memory in _asked(state, gone, marks)
+        for memory in _suspects(state, gone, marks)
         if memory.id not in kept and (among is None or memory.id in among)
     )
     found: dict[str, list[Memory]] = defaultdict(list)
     for memory, path in _without_places(state, asked, gone, reader):
         if not elsewhere(memory, reader.holding):
             found[path].append(memory)
-    return tuple(_step(path, members, reader, run, now) for path, members in sorted(found.items()))
+    return tuple(
+        _retiring(path, members, reader, run, now) for path, members in sorted(found.items())
+    )
 
 
 def relisted(
@@ -142,7 +159,7 @@ def relisted(
 ) -> tuple[Step, ...]:
     """Return the step that lists other places for memories whose listed places are all gone."""
     kept = set(spared)
-    asked = (m for m in _asked(state, gone, marks) if m.has(SOURCE_COUNT) and m.id not in kept)
+    asked = (m for m in _suspects(state, gone, marks) if m.has(SOURCE_COUNT) and m.id not in kept)
     changes = tuple(
         Update(id=memory.id, fields={"sources": _relisted(memory, places)})
         for memory, _ in _without_places(state, asked, gone, reader)
@@ -167,7 +184,7 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
     return listed_places(unite(tuple(found), memory.sources))
 
 
-def _asked(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
+def _suspects(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
     """Return the memories that may have lost some evidence."""
     if gone is not None and marks is not None:
         return marks.with_hashes(frozenset[str]().union(*gone.values()))
@@ -181,10 +198,12 @@ def _without_places(
     for memory in asked:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue
-        lost = [s.resource for s in memory.sources if _left(memory, s, gone)]
+        lost = [s.resource for s in memory.sources if _may_have_left(memory, s, gone)]
         if gone is not None and not lost:
             lost = sorted(_unlisted(memory, gone))
-        if lost and not any(_stands(state, memory, s, reader.standing) for s in memory.sources):
+        if lost and not any(
+            _has_evidence(state, memory, s, reader.standing) for s in memory.sources
+        ):
             yield memory, lost[0]
 
 
@@ -200,7 +219,7 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     return frozenset(resource for resource, left in gone.items() if hashes & left)
 
 
-def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
+def _may_have_left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
     """Return whether a memory's line may be gone from a source. A person's own wording has none."""
     hashes = memory.wordings(source) - {""}
     if gone is None:
@@ -208,7 +227,7 @@ def _left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
     return not hashes.isdisjoint(gone.get(source.resource, ()))
 
 
-def _stands(
+def _has_evidence(
     state: State, memory: Memory, source: Source, standing: Callable[[str], frozenset[str]]
 ) -> bool:
     """Return whether a piece of evidence still exists. A promoted note counts as existing."""
@@ -216,7 +235,7 @@ def _stands(
     return noted or not memory.wordings(source).isdisjoint(standing(source.resource))
 
 
-def _step(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:
+def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:
     still_there = bool(reader.standing(path))
     reason = "text_removed" if still_there else "source_removed"
     resting = {"status": "archived", "archived_at": now}
@@ -241,16 +260,19 @@ def _step(path: str, members: list[Memory], reader: Reader, run: str, now: datet
 
 
 REQUEST = "request-in-text"
+
 _KEEP = regex(
     r"(?:(?:^|[.!?:;,(\n][^\S\n]*|\bplease )remember this"
     r"|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
     re.I,
 )
+
 _DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I)
+
 _LENGTH, _NAMED = 80, 3
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class NewText(msgspec.Struct, frozen=True, kw_only=True):
     """A text that a run ingested, with its place and the memories made from it."""
 
     path: str
@@ -259,21 +281,23 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     became: tuple[str, ...] = ()
 
 
-def requests(said: Iterable[Said], memories: Mapping[str, Memory]) -> Iterator[Problem]:
+def requests(said: Iterable[NewText], memories: Mapping[str, Memory]) -> Iterator[Problem]:
     """Yield a warning for each instruction in a text, with the command to carry it out."""
     for one in said:
         for directive in find_directives(one.text):
             word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
-            yield _told(one, word, f"`echo {shlex.quote(word)} | memrepo directives`")
+            yield _request(one, word, f"`echo {shlex.quote(word)} | memrepo directives`")
         if _KEEP.search(one.text):
             ids = [id_ for id_ in one.became if not _is_note(memories, id_)]
             fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_NAMED])
-            yield _told(one, "to be remembered", fix or "`memrepo add` what is meant")
+            yield _request(one, "to be remembered", fix or "`memrepo add` what is meant")
         for found in _DROP.finditer(one.text):
             about = " ".join(found[1].split()).rstrip(" '-")
             hits = _about(about, memories)
             fix = " or ".join(f"`memrepo archive {m.id}`" for m in hits[:_NAMED])
-            yield _told(one, f"to forget about {about}", fix or "nothing here says so by this name")
+            yield _request(
+                one, f"to forget about {about}", fix or "nothing here says so by this name"
+            )
 
 
 def may_ask(text: str) -> bool:
@@ -281,7 +305,7 @@ def may_ask(text: str) -> bool:
     return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
 
 
-def _told(said: Said, what: str, fix: str) -> Problem:
+def _request(said: NewText, what: str, fix: str) -> Problem:
     what = visible(what)
     what = what if len(what) <= _LENGTH else f"{what[: _LENGTH - 1]}…"
     return Problem(
@@ -310,3 +334,87 @@ def _about(word: str, memories: Mapping[str, Memory]) -> list[Memory]:
         ),
         key=lambda m: m.path,
     )
+
+
+def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
+    """Yield steps to end contradictions that rules raised and that a run's steps resolved.
+
+    An edited line may no longer contradict the other, or one memory may have left recall. A
+    contradiction remains if a person examined it or if another memory still contradicts it.
+    """
+    updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
+    changed = {update.id for update in updates}
+    flagged = {frozenset(step.memories) for step in steps if step.op == "flag"}
+    cases = [
+        case
+        for _, case in sorted(corrections_of(state).cases.items() if changed else ())
+        if case.kind == "contradiction" and (case.verdict, case.by) == ("flagged", OWN_ACTOR)
+        if not changed.isdisjoint(case.memories) and frozenset(case.memories) not in flagged
+    ]
+    now_are = {i: state.memories[i] for c in cases for i in c.memories if i in state.memories}
+    for update in updates:
+        if update.id in now_are:
+            now_are[update.id] = now_are[update.id].with_fields(update.fields, update.body)
+    for case in cases:
+        sides = [now_are[i] for i in case.memories if i in now_are]
+        active = [memory for memory in sides if memory.status == "active"]
+        if len(active) == len(case.sides) and noticed(*map(prior_of, active)) is None:
+            step = _closed(state, case, active, now)
+        elif len(active) == 1 and _is_calm(active[0], state, now_are):
+            step = _ended(active[0])
+        else:
+            continue
+        for update in (c for c in step.changes if isinstance(c, Update)):
+            now_are[update.id] = now_are[update.id].with_fields(update.fields)
+        yield step
+
+
+def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:
+    """Return whether a contested memory is no longer contradicted by any active memory."""
+
+    def active(id_: str) -> bool:
+        other = now_are.get(id_) or state.memories.get(id_)
+        return other is not None and other.status == "active"
+
+    return memory.standing == "contested" and not still_contested(memory, active, "")
+
+
+def _ended(memory: Memory) -> Step:
+    """Return the step that ends a memory's status as contested."""
+    return Step(
+        op="resolve",
+        reason="what contradicted it is no longer active",
+        changes=(Update(id=memory.id, fields={"standing": None}),),
+    )
+
+
+def _closed(state: State, case: Correction, sides: Sequence[Memory], now: datetime) -> Step:
+    """Return the step that records both memories of a contradiction as valid."""
+    updates = []
+    for memory, other in (sides, sides[::-1]):
+        links = tuple(
+            x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
+        )
+        fields: dict[str, object] = {"links": links or None}
+        if memory.standing == "contested" and not any(x.type == "contradicts" for x in links):
+            fields["standing"] = None
+        updates.append(Update(id=memory.id, fields=fields))
+    first, second = sides
+    decided = replace(
+        case,
+        verdict="both",
+        sides=(Side(memory=first.id, text=first.body), Side(memory=second.id, text=second.body)),
+        decided=now,
+        run=PENDING,
+        reason=_EDITED,
+    )
+    path = corrections_of(state).place(state.layout, decided)
+    return Step(
+        op="resolve",
+        reason=_EDITED,
+        changes=(*updates, Write(path=path, data=corrections.written(path, decided))),
+        memories=(first.id, second.id),
+    )
+
+
+_EDITED = "a line was edited, and the two no longer contradict each other"

@@ -16,18 +16,7 @@ from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import decide
 from memrepo.actions.run.gather import gather_sources, read_commit
-from memrepo.actions.run.guard import (
-    hold_removals,
-    keep_rejected_out,
-    kept_for,
-    read_decisions,
-    refuse_other,
-    report_clock,
-    resumed,
-    take_over,
-    upgrade_due,
-)
-from memrepo.actions.run.hand_edits import claim_edits, refuse_emptied
+from memrepo.actions.run.guard import hold_removals, keep_rejected_out, read_decisions
 from memrepo.actions.run.ingest import take_in
 from memrepo.actions.run.judge import judge
 from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
@@ -39,6 +28,16 @@ from memrepo.actions.run.land import (
     waiting_of,
 )
 from memrepo.actions.run.plan import STAGES, Mode, RunPlan
+from memrepo.actions.run.preconditions import (
+    claim_edits,
+    kept_for,
+    refuse_emptied,
+    refuse_other,
+    report_clock,
+    resumed,
+    take_over,
+    upgrade_due,
+)
 from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Result, first_run, is_first, reported, result_of
 from memrepo.actions.run.timetable import superseded
@@ -322,10 +321,10 @@ def _report(first: Work) -> Report:
 
 def _estimated(work: Work, request: Request) -> Result:
     """Return an estimate of the run's questions, without locking, asking or writing anything."""
-    from memrepo.actions.run.estimate import estimated
+    from memrepo.actions.run.judge_choice import estimate_of
 
     at, plan = work.refreshed(), _asked(work, request)
-    found = estimated(at, _choice(at, request), force=request.force)
+    found = estimate_of(at, _choice(at, request), force=request.force)
     plan.status, plan.ingested, plan.why = "estimate", found.news.done, found.over
     plan.base = plan.head = at.tree.commit
     plan.used = found.usage

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
-from memrepo.actions.run.guard import refuse_other
 from memrepo.actions.run.judge_choice import SESSION
+from memrepo.actions.run.preconditions import refuse_other
 from memrepo.actions.run.telemetry import Result as RunResult
 from memrepo.actions.run.telemetry import reported
 from memrepo.actions.work import Work
@@ -93,7 +93,7 @@ def _answer(work: Work, file: str) -> str:
 
 def _go_on(work: Work, request: Request) -> Result:
     """Run with the answers given so far. Return the next question or the final result."""
-    from memrepo.judges.replay import Unanswered
+    from memrepo.judges.model import Unanswered
 
     at = work.refreshed()
     asked = run.Request(

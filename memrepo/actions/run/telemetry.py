@@ -18,10 +18,10 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.request import VerbResult
-from memrepo.actions.run.guard import UpgradeRequired
-from memrepo.actions.run.holds import on_record
+from memrepo.actions.run.guard import on_record
 from memrepo.actions.run.ingest import Ingested, followed
 from memrepo.actions.run.plan import Mode, RunPlan
+from memrepo.actions.run.preconditions import UpgradeRequired
 from memrepo.actions.run.report import Report
 from memrepo.actions.run.timetable import (
     LAST,

@@ -18,8 +18,11 @@ from memrepo.store import settings, telemetry
 from memrepo.views.report import RunSummary
 
 BY = "memrepo.schedule.by"
+
 SINCE = "memrepo.schedule.since"
+
 CRON_ZONE = "memrepo.schedule.cron-zone"
+
 LAST = "last-run.json"
 
 
@@ -72,7 +75,7 @@ def timetable(work: Work, now: datetime) -> Schedule:
     here, record = settings.local(work.store.repo), last_record(work)
     cadence, zone = work.config.cadence, work.config.zone
     by = here.get(BY, "")
-    times = [_time(here.get(SINCE, "")), _time(record.get("succeeded", ""))]
+    times = [_parsed_time(here.get(SINCE, "")), _parsed_time(record.get("succeeded", ""))]
     since = max((t for t in times if t is not None), default=None)
     count = missed(since, now, cadence, zone) if by and since else 0
     failed = record.get("failed")
@@ -92,7 +95,7 @@ def timetable(work: Work, now: datetime) -> Schedule:
     )
 
 
-def _time(text: object) -> datetime | None:
+def _parsed_time(text: object) -> datetime | None:
     try:
         return parse_time(str(text))
     except ValueError:

@@ -19,14 +19,13 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.run.contradictions import among
 from memrepo.actions.run.guard import hold_later_removals, played
-from memrepo.actions.run.holds import fingerprints
+from memrepo.actions.run.judge import Clerk, worded_gists, worded_summary
 from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.plan import RunPlan
-from memrepo.actions.run.wording import Clerk, worded_gists, worded_summary
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
-from memrepo.core.changes import Change, Create, Remove, Step
+from memrepo.core.changes import Change, Create, Remove, Step, fingerprints
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge

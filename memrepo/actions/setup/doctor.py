@@ -14,8 +14,7 @@ from memrepo.actions.landing import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.guard import PAID
-from memrepo.actions.run.judge_choice import Choice, kind_of, refuse_unable, usable_judges
+from memrepo.actions.run.judge_choice import PAID, Choice, kind_of, refuse_unable, usable_judges
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup import history_checks
 from memrepo.actions.setup.budgets import hot_budget
@@ -477,10 +476,10 @@ def _next_run(work: Work) -> str:
     choice = Choice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return ""
-    from memrepo.actions.run.estimate import estimated
+    from memrepo.actions.run.judge_choice import estimate_of
 
     try:
-        return estimated(work.refreshed(), choice).said
+        return estimate_of(work.refreshed(), choice).said
     except MemrepoError as error:
         return f"the cost of the next run is unknown: {error.message}"
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import msgspec
 
 from memrepo.actions.hand_merges import back_by_hand, validated
-from memrepo.actions.run.hand_edits import emptied
+from memrepo.actions.run.preconditions import emptied
 from memrepo.actions.work import Work
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.core.messages import counted

@@ -16,7 +16,7 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.work import Work
 from memrepo.core.memory import CLAIM_TYPES, of_types
-from memrepo.purify.intake import Reader
+from memrepo.read.intake import Reader
 from memrepo.read.shelf import shelf_size
 from memrepo.store.tree import read_blob
 

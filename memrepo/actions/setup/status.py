@@ -37,7 +37,7 @@ from memrepo.core.errors import Exit
 from memrepo.core.manifest import Recorded, Removal
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.purify.intake import Reader, cursors, take_in
+from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.store import settings
 from memrepo.store.answers import broken_runs
 from memrepo.store.history import newest

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.request import DryRun, Reason, VerbResult
-from memrepo.actions.run.guard import upgrade_due
+from memrepo.actions.run.preconditions import upgrade_due
 from memrepo.actions.setup.toml_edits import with_value
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.core import codec
@@ -27,7 +27,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
 from memrepo.keys import FORMAT
-from memrepo.purify.known import CROWD
+from memrepo.policies.claims import CROWD
 
 _UNDATED = regex(r"(?<=/)undated/[0-9a-f]{2}/(?=[^/]+$)")
 Migration: TypeAlias = Callable[[State], Sequence[Change]]

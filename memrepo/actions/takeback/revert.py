@@ -17,7 +17,7 @@ from memrepo.actions.landing import chain, listed_steps
 from memrepo.actions.past.log import NoSuchRun, landing_of
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
-from memrepo.actions.run.hand_edits import CLAIMED
+from memrepo.actions.run.preconditions import CLAIMED
 from memrepo.actions.takeback import inverse
 from memrepo.actions.takeback.inverse import Taken, Undone, restored
 from memrepo.actions.work import Work

@@ -27,9 +27,8 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.core.times import local_day
 from memrepo.policies.ageing import class_of
+from memrepo.policies.claims import free_path, route
 from memrepo.policies.matching import akin
-from memrepo.purify.known import free_path
-from memrepo.purify.routes import route
 
 BY_HAND = TYPES[:-1]
 """The types that may be added by hand. Only runs create chunks."""

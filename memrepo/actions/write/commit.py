@@ -36,9 +36,9 @@ from memrepo.core.messages import Context, counted, subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time, local_day
+from memrepo.policies.claims import by_person
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired
-from memrepo.purify.known import by_person
 from memrepo.store.history import RECORD
 from memrepo.views.hot import hot_changes
 

@@ -17,19 +17,80 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.changes import Step, Update
+from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.manifest import Consumed, Recorded
 from memrepo.core.memory import Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
+from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
-from memrepo.purify.gather import Placed
 from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, read_owners
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import Ranked, Taste, rank_file, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
+from memrepo.text.dates import is_date_heading
 from memrepo.text.tokens import content_words
+
+
+class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A unit that a run reads, with its place in the repository."""
+
+    unit: Unit
+    resource: str
+    blob: str
+    committed: str
+    """ISO date of the commit that added the unit. Used if nothing else gives a capture date."""
+    former: str = ""
+    """Text hash of the unit at this place before an edit, or empty."""
+    retrieved: str = ""
+    """How often recall returned the note, for a note promoted because of that."""
+    ranked: Ranked | None = None
+    """Its rank, or None for a unit that is judged in any case."""
+    hint: str = ""
+    """Its type, if nothing else determines one."""
+    changes: tuple[str, ...] = ()
+    """The memories that the unit's words change."""
+    about: str = ""
+    """The subject of its file, if another file names it."""
+
+    def source(self) -> Source:
+        """Return the source entry that records where the unit is from."""
+        captured = self.unit.captured
+        basis: str = self.unit.captured_from
+        # A text cannot be captured before it is written. A later date is part of its content.
+        if not captured or (self.committed and captured[:10] > self.committed):
+            captured, basis = self.committed, "commit"
+        return Source(
+            resource=self.resource,
+            blob=self.blob,
+            lines=self.unit.lines,
+            text_hash=self.unit.text_hash,
+            captured=captured,
+            captured_from=basis,
+        )
+
+
+def candidate_id(unit: Unit) -> str:
+    """Return the id of the candidate for a unit, which does not depend on the unit's place."""
+    return f"cand-{meaning_key(unit)[:16]}"
+
+
+def meaning_key(unit: Unit) -> str:
+    """Return a hash that is equal for units of equal meaning.
+
+    For a field such as `**Status:** ...` and for a short text, the hash includes the heading. An
+    episode never equals a line about the same day.
+    """
+    text = normal_claim(unit.text)
+    if unit.kind in ("document", "memory"):
+        return digest([text, unit.kind])
+    if not unit.key and len(text) >= SHORT:
+        return digest([text])
+    under = [h for h in (*unit.headings, *filter(None, (unit.lead,))) if not is_date_heading(h)]
+    return digest([text, *(normalise(h) for h in under[-1:])])
+
 
 UnitHashes = Callable[[str], frozenset[str]]
 """Return the unit hashes of a source's version by blob id. Empty for an empty id."""
@@ -101,6 +162,7 @@ def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
 
 MIN_SHARED_WORDS = 0.5
 """Minimum share of common words for two texts at one place to be versions of one unit."""
+
 MAX_UNITS_MOVED = 50
 """Maximum number of units that an edit can move a unit past."""
 
@@ -158,10 +220,13 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 Read = Callable[[str], bytes]
 """Return the bytes of a blob by its id."""
+
 UnitT = TypeVar("UnitT", Unit, NoteUnit)
 
 MAX_LOST_PCT = 30
+
 NAMED = 3
+
 FREE_LOSSES = 5
 """Losses a source may always have without an alarm, since short files are edited too."""
 

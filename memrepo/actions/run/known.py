@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
 
 import msgspec
-from msgspec.structs import replace
 
-from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import normal_claim
@@ -20,16 +17,21 @@ from memrepo.core.memory import (
     SOURCE_COUNT,
     Memory,
     Source,
-    Stamp,
     hashes_of,
     listed_places,
     places_of,
 )
 from memrepo.core.state import State
 from memrepo.policies import matching
+from memrepo.policies.claims import (
+    SHORT,
+    by_person,
+    held_by_person,
+    two_roles,
+    unite,
+    worded_by_person,
+)
 from memrepo.policies.rules import ContradictionRules
-from memrepo.purify.clusters import two_roles
-from memrepo.purify.gather import SHORT
 from memrepo.text.tokens import content_words
 
 
@@ -414,27 +416,6 @@ def _is_listed(memory: Memory, source: Source) -> bool:
     return any(source.text_hash in memory.wordings(one) for one in of_file)
 
 
-def worded_by_person(memory: Memory) -> bool:
-    """Return whether a person wrote the current text of a memory."""
-    stamp: Stamp | None = memory.fields.get("generated")
-    return stamp is not None and stamp.by.startswith("human:")
-
-
-def by_person(memory: Memory) -> bool:
-    """Return whether a person worded or confirmed a memory."""
-    stamp: Stamp | None = memory.fields.get("generated")
-    told = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
-    return any(one.by.startswith("human:") for one in told)
-
-
-def held_by_person(memory: Memory) -> bool:
-    """Return whether a person worded, confirmed or marked a memory.
-
-    Such a memory is not archived when its source is gone.
-    """
-    return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
-
-
 def _is_known_by_text(memory: Memory) -> bool:
     """Return whether the text of a memory is sufficient to identify the memory.
 
@@ -461,47 +442,3 @@ def elsewhere(
     Return nothing for a memory that lists all sources.
     """
     return holding(hashes_of(memory)) if memory.has(SOURCE_COUNT) else ()
-
-
-def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
-    """Merge two lists of sources, keeping the first entry for each resource and text.
-
-    Its blob stays readable, so a line that only moved needs no new entry.
-    """
-    found: dict[tuple[str, str], Source] = {}
-    for source in (*old, *new):
-        found.setdefault((source.resource, source.text_hash), source)
-    return tuple(found.values())
-
-
-def storable(memory: Memory) -> str:
-    """Return why a memory could not be read back after writing, or an empty string if it could."""
-    try:
-        codec.prove(memory)
-    except codec.CodecError as error:
-        return error.problem.message
-    return ""
-
-
-CROWD = 2000
-"""Number of files in a folder from which new files go to subfolders."""
-
-
-def _in_folders(state: State) -> Counter[str]:
-    return Counter(path.rpartition("/")[0] for path in (memory.path for memory in state.every))
-
-
-def free_path(state: State, taken: set[str], memory: Memory) -> str:
-    """Return a path for a memory that neither the tree nor this run's new memories use.
-
-    Folders are limited to a size that people and forges can display.
-    """
-    folder = memory.path.rpartition("/")[0]
-    if state.once(_in_folders)[folder] + len(taken) >= CROWD:
-        memory = replace(memory, path=state.layout.spread(memory.path))
-    path = state.free_path(memory)
-    stem, tail = memory.path[: -len("-000000.md")], memory.path[-len("-000000.md") :]
-    turn = 2
-    while path in taken or path in state.files:
-        path, turn = f"{stem}-{turn}{tail}", turn + 1
-    return path

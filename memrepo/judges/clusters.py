@@ -29,23 +29,15 @@ from msgspec.structs import replace
 
 from memrepo.core.ids import digest
 from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Verdict
-from memrepo.core.memory import HOME_OF_TYPE, Source
+from memrepo.core.memory import HOME_OF_TYPE
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
+from memrepo.policies.claims import WORDED_BY, two_roles
 from memrepo.read.sources import default_type
 from memrepo.text.languages import small_words
 from memrepo.text.tokens import content_words
 
 WISH_PERSISTENCE = 0.6
-_METHODS = ("method", "procedure")
-_WORDED_BY = {
-    "lesson": ("fact", *_METHODS),
-    "fact": _METHODS,
-    "milestone": ("aspiration",),
-}
-_OWN_ROLE = frozenset(
-    (frozenset(("milestone", "episode")), *(frozenset((kind, "episode")) for kind in _METHODS))
-)
 
 
 def hint_of(hints: Iterable[str]) -> str:
@@ -56,7 +48,7 @@ def hint_of(hints: Iterable[str]) -> str:
     count = Counter(hints)  # on ties, most_common retains the order of first appearance
     ranked = [hint for hint, _ in count.most_common()]
     for hint in ranked:
-        if not any(other in count for other in _WORDED_BY.get(hint, ())):
+        if not any(other in count for other in WORDED_BY.get(hint, ())):
             return hint
     return ranked[0]
 
@@ -64,20 +56,6 @@ def hint_of(hints: Iterable[str]) -> str:
 def apart(one: Candidate, other: Candidate) -> bool:
     """Return whether two candidates need separate memories because of their types."""
     return two_roles(one.type_hint, other.type_hint)
-
-
-def two_roles(one: str, other: str) -> bool:
-    """Return whether statements of two types are never merged, even if they state the same."""
-    return frozenset((one, other)) in _OWN_ROLE
-
-
-def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
-    """Return the source files that only reflect on a statement in another of the sources."""
-    kinds = {resource: default_type(resource) for resource in {s.resource for s in sources}}
-    stated = frozenset(kinds.values())
-    return frozenset(
-        r for r, kind in kinds.items() if not stated.isdisjoint(_WORDED_BY.get(kind, ()))
-    )
 
 
 def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:
@@ -230,7 +208,9 @@ def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
 
 
 _WORD = regex(r"[^\W_]+")
+
 _SHOWN = 60
+
 _TOKEN = regex(r"[^\W\d_][\w./-]*")
 
 

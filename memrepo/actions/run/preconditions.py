@@ -1,0 +1,379 @@
+"""What is checked and settled before a run: its owner, upgrades, stored answers, edits by hand.
+
+If `run.owner` is set, only that clone runs. After an upgrade of the logic, a run needs an
+acknowledgement. A memory edited by one of `human_authors` counts as a statement of a person, which
+no program rewords. Edits by others are attributed to `process:unknown`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import groupby
+
+import msgspec
+
+from memrepo.actions.landing import prepare, retried
+from memrepo.actions.run.judge_choice import PAID, CannotJudge, Choice, kind_of
+from memrepo.actions.run.plan import Mode
+from memrepo.actions.work import Work
+from memrepo.config import ConfigError, line_of, parse_config
+from memrepo.core import codec
+from memrepo.core.changes import Plan, Step, Update, Write
+from memrepo.core.codec import changed_keys
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest, text_hash
+from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
+from memrepo.core.memory import Memory, Stamp
+from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
+from memrepo.core.schema import BY_NAME
+from memrepo.core.state import State
+from memrepo.core.times import format_time
+from memrepo.merge.tombstones import tombstones_in
+from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
+from memrepo.store.git import Git
+from memrepo.store.settings import clone_name, is_called
+from memrepo.store.staged import HandCommit, changes, hand_commits
+
+# -- before a run: ownership, upgrades and resumed answers -----------------------------------------
+OWNER = "run.owner"
+
+_LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
+
+_SECTION = regex(r"^\s*\[\s*run\s*\]")
+
+
+class NotTheOwner(MemrepoError):
+    """Raised when another clone is the owner of the runs."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, owner: str, here: str) -> None:
+        super().__init__(
+            f"runs are {owner}'s ({OWNER} in memrepo.toml), and this clone is {here}",
+            fix="`memrepo sync` brings what it distils; `memrepo run --take-over` makes this "
+            "clone the one that runs (`git config memrepo.clone NAME` gives it a name)",
+        )
+
+
+class CannotTakeOver(MemrepoError):
+    """Raised when `run.owner` cannot be set because `memrepo.toml` has no line for it."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, path: str, here: str) -> None:
+        super().__init__(
+            f"{path}: found no line for {OWNER} in",
+            fix=f'write owner = "{here}" under [run] by hand and commit it',
+        )
+
+
+def refuse_other(work: Work, *, take_over: bool) -> None:
+    """Raise NotTheOwner if another clone owns the runs, unless this clone is to take over."""
+    owner = work.config.get(OWNER)
+    if owner and not take_over and not is_called(work.store.repo, owner):
+        raise NotTheOwner(owner, clone_name(work.store.repo))
+
+
+def take_over(work: Work) -> str:
+    """Make this clone the owner of runs. Return a message; empty if it already is the owner.
+
+    The change is a separate commit before the run, so reverting the run does not undo it.
+    """
+    owner, here = work.config.get(OWNER), clone_name(work.store.repo)
+    if owner and is_called(work.store.repo, owner):
+        return ""
+    path = work.tree.layout.config
+    data = work.store.work.read(path)
+    text = (work.tree.files[path] if data is None else data).decode("utf-8")
+    step = Step(
+        op="edit",
+        what=f"Set {OWNER} to {here}",
+        reason="`memrepo run --take-over`",
+        changes=(Write(path=path, data=with_owner(path, text, here).encode("utf-8")),),
+    )
+    landing = prepare(
+        work.store,
+        work.tree.state(),
+        Plan(base=work.tree.commit, steps=(step,)),
+        work.context(),
+        work.call.now,
+        author=work.author,
+    )
+    commit = work.store.land(landing.chain, "take-over")
+    return f"runs are {here}'s from now on ({commit[:10]})"
+
+
+def with_owner(path: str, text: str, owner: str) -> str:
+    """Return the configuration text with `run.owner` set. Raises CannotTakeOver.
+
+    All other bytes are unchanged.
+    """
+    lines = text.split("\n")
+    at = line_of(text, OWNER)
+    section = next((n for n, line in enumerate(lines) if _SECTION.match(line)), None)
+    value = f'owner = "{owner}"'
+    if at:
+        lines[at - 1] = _LINE.sub(lambda m: f'{m[1]}"{owner}"', lines[at - 1])
+    elif section is not None:
+        lines.insert(section + 1, value)
+    else:
+        lines = [*text.rstrip("\n").split("\n"), "", "[run]", value, ""]
+    edited = "\n".join(lines)
+    try:
+        if parse_config(edited).get(OWNER) == owner:
+            return edited
+    except (ConfigError, tomllib.TOMLDecodeError):
+        pass
+    raise CannotTakeOver(path, owner)
+
+
+class UpgradeRequired(MemrepoError):
+    """Raised when the last run used an older version of the logic or of the manifest schema.
+
+    Everything must be judged again.
+    """
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, run: str, found: tuple[int, int]) -> None:
+        super().__init__(
+            f"upgrade required: the last run {run} has logic {found[0]} and schema {found[1]},"
+            f" this memrepo has {LOGIC_VERSION} and {SCHEMA_VERSION}",
+            fix="`memrepo run --acknowledge-upgrade` judges everything again, for review",
+        )
+
+
+class NewerLogic(MemrepoError):
+    """Raised when a newer memrepo made the last run. This version must not write over it."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, run: str) -> None:
+        super().__init__(
+            f"the last run {run} was made by a newer version of memrepo",
+            fix="upgrade memrepo on this machine",
+        )
+
+
+def upgrade_due(work: Work) -> UpgradeRequired | None:
+    """Return the upgrade to acknowledge before a run, or None. Raises NewerLogic."""
+    manifests = reversed(work.tree.manifests[0])
+    last = next(manifests, None)
+    if last is None:
+        return None
+    # A partial run did not judge everything again.
+    whole = last if not last.partial else next((m for m in manifests if not m.partial), last)
+    found = (whole.logic, whole.schema)
+    if last.logic > LOGIC_VERSION or last.schema > SCHEMA_VERSION:
+        raise NewerLogic(last.run)
+    return UpgradeRequired(whole.run, found) if found < (LOGIC_VERSION, SCHEMA_VERSION) else None
+
+
+def report_clock(work: Work) -> None:
+    """Warn that a run is dated after the current time, because the last run has a later date."""
+    last = max((m.run for m in work.tree.manifests[0]), default="")
+    if last[:16] > f"{work.call.now:%Y%m%dT%H%M%SZ}":
+        found = f"found {format_time(work.call.now)}, which is before the last run"
+        problem = Problem(
+            path=work.tree.layout.manifest(last),
+            rule="time-before-last-run",
+            severity="warning",
+            message=f"{found}: this run is dated just after it",
+            fix="check the system clock, or the value of `--now`",
+        )
+        work.store.notices.append(problem)
+
+
+def resumed(
+    first: Work, mode: str | None, judge: str | None, resume: str | None
+) -> tuple[Mode, str | None, str | None]:
+    """Return the mode, the judge and the run to resume. Raises NotKept.
+
+    `resume` is None for no earlier run, and empty for the newest.
+    """
+    if resume is not None:
+        found = broken_run(first.store.folder, resume)
+        for name, given, was in (("mode", mode, found.mode), ("judge", judge, found.kind)):
+            if given not in (None, was):
+                raise CannotJudge(
+                    f"the run {found.run} that was interrupted had --{name} {was}, not {given}",
+                    fix=f"leave --{name} out, or run without --resume",
+                )
+        mode, judge, resume = found.mode, found.kind, found.run
+    return ("reconciliation" if mode == "reconciliation" else "incremental"), judge, resume
+
+
+def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
+    """Return the store for this run's answers, which also contains those of a resumed run.
+
+    Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
+    a judge that costs nothing.
+    """
+    kind = kind_of(at, choice)
+    if kind not in PAID or choice.now is None:
+        return None
+    there = [
+        b
+        for b in broken_runs(at.store.folder)
+        if (b.mode, b.kind) == (mode, kind) and resume in (None, b.run)
+    ]
+    name = f"{choice.now:%Y%m%dT%H%M%SZ}-{digest([at.tree.commit, mode, kind])[:8]}"
+    new = Broken(run=name, mode=mode, kind=kind)
+    return KeptAnswers(at.store.folder, there[-1] if there else new)
+
+
+CLAIMED = "a commit by hand says who means it"
+"""Reason of an attribution commit. `undo` and `revert` use it to distinguish it from a decision."""
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory as a manual commit left it, with the commit's author and the former text."""
+
+    memory: Memory
+    stamp: Stamp
+    before: str = ""
+
+
+def claim_edits(first: Work) -> str:
+    """Commit the attributions of manual edits since the last run.
+
+    Return the commit, or an empty string.
+    """
+    return retried(first.store, lambda: _claim_edits(first))
+
+
+def _claim_edits(first: Work) -> str:
+    at = first.refreshed()
+    last = next(iter(at.landed()), None)
+    state = at.tree.state()
+    updates = _claim_updates(
+        state, _hand_claims(at, f"{last.entry.commit}..HEAD" if last else "HEAD")
+    )
+    if not updates:
+        return ""
+    from memrepo.store.stream import refuse_unsigned
+
+    refuse_unsigned(at.store.repo)  # the run ends in a merge, so fail before the first commit
+    step = Step(
+        op="edit",
+        what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
+        reason=CLAIMED,
+        changes=tuple(updates),
+    )
+    plan = Plan(base=at.tree.commit, steps=(step,))
+    context, now = at.context(), first.call.now
+    landing = prepare(at.store, state, plan, context, now, author=at.author)
+    return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
+
+
+class AllRemoved(MemrepoError):
+    """Raised when a manual commit removed every memory. A run must not continue without consent."""
+
+    exit_code = Exit.DECIDE
+
+    def __init__(self, hand: HandCommit) -> None:
+        super().__init__(
+            f"commit {hand.id[:10]} removed every memory from the tree, by hand",
+            fix=f"`git revert {hand.id[:10]}` restores them; `memrepo run --max-change-pct 100`"
+            " continues without them",
+        )
+
+
+def emptied(at: Work) -> HandCommit | None:
+    """Return the manual commit since the last run that removed the last memories, or None.
+
+    Removing forgotten or superseded memories does not count, because recall no longer had them.
+    """
+    last = next(iter(at.landed()), None)
+    layout, git = at.tree.layout, at.store.repo
+    hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
+    gone = {
+        commit
+        for commit, path, old, new in changes(git, [hand.id for hand in hands])
+        if old
+        and not new
+        and layout.is_memory(path)
+        and any(m.status == "active" for m in _decoded(git, path, old).values())
+    }
+    for hand in hands:
+        if hand.id in gone and not any(map(layout.is_memory, at.store.snapshot(hand.id).blobs)):
+            return hand
+    return None
+
+
+def refuse_emptied(work: Work, *, limited: bool) -> None:
+    """Raise AllRemoved if a manual commit removed every memory.
+
+    An explicit limit overrides this.
+    """
+    if not limited and (hand := emptied(work.refreshed())) is not None:
+        raise AllRemoved(hand)
+
+
+def _hand_claims(at: Work, revisions: str) -> Iterator[Claim]:
+    """Yield the memories that manual commits changed, oldest first."""
+    git = at.store.repo
+    hands = {hand.id: hand for hand in hand_commits(git, revisions)}
+    for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
+        was, made = dict[str, Memory](), dict[str, Memory]()
+        for _, path, old, new in group:
+            if at.tree.layout.is_memory(path):
+                was |= _decoded(git, path, old)
+                made |= _decoded(git, path, new)
+        for (
+            id_,
+            memory,
+        ) in made.items():  # moved or swapped files do not count as edits
+            if _is_authored(memory, was.get(id_)):
+                old_body = was[id_].body if id_ in was else ""
+                before = old_body if old_body != memory.body else ""
+                yield Claim(memory=memory, stamp=_author_stamp(at, hands[commit]), before=before)
+
+
+def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
+    memory = codec.decode(path, git.read(blob))[0] if blob else None
+    return {memory.id: memory} if memory is not None and memory.id else {}
+
+
+def _author_stamp(at: Work, hand: HandCommit) -> Stamp:
+    known = hand.email in at.config.human_authors
+    return Stamp(
+        by=f"human:{hand.email}" if known else "process:unknown",
+        at=datetime.fromtimestamp(hand.when, UTC),
+    )
+
+
+def _is_authored(memory: Memory, was: Memory | None) -> bool:
+    """Return whether an edit changed the text or a field that a person may set."""
+    if was is None:
+        return "generated" not in memory.fields  # otherwise the memory was only restored
+    keys = changed_keys(was.fields, memory.fields)
+    return was.body != memory.body or any(BY_NAME[key].writer == "person" for key in keys)
+
+
+def _claim_updates(state: State, claims: Iterator[Claim]) -> list[Update]:
+    """Return updates for memories that still have the edited text, naming the last editor.
+
+    Memories that repeat a rejected statement are skipped.
+    """
+    found: dict[str, Update] = {}
+    for claim in claims:
+        memory = state.memories.get(claim.memory.id)
+        if memory is None or memory.body != claim.memory.body:
+            continue
+        if memory.status == "forgotten" != claim.memory.status and tombstones_in(state).bar(memory):
+            continue
+        stamp: Stamp | None = memory.fields.get("generated")
+        if stamp is not None and stamp.at and claim.stamp.at and stamp.at >= claim.stamp.at:
+            continue
+        aliases = memory.texts("aliases")
+        if claim.before and (alias := text_hash(claim.before)) not in aliases:
+            aliases = (*aliases, alias)
+        found[memory.id] = Update(
+            id=memory.id, fields={"generated": claim.stamp, "aliases": aliases or None}
+        )
+    return list(found.values())

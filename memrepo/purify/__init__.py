@@ -1,1 +1,0 @@
-"""Turn source text into claims in two passes that a judge decides."""

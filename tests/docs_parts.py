@@ -68,7 +68,7 @@ def tombstone_table() -> str:
 
 def _value(kind: Kind, default: object) -> str:
     shown = "" if default in (None, (), "") else f"; absent means {str(default).lower()}"
-    return kind.describe() + shown
+    return kind.expected + shown
 
 
 def key_table() -> str:

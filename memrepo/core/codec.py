@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.errors import MemrepoError
-from memrepo.core.fields import Kind, ListOf, Node, ValueMismatch, shown
+from memrepo.core.fields import Node, ValueMismatch, shown
 from memrepo.core.header import FIRST_LINE, LFS_POINTER, Entry, Header, refusal
 from memrepo.core.lines import (
     Line,
@@ -609,11 +609,7 @@ def _mismatch(
     path: str, text: str, header: Header, field: Field, entry: Entry, bad: ValueMismatch
 ) -> Problem:
     """Return the problem for an invalid field value, with the line and column of the value."""
-    node = entry.value
-    steps: list[str | int] = []
-    if entry.key == ASIDE and isinstance(node, dict):
-        node, steps = node[field.name], [field.name]
-    steps += _steps(field.kind, node, bad)
+    steps = [field.name] * (entry.key == ASIDE) + [*bad.path]
     inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
     line, column = headers.locate(inner, headers.FIRST_LINE, entry.key, steps)
     dotted = ".".join([entry.key, *(str(step) for step in steps)])
@@ -626,15 +622,3 @@ def _mismatch(
         key=dotted,
         fix=bad.fix,
     )
-
-
-def _steps(kind: Kind, node: object, bad: ValueMismatch) -> list[str | int]:
-    """Return the path of keys and indexes that leads from a field's value to its invalid node."""
-    steps: list[str | int] = [step for step in bad.key.split(".") if step]
-    if isinstance(kind, ListOf) and isinstance(node, list):
-        for n, item in enumerate(node):
-            try:
-                kind.item.read(item)
-            except ValueMismatch:
-                return [n, *steps]
-    return steps

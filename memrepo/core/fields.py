@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -40,17 +40,26 @@ def bare(node: Node) -> Node:
 class ValueMismatch(Exception):
     """Raised when a node is not a valid value of its field. The codec reports it with its location.
 
-    `words` contains all valid words if the field has a closed list.
+    `words` contains all valid words if the field has a closed list. `path` has the keys and indexes
+    that lead from the field's node to the invalid one.
     """
 
     def __init__(
-        self, found: object, expected: str, key: str = "", words: tuple[str, ...] = ()
+        self,
+        found: object,
+        expected: str,
+        path: tuple[str | int, ...] = (),
+        words: tuple[str, ...] = (),
     ) -> None:
         super().__init__(f"found {shown(found)}, expected {expected}")
         self.found = found
         self.expected = expected
-        self.key = key
+        self.path = path
         self.words = words
+
+    def below(self, step: str | int) -> ValueMismatch:
+        """Return the same mismatch as seen from the node that contains it."""
+        return ValueMismatch(self.found, self.expected, (step, *self.path), self.words)
 
     @property
     def fix(self) -> str:
@@ -73,20 +82,25 @@ def shown(node: object) -> str:
     return f"'{text[:40]}...'" if len(text) > 43 else f"'{text}'"
 
 
-class Kind(Protocol):
-    """Protocol of a kind of field values."""
+class Kind(msgspec.Struct, frozen=True):
+    """The base of all kinds of field values.
 
-    def read(self, node: Node) -> object:
-        """Convert a node to a value. Raise ValueMismatch if the node is not valid."""
+    `read` converts a node to a value, or raises ValueMismatch. `write` converts a value to its
+    canonical node. `expected` describes a valid value in a few words.
+    """
 
-    def write(self, value: object) -> Node:
-        """Convert a value to its canonical node."""
+    @property
+    def expected(self) -> str:
+        raise NotImplementedError
 
-    def describe(self) -> str:
-        """Describe the expected value in a few words."""
+    def read(self, node: Node) -> Any:
+        raise NotImplementedError
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the value."""
+    def write(self, value: Any) -> Node:
+        return str(value)
+
+    def mismatch(self, node: object) -> ValueMismatch:
+        return ValueMismatch(node, self.expected)
 
 
 @cache
@@ -98,236 +112,170 @@ def _whole(pattern: str) -> Callable[[str], object]:
     return re.compile(pattern).fullmatch
 
 
-class Text(msgspec.Struct, frozen=True):
+class Text(Kind, frozen=True):
     """One line of text with at most `limit` characters. It matches `pattern`, if there is one."""
 
     pattern: str = ""
     limit: int = 2000
     what: str = "text"
 
+    @property
+    def expected(self) -> str:
+        long = self.limit >= 2000
+        return self.what if long else f"{self.what} of at most {self.limit} characters"
+
     def read(self, node: Node) -> str:
-        """Read a string."""
         if not isinstance(node, str) or len(node) > self.limit:
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         if self.pattern and _whole(self.pattern)(node) is None:
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         return str(node)
 
-    def write(self, value: object) -> Node:
-        """Write the string unchanged."""
-        return str(value)
 
-    def describe(self) -> str:
-        """Describe the expected text."""
-        return (
-            self.what if self.limit >= 2000 else f"{self.what} of at most {self.limit} characters"
-        )
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the text."""
-        schema: dict[str, object] = {"type": "string", "maxLength": self.limit}
-        return {**schema, "pattern": f"^(?:{self.pattern})$"} if self.pattern else schema
-
-
-class Choice(msgspec.Struct, frozen=True):
+class Choice(Kind, frozen=True):
     """One word from a closed list."""
 
     words: tuple[str, ...]
 
-    def read(self, node: Node) -> str:
-        """Read one of the words."""
-        if not isinstance(node, str) or node not in self.words:
-            raise ValueMismatch(node, self.describe(), words=self.words)
-        return str(node)
-
-    def write(self, value: object) -> Node:
-        """Write the word."""
-        return str(value)
-
-    def describe(self) -> str:
-        """Describe the valid words."""
+    @property
+    def expected(self) -> str:
         return "one of " + ", ".join(self.words)
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the words."""
-        return {"enum": list(self.words)}
+    def read(self, node: Node) -> str:
+        if not isinstance(node, str) or node not in self.words:
+            raise ValueMismatch(node, self.expected, words=self.words)
+        return str(node)
 
 
-class Time:
+class Time(Kind, frozen=True):
     """An RFC 3339 time, written in UTC. A date without a time is read as midnight UTC."""
 
-    def read(self, node: Node) -> object:
-        """Read a time."""
+    expected = "an RFC 3339 time such as 2026-01-31T09:00:00Z"
+
+    def read(self, node: Node) -> Any:
         try:
             return parse_time(str(node) if isinstance(node, str) else "")
         except ValueError as error:
-            raise ValueMismatch(node, self.describe()) from error
+            raise self.mismatch(node) from error
 
     def write(self, value: Any) -> Node:
-        """Write a time as `YYYY-MM-DDTHH:MM:SSZ`."""
         return Raw(format_time(value))
 
-    def describe(self) -> str:
-        """Describe the expected time."""
-        return "an RFC 3339 time such as 2026-01-31T09:00:00Z"
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the time."""
-        return {"type": "string", "format": "date-time"}
-
-
-class Day:
+class Day(Kind, frozen=True):
     """A date or a time, stored exactly as written."""
 
+    expected = "a date such as 2026-01-31 or an RFC 3339 time"
+
     def read(self, node: Node) -> str:
-        """Read a date or time, and preserve how it is written."""
         try:
-            parse_time(str(node) if isinstance(node, str) else "")
-        except ValueError as error:
-            raise ValueMismatch(node, self.describe()) from error
+            Time().read(node)
+        except ValueMismatch as error:
+            raise self.mismatch(node) from error
         return str(node)
 
     def write(self, value: object) -> Node:
-        """Write the value without quotes."""
         return Raw(value)
 
-    def describe(self) -> str:
-        """Describe the expected date or time."""
-        return "a date such as 2026-01-31 or an RFC 3339 time"
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the date or time."""
-        return {"type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}"}
-
-
-class Number(msgspec.Struct, frozen=True):
+class Number(Kind, frozen=True):
     """A number between `low` and `high`, written with at most four decimals."""
 
     low: float = 0.0
     high: float = 1.0
 
+    @property
+    def expected(self) -> str:
+        return f"a number from {self.low:g} to {self.high:g}"
+
     def read(self, node: Node) -> float:
-        """Read a decimal number between the limits."""
         text = node if isinstance(node, str) else ""
         if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", text) is None:
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         value = float(text)
         if not (math.isfinite(value) and self.low <= value <= self.high):
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         return value
 
     def write(self, value: object) -> Node:
-        """Write at most four decimals, always with a decimal point."""
         text = f"{value:.4f}".rstrip("0")
         return Raw(text + "0" if text.endswith(".") else text)
 
-    def describe(self) -> str:
-        """Describe the expected number."""
-        return f"a number from {self.low:g} to {self.high:g}"
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the number."""
-        return {"type": "number", "minimum": self.low, "maximum": self.high}
+class Whole(Kind, frozen=True):
+    """A non-negative whole number of at most nine digits."""
 
-
-class Whole:
-    """A non-negative whole number."""
+    expected = "a whole number"
 
     def read(self, node: Node) -> int:
-        """Read a number of at most nine digits."""
         if not isinstance(node, str) or re.fullmatch(r"0|[1-9]\d{0,8}", node) is None:
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         return int(node)
 
     def write(self, value: Any) -> Node:
-        """Write the digits."""
         return Raw(int(value))
 
-    def describe(self) -> str:
-        """Describe the expected number."""
-        return "a whole number"
 
-    def json_schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the number."""
-        return {"type": "integer", "minimum": 0}
-
-
-class Flag:
+class Flag(Kind, frozen=True):
     """A flag that is true or absent. `false` is the default: it is accepted but never written."""
 
+    expected = "true or false"
+
     def read(self, node: Node) -> bool:
-        """Read `true` or `false`. No other spelling is accepted."""
         if not isinstance(node, str) or node not in ("true", "false"):
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         return str(node) == "true"
 
     def write(self, value: object) -> Node:
-        """Write `true` or `false`."""
         return Raw("true" if value else "false")
 
-    def describe(self) -> str:
-        """Describe the expected flag."""
-        return "true or false"
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the flag."""
-        return {"type": "boolean"}
-
-
-class ListOf(msgspec.Struct, frozen=True):
+class ListOf(Kind, frozen=True):
     """A list without duplicates, in written order. If `bare`, a value outside a list is read."""
 
     item: Kind
     bare: bool = False
     limit: int = 1000
 
-    def read(self, node: Node) -> tuple[object, ...]:
-        """Read each item and remove duplicates."""
+    @property
+    def expected(self) -> str:
+        return f"a list, each item {self.item.expected}"
+
+    def read(self, node: Node) -> tuple[Any, ...]:
         if self.bare and node and not isinstance(node, list):
-            node = [node]
+            return (self.item.read(node),)
         if not isinstance(node, list) or len(node) > self.limit:
-            raise ValueMismatch(node, self.describe())
-        return tuple(dict.fromkeys(self.item.read(part) for part in node))
+            raise self.mismatch(node)
+        found: dict[object, None] = {}
+        for number, part in enumerate(node):
+            try:
+                found[self.item.read(part)] = None
+            except ValueMismatch as bad:
+                raise bad.below(number) from bad
+        return tuple(found)
 
     def write(self, value: Any) -> Node:
-        """Write each item."""
         return [self.item.write(part) for part in value]
 
-    def describe(self) -> str:
-        """Describe the expected list."""
-        return f"a list, each item {self.item.describe()}"
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the list."""
-        return {"type": "array", "items": self.item.json_schema()}
-
-
-class Pair:
+class Pair(Kind, frozen=True):
     """A range of lines, as the numbers of the first and the last line."""
 
+    expected = "two line numbers [first, last]"
+
     def read(self, node: Node) -> tuple[int, int]:
-        """Read `[first, last]`."""
         if not isinstance(node, list) or len(node) != 2:
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         first, second = (Whole().read(part) for part in node)
         if first > second:
-            raise ValueMismatch(f"[{first}, {second}]", self.describe())
+            raise self.mismatch(f"[{first}, {second}]")
         return first, second
 
     def write(self, value: Any) -> Node:
-        """Write `[first, last]`."""
         return [Raw(value[0]), Raw(value[1])]
 
-    def describe(self) -> str:
-        """Describe the expected range."""
-        return "two line numbers [first, last]"
 
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the range."""
-        return {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
-
-
-class Record(msgspec.Struct, frozen=True):
+class Record(Kind, frozen=True):
     """A flat mapping read into a frozen struct. Members that have their default are not written.
 
     `names` maps a key in the file to an attribute if the key is not a valid name (`class`).
@@ -341,46 +289,33 @@ class Record(msgspec.Struct, frozen=True):
     def __hash__(self) -> int:
         return hash((self.make, tuple(self.members)))
 
-    def read(self, node: Node) -> object:
-        """Read the known members. Raise ValueMismatch if a key is unknown or missing."""
+    @property
+    def expected(self) -> str:
+        return "a mapping {" + ", ".join(self.members) + "}"
+
+    def read(self, node: Node) -> Any:
         if not isinstance(node, dict):
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         values: dict[str, object] = {}
         for key, part in node.items():
             if key not in self.members:
-                raise ValueMismatch(key, f"only the keys {', '.join(self.members)}", key)
+                raise ValueMismatch(key, f"only the keys {', '.join(self.members)}", (key,))
             try:
                 values[self.names.get(key, key)] = self.members[key].read(part)
             except ValueMismatch as bad:
-                place = f"{key}.{bad.key}".strip(".")
-                raise ValueMismatch(bad.found, bad.expected, place, bad.words) from bad
+                raise bad.below(key) from bad
         for key in self.required:
             if self.names.get(key, key) not in values:
-                raise ValueMismatch(node, f"a mapping with the key {key}", key)
+                raise ValueMismatch(node, f"a mapping with the key {key}", (key,))
         return self.make(**values)
 
-    def write(self, value: object) -> Node:
-        """Write the members that differ from their default, in the order of `members`."""
+    def write(self, value: Any) -> Node:
         defaults = defaults_of(self.make)
-        node: dict[str, Node] = {}
-        for key, kind in self.members.items():
-            name = self.names.get(key, key)
-            part = getattr(value, name)
-            if part != defaults[name]:
-                node[key] = kind.write(part)
-        return node
-
-    def describe(self) -> str:
-        """Describe the expected mapping."""
-        return "a mapping {" + ", ".join(self.members) + "}"
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of the mapping."""
+        parts = ((key, getattr(value, self.names.get(key, key))) for key in self.members)
         return {
-            "type": "object",
-            "properties": {key: kind.json_schema() for key, kind in self.members.items()},
-            "required": list(self.required),
-            "additionalProperties": False,
+            key: self.members[key].write(part)
+            for key, part in parts
+            if part != defaults[self.names.get(key, key)]
         }
 
 
@@ -401,13 +336,14 @@ class Place(Record, frozen=True):
     def __hash__(self) -> int:
         return super().__hash__()
 
-    def read(self, node: Node) -> object:
-        """Read a source from its short form or from a mapping."""
+    expected = "a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54"
+
+    def read(self, node: Node) -> Any:
         if isinstance(node, dict):
             return super().read(node)
         found = _PLACE.fullmatch(node) if isinstance(node, str) else None
         if found is None:
-            raise ValueMismatch(node, self.describe())
+            raise self.mismatch(node)
         root, path, first, last, words = found.groups()
         plain = root or "://" in path
         record: dict[str, Node] = {"resource": path if plain else _SOURCES + path}
@@ -421,40 +357,34 @@ class Place(Record, frozen=True):
             else:
                 key = "text_hash" if word.startswith("th-") else "captured"
             if key in record:
-                raise ValueMismatch(node, self.describe())
+                raise self.mismatch(node)
             record[key] = word
         if "captured" in record:
             record.setdefault("captured_from", "heading")
         try:
             return super().read(record)
         except ValueMismatch as bad:
-            raise ValueMismatch(node, self.describe()) from bad
+            raise self.mismatch(node) from bad
 
     def write(self, value: Any) -> Node:
-        """Write the short form if it decodes to the same value, or else a mapping."""
+        # The short form is used if it decodes to the same value.
         resource: str = value.resource
         text = resource.removeprefix(_SOURCES)
         if text == resource and "://" not in resource:
             text = f"/{resource}"
         basis = value.captured_from if value.captured_from != "heading" else ""
         words = (value.captured, basis, value.text_hash, value.kind)
-        said = " ".join(word for word in words if word and word != "direct")
-        if value.lines != (0, 0) or said:
+        details = " ".join(word for word in words if word and word != "direct")
+        if value.lines != (0, 0) or details:
             first, last = value.lines
-            text += f":{first}" + (f"-{last}" if last > first else "") + (said and f", {said}")
+            text += (
+                f":{first}" + (f"-{last}" if last > first else "") + (details and f", {details}")
+            )
         try:
             same = self.read(text) == value
         except ValueMismatch:
             same = False
         return text if same else super().write(value)
-
-    def describe(self) -> str:
-        """Describe the expected source."""
-        return "a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54"
-
-    def json_schema(self) -> dict[str, object]:
-        """Return the JSON Schema of a source."""
-        return {"anyOf": [{"type": "string"}, super().json_schema()]}
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The schema of a memory file, from which validation, JSON Schema, docs and merging are derived.
+"""The schema of a memory file, from which validation, docs and merging are derived.
 
 Keys are written in the order of this table, followed by one line with the `aside` fields. Key names
 follow Open Knowledge Format 0.2 if it defines one (type, title, description, tags, sources,
@@ -35,7 +35,7 @@ MergeRule = Literal["const", "min", "max", "status", "set3", "lww", "text3", "de
 Writer = Literal["person", "machine"]
 
 
-class Field(msgspec.Struct, frozen=True, kw_only=True):
+class Field(msgspec.Struct, frozen=True):
     """A field of the header.
 
     `merge` is the rule that merges values of two clones (docs/merging.md). `default` is never
@@ -76,297 +76,159 @@ _SOURCE = Place(
     },
     required=("resource",),
 )
+_IMPORTANCE = Record(
+    m.Importance,
+    {
+        "score": Number(),
+        "level": Choice(("trivial", "low", "normal", "high", "critical")),
+        "reasons": ListOf(_NAME),
+        "keywords": ListOf(_NAME),
+    },
+    required=("score", "level"),
+)
+_GIST = Record(
+    m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)
+)
+_LINK = Record(
+    m.Link,
+    {
+        "target": memory_ref(),
+        "type": Choice(("follows", "references", "contradicts", "supports", "related")),
+        "strength": Number(),
+    },
+    required=("target", "type"),
+)
+_EDGES = Record(m.Edges, {"before": _EDGE, "after": _EDGE, "ends": _ENDS})
+_HOT = Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()})
+_RETIRED = Record(m.Retired, {"run": _NAME, "reason": _TEXT}, required=("run", "reason"))
+_DECAY = Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"})
+
+
+def _items(name: str, item: Kind, doc: str, writer: Writer = "machine", **more: bool) -> Field:
+    return Field(name, ListOf(item), "set3", doc, (), writer, **more)
+
+
+def _flag(name: str, doc: str, writer: Writer = "machine") -> Field:
+    return Field(name, Flag(), "lww", doc, False, writer)
+
 
 FIELDS: tuple[Field, ...] = (
+    Field("id", memory_ref(), "const", "Set when the memory is created, and never changed."),
+    Field("type", Choice(m.TYPES), "lww", "What kind of memory.", writer="person"),
+    Field("title", _TEXT, "lww", "Display name; notes.", writer="person"),
+    Field("subject", _TEXT, "lww", "The person or thing that it is about.", writer="person"),
+    Field("predicate", _TEXT, "lww", "The property.", writer="person"),
+    Field("object", _TEXT, "lww", "The value.", writer="person"),
     Field(
-        name="id",
-        kind=memory_ref(),
-        merge="const",
-        doc="Set when the memory is created, and never changed.",
+        "context",
+        _TEXT,
+        "lww",
+        "The context of the text: who it is about, its file, headings and lead-in.",
     ),
     Field(
-        name="type", kind=Choice(m.TYPES), merge="lww", writer="person", doc="What kind of memory."
-    ),
-    Field(name="title", kind=_TEXT, merge="lww", writer="person", doc="Display name; notes."),
-    Field(
-        name="subject",
-        kind=_TEXT,
-        merge="lww",
-        writer="person",
-        doc="The person or thing that it is about.",
-    ),
-    Field(
-        name="predicate",
-        kind=_TEXT,
-        merge="lww",
-        writer="person",
-        doc="The property.",
-    ),
-    Field(name="object", kind=_TEXT, merge="lww", writer="person", doc="The value."),
-    Field(
-        name="context",
-        kind=_TEXT,
-        merge="lww",
-        doc="The context of the text: who it is about, its file, headings and lead-in.",
-    ),
-    Field(
-        name="lead",
-        kind=_TEXT,
-        merge="lww",
+        "lead",
+        _TEXT,
+        "lww",
+        "The beginning of the text that context added, in memories of older runs.",
         aside=True,
-        doc="The beginning of the text that context added, in memories of older runs.",
     ),
-    Field(name="description", kind=_TEXT, merge="lww", writer="person", doc="One line (OKF)."),
-    Field(
-        name="status",
-        kind=Choice(m.STATUSES),
-        merge="status",
-        default="active",
-        doc="Whether recall sees it.",
-    ),
-    Field(
-        name="status_epoch",
-        kind=Whole(),
-        merge="status",
-        default=0,
-        doc="Increased by restore and unreject.",
-    ),
-    Field(
-        name="standing",
-        kind=Choice(m.STANDINGS),
-        merge="lww",
-        default="resolved",
-        doc="How sure we are; claims only.",
-    ),
-    Field(name="home", kind=Choice(m.HOMES), merge="lww", doc="The view it is printed in."),
-    Field(
-        name="tags",
-        kind=ListOf(_NAME),
-        merge="set3",
-        default=(),
+    Field("description", _TEXT, "lww", "One line (OKF).", writer="person"),
+    Field("status", Choice(m.STATUSES), "status", "Whether recall sees it.", "active"),
+    Field("status_epoch", Whole(), "status", "Increased by restore and unreject.", 0),
+    Field("standing", Choice(m.STANDINGS), "lww", "How sure we are; claims only.", "resolved"),
+    Field("home", Choice(m.HOMES), "lww", "The view it is printed in."),
+    _items(
+        "tags",
+        _NAME,
+        "Secondary tags: one word each, of letters, digits and `./:+#-_`.",
         writer="person",
-        doc="Secondary tags: one word each, of letters, digits and `./:+#-_`.",
     ),
+    _items("entities", _NAME, "Names, projects, hosts and tools it mentions.", writer="person"),
+    Field("created", Time(), "min", "When memrepo first saw it."),
+    Field("generated", _STAMP, "lww", "Actor and time of the last meaningful change (OKF)."),
+    Field("verified", ListOf(_STAMP, bare=True), "set3", "Confirmations (OKF).", ()),
+    Field("valid_from", Day(), "lww", "True in the world from.", writer="person"),
+    Field("valid_until", Day(), "lww", "True in the world until.", writer="person"),
     Field(
-        name="entities",
-        kind=ListOf(_NAME),
-        merge="set3",
-        default=(),
+        "scope",
+        _NAME,
+        "lww",
+        "user:, project: or agent: scope; empty is the whole repository.",
+        "",
         writer="person",
-        doc="Names, projects, hosts and tools it mentions.",
     ),
-    Field(name="created", kind=Time(), merge="min", doc="When memrepo first saw it."),
+    Field("confidence", Number(), "lww", "Stored confidence, 0 to 1.", 1.0),
+    Field("importance", _IMPORTANCE, "lww", "How much it matters."),
+    Field("decay", _DECAY, "lww", "Decay class of a memory that is not a note.", writer="person"),
     Field(
-        name="generated",
-        kind=_STAMP,
-        merge="lww",
-        doc="Actor and time of the last meaningful change (OKF).",
+        "tier",
+        Choice(("hot", "warm", "gist", "forgotten")),
+        "lww",
+        "Retention tier of a note.",
+        "hot",
     ),
+    Field("tier_since", Time(), "lww", "When the change of tier was due."),
+    Field("tier_written", Time(), "lww", "Time of the run that wrote the tier."),
+    Field("gist", _GIST, "lww", "What recall shows of a note at gist tier."),
+    Field("hot", _HOT, "lww", "When and why it entered the hot cache, or when it was demoted."),
+    _flag("pinned", "Never aged, evicted, archived or pruned.", writer="person"),
+    _flag("critical", "Always in the hot cache.", writer="person"),
+    _flag("user_marked", "Requested by the user; never removed.", writer="person"),
+    _flag("promoted", "A note that became memories, or evidence for them."),
     Field(
-        name="verified",
-        kind=ListOf(_STAMP, bare=True),
-        merge="set3",
-        default=(),
-        doc="Confirmations (OKF).",
+        "nominated",
+        Time(),
+        "lww",
+        "When a nominated note was judged and no memory was made; only later retrievals count.",
     ),
+    _items("aliases", _HASH, "Hashes of former wordings."),
+    _items("links", _LINK, "Typed links.", folded=True),
+    _items("threads", _NAME, "Conversation threads it belongs to."),
+    _items("supersedes", memory_ref(), "Memories that this one replaced."),
+    _items("superseded_by", memory_ref(), "Memories that replaced this one."),
+    Field("superseded_at", Time(), "lww", "When it was replaced."),
+    Field("archived_at", Time(), "lww", "When it was archived."),
     Field(
-        name="valid_from", kind=Day(), merge="lww", writer="person", doc="True in the world from."
+        "compressed_into",
+        memory_ref(),
+        "lww",
+        "The summary that speaks for it since it was archived.",
     ),
+    Field("parent", memory_ref(), "lww", "The memory a chunk is part of."),
+    Field("chunk", Whole(), "lww", "Index of a chunk, from 0."),
     Field(
-        name="valid_until", kind=Day(), merge="lww", writer="person", doc="True in the world until."
-    ),
-    Field(
-        name="scope",
-        kind=_NAME,
-        merge="lww",
-        default="",
-        writer="person",
-        doc="user:, project: or agent: scope; empty is the whole repository.",
-    ),
-    Field(
-        name="confidence", kind=Number(), merge="lww", default=1.0, doc="Stored confidence, 0 to 1."
-    ),
-    Field(
-        name="importance",
-        kind=Record(
-            m.Importance,
-            {
-                "score": Number(),
-                "level": Choice(("trivial", "low", "normal", "high", "critical")),
-                "reasons": ListOf(_NAME),
-                "keywords": ListOf(_NAME),
-            },
-            required=("score", "level"),
-        ),
-        merge="lww",
-        doc="How much it matters.",
-    ),
-    Field(
-        name="decay",
-        kind=Record(m.Decay, {"class": _NAME}, required=("class",), names={"class": "cls"}),
-        merge="lww",
-        writer="person",
-        doc="Decay class of a memory that is not a note.",
+        "sources",
+        ListOf(_SOURCE, bare=True, limit=10_000),
+        "set3",
+        "Provenance, one place per line, such as MEMORY.md:35 (OKF).",
+        (),
     ),
     Field(
-        name="tier",
-        kind=Choice(("hot", "warm", "gist", "forgotten")),
-        merge="lww",
-        default="hot",
-        doc="Retention tier of a note.",
-    ),
-    Field(name="tier_since", kind=Time(), merge="lww", doc="When the change of tier was due."),
-    Field(
-        name="tier_written", kind=Time(), merge="lww", doc="Time of the run that wrote the tier."
+        "source_count",
+        Whole(),
+        "max",
+        "Number of places where it was found, if `sources` lists only some of them.",
     ),
     Field(
-        name="gist",
-        kind=Record(
-            m.Gist, {"title": _TEXT, "tags": ListOf(_NAME), "summary": _TEXT}, required=("title",)
-        ),
-        merge="lww",
-        doc="What recall shows of a note at gist tier.",
+        "claim_id",
+        Text(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
+        "lww",
+        "Claim id of the purifier lineage, when exported or imported.",
+    ),
+    Field("duplicate_of", memory_ref(), "lww", "The memory it probably repeats."),
+    _items("retired", _RETIRED, "Why runs retired it."),
+    Field(
+        "origin",
+        Choice(("purifier", "manual", "import", "compression", "promotion")),
+        "lww",
+        "How it came to be.",
     ),
     Field(
-        name="hot",
-        kind=Record(m.Hot, {"since": Time(), "reason": _NAME, "until": Time()}),
-        merge="lww",
-        doc="When and why it entered the hot cache, or when it was demoted.",
-    ),
-    Field(
-        name="pinned",
-        kind=Flag(),
-        merge="lww",
-        default=False,
-        writer="person",
-        doc="Never aged, evicted, archived or pruned.",
-    ),
-    Field(
-        name="critical",
-        kind=Flag(),
-        merge="lww",
-        default=False,
-        writer="person",
-        doc="Always in the hot cache.",
-    ),
-    Field(
-        name="user_marked",
-        kind=Flag(),
-        merge="lww",
-        default=False,
-        writer="person",
-        doc="Requested by the user; never removed.",
-    ),
-    Field(
-        name="promoted",
-        kind=Flag(),
-        merge="lww",
-        default=False,
-        doc="A note that became memories, or evidence for them.",
-    ),
-    Field(
-        name="nominated",
-        kind=Time(),
-        merge="lww",
-        doc="When a nominated note was judged and no memory was made; only later retrievals count.",
-    ),
-    Field(
-        name="aliases",
-        kind=ListOf(_HASH),
-        merge="set3",
-        default=(),
-        doc="Hashes of former wordings.",
-    ),
-    Field(
-        name="links",
-        kind=ListOf(
-            Record(
-                m.Link,
-                {
-                    "target": memory_ref(),
-                    "type": Choice(("follows", "references", "contradicts", "supports", "related")),
-                    "strength": Number(),
-                },
-                required=("target", "type"),
-            )
-        ),
-        merge="set3",
-        default=(),
-        folded=True,
-        doc="Typed links.",
-    ),
-    Field(
-        name="threads",
-        kind=ListOf(_NAME),
-        merge="set3",
-        default=(),
-        doc="Conversation threads it belongs to.",
-    ),
-    Field(
-        name="supersedes",
-        kind=ListOf(memory_ref()),
-        merge="set3",
-        default=(),
-        doc="Memories that this one replaced.",
-    ),
-    Field(
-        name="superseded_by",
-        kind=ListOf(memory_ref()),
-        merge="set3",
-        default=(),
-        doc="Memories that replaced this one.",
-    ),
-    Field(name="superseded_at", kind=Time(), merge="lww", doc="When it was replaced."),
-    Field(name="archived_at", kind=Time(), merge="lww", doc="When it was archived."),
-    Field(
-        name="compressed_into",
-        kind=memory_ref(),
-        merge="lww",
-        doc="The summary that speaks for it since it was archived.",
-    ),
-    Field(name="parent", kind=memory_ref(), merge="lww", doc="The memory a chunk is part of."),
-    Field(name="chunk", kind=Whole(), merge="lww", doc="Index of a chunk, from 0."),
-    Field(
-        name="sources",
-        kind=ListOf(_SOURCE, bare=True, limit=10_000),
-        merge="set3",
-        default=(),
-        doc="Provenance, one place per line, such as MEMORY.md:35 (OKF).",
-    ),
-    Field(
-        name="source_count",
-        kind=Whole(),
-        merge="max",
-        doc="Number of places where it was found, if `sources` lists only some of them.",
-    ),
-    Field(
-        name="claim_id",
-        kind=Text(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
-        merge="lww",
-        doc="Claim id of the purifier lineage, when exported or imported.",
-    ),
-    Field(
-        name="duplicate_of", kind=memory_ref(), merge="lww", doc="The memory it probably repeats."
-    ),
-    Field(
-        name="retired",
-        kind=ListOf(Record(m.Retired, {"run": _NAME, "reason": _TEXT}, required=("run", "reason"))),
-        merge="set3",
-        default=(),
-        doc="Why runs retired it.",
-    ),
-    Field(
-        name="origin",
-        kind=Choice(("purifier", "manual", "import", "compression", "promotion")),
-        merge="lww",
-        doc="How it came to be.",
-    ),
-    Field(
-        name="edges",
-        kind=Record(m.Edges, {"before": _EDGE, "after": _EDGE, "ends": _ENDS}),
-        merge="lww",
+        "edges",
+        _EDGES,
+        "lww",
+        "White space around the text, and its line ends, in a file of the memory tool.",
         aside=True,
-        doc="White space around the text, and its line ends, in a file of the memory tool.",
     ),
 )
 
@@ -376,22 +238,3 @@ ASIDE = "memrepo"
 ASIDES: Mapping[str, Field] = MappingProxyType({f.name: f for f in FIELDS if f.aside})
 ORDER: Mapping[str, int] = MappingProxyType({name: n for n, name in enumerate([*BY_NAME, ASIDE])})
 """The schema keys, in file order."""
-
-
-def json_schema() -> dict[str, object]:
-    """Return the JSON Schema (2020-12) of a memory's header. Unknown keys are allowed."""
-    own = {f.name: {**f.kind.json_schema(), "description": f.doc} for f in FIELDS}
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "memrepo memory frontmatter",
-        "type": "object",
-        "required": ["type"],
-        "properties": {
-            **own,
-            ASIDE: {
-                "type": "object",
-                "properties": {name: own[name] for name in ASIDES},
-                "description": "What only memrepo needs, in one line.",
-            },
-        },
-    }

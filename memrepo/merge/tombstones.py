@@ -109,7 +109,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _field(name: str, kind: Kind, merge: MergeRule, doc: str, default: object = None) -> Field:
-    return Field(name=name, kind=kind, merge=merge, doc=doc, default=default)
+    return Field(name, kind, merge, doc, default)
 
 
 _TEXT_HASH = Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>")

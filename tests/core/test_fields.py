@@ -100,7 +100,7 @@ def test_a_node_of_its_kind(kind: Kind, node: Any, value: object) -> None:
 def test_a_node_of_another_kind_says_what_was_expected(kind: Kind, node: Any, key: str) -> None:
     with pytest.raises(ValueMismatch) as caught:
         kind.read(node)
-    assert caught.value.key == key
+    assert [step for step in caught.value.path if isinstance(step, str)] == [*filter(None, [key])]
     assert str(caught.value).startswith("found ")
     assert caught.value.expected
 
@@ -144,5 +144,5 @@ def test_a_node_in_a_message_is_short_and_harmless(node: object, text: str) -> N
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
 def test_every_kind_describes_itself(field: Any) -> None:
-    assert field.kind.describe()
+    assert field.kind.expected
     assert hash(field.kind) == hash(field.kind)

@@ -1,39 +1,12 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from memrepo.core import memory as m
 from memrepo.core.fields import ListOf, Record
-from memrepo.core.schema import ASIDE, BY_NAME, FIELDS, ORDER, json_schema
-
-JSON_TYPES = {"string", "number", "integer", "boolean", "array", "object"}
-SCHEMA_WORDS = {
-    "type",
-    "anyOf",
-    "enum",
-    "pattern",
-    "format",
-    "minimum",
-    "maximum",
-    "maxLength",
-    "items",
-    "minItems",
-    "maxItems",
-    "properties",
-    "required",
-    "additionalProperties",
-    "description",
-}
-
-
-def parts(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    inner = [*schema.get("properties", {}).values()]
-    if "items" in schema:
-        inner.append(schema["items"])
-    return [schema, *(part for child in inner for part in parts(child))]
+from memrepo.core.schema import BY_NAME, FIELDS, ORDER
 
 
 def test_each_field_stands_once_and_in_order() -> None:
@@ -42,23 +15,6 @@ def test_each_field_stands_once_and_in_order() -> None:
     assert list(BY_NAME) == names
     assert [ORDER[name] for name in names] == list(range(len(names)))
     assert names[:2] == ["id", "type"]
-
-
-def test_the_json_schema_describes_every_field_and_only_those() -> None:
-    schema = json.loads(json.dumps(json_schema()))
-    assert list(schema["properties"]) == [*(field.name for field in FIELDS), ASIDE]
-    assert list(schema["properties"][ASIDE]["properties"]) == [f.name for f in FIELDS if f.aside]
-    assert schema["required"] == ["type"]
-    assert "additionalProperties" not in schema
-    assert all(part["description"] for part in schema["properties"].values())
-
-
-@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_a_field_s_json_schema_is_well_formed(field: Any) -> None:
-    for part in parts(field.kind.json_schema()):
-        assert set(part) <= SCHEMA_WORDS
-        assert ("type" in part and part["type"] in JSON_TYPES) or part.get("enum") or part["anyOf"]
-        assert set(part.get("required", ())) <= set(part.get("properties", {}))
 
 
 @pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)

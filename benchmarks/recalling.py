@@ -23,7 +23,7 @@ from memrepo.store.catalogue import NAME
 from memrepo.store.corpus import expression
 from memrepo.store.index import Filter, Index, no_model
 from memrepo.store.repo import Repository, open_repository
-from memrepo.text.terms import query_terms
+from memrepo.text.words import query_terms
 
 BUILT = "index built / its files read and hashed"
 ASKED = "questions to warm recall / bare FTS5 queries of their words"

@@ -170,7 +170,7 @@ def _are_prices(value: object) -> bool:
 
 def _are_texts(value: object) -> bool:
     """Return whether a value is a list of texts, each with at least one letter or digit."""
-    from memrepo.text.tokens import tokens
+    from memrepo.text.words import tokens
 
     return isinstance(value, list) and all(isinstance(text, str) and tokens(text) for text in value)
 

@@ -19,13 +19,13 @@ from memrepo.judges import prompting
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
 from memrepo.policies import entities, excerpts, gists
-from memrepo.policies.questions import question_of
+from memrepo.policies.questions import cues_of, question_of
 from memrepo.read.intake import SourceText
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
 from memrepo.read.shelf import rank_file
 from memrepo.read.thoughts import scan
-from memrepo.text import cues, dates, sentences, terms
+from memrepo.text import dates, sentences, words
 from memrepo.views import pages
 
 PATH = "memories/knowledge/2026-01/a-123456.md"
@@ -58,8 +58,8 @@ PASSES: dict[str, Callable[[str], object]] = {
     "looks": tombstones.look,
     "rejected words": tombstones.tokens,
     "names": entities.mentions,
-    "cues": cues.cues_of,
-    "terms": terms.index_terms,
+    "cues": cues_of,
+    "terms": words.index_terms,
     "chunks": lambda text: sentences.chunks(text, sentences.ChunkRules()),
     "sentences": gists.sentences,
     "excerpts": lambda text: excerpts.excerpt(text, ["anna"], 600),

@@ -12,7 +12,7 @@ from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, items, read_pages
 from memrepo.formats.records import Files, Record, Report, type_or_fact
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 # -- Claude Code: `~/.claude/projects/<project>/memory/` -------------------------------------------
 

@@ -43,7 +43,7 @@ from memrepo.policies.claims import (
 )
 from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 MIN_SIMILARITY = 0.3
 """The minimum similarity at which an item without an id is a rewording of a missing one."""

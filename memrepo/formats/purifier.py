@@ -23,7 +23,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
 from memrepo.formats.records import FieldReader, Files, Record, Report
 from memrepo.read.thoughts import Unit, scan
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 CLAIMS = "purified-claims.jsonl"
 CONTRADICTIONS = "purified-contradictions.jsonl"

@@ -18,7 +18,7 @@ from memrepo.formats.pages import Page, is_markdown, items, log_notes, read_page
 from memrepo.formats.records import FieldReader, Files, Record, Report
 from memrepo.policies.hotcache import CRITICAL
 from memrepo.text.dates import date_of_path, find_date
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 
 def _json_object(files: Files, path: str, report: Report) -> dict[str, object]:

@@ -45,7 +45,7 @@ from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.secrets import secret_fault
 from memrepo.judges.grounding import Grounds, fields_of, grounds_of
 from memrepo.judges.passes import check_claims, check_verdicts, with_postures
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 PAIRS = 50
 """Maximum pairs in one question to a model."""

@@ -35,7 +35,7 @@ from memrepo.core.patterns import regex
 from memrepo.policies.claims import WORDED_BY, two_roles
 from memrepo.read.sources import default_type
 from memrepo.text.languages import small_words
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 WISH_PERSISTENCE = 0.6
 

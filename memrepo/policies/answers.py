@@ -30,7 +30,7 @@ from memrepo.policies.ranking import (
     spelled,
 )
 from memrepo.policies.rules import Merits, Weights
-from memrepo.text.tokens import is_spaceless
+from memrepo.text.words import is_spaceless
 
 _DOUBLINGS = 5
 """How often the number of retrievals must double to reach the maximum bonus."""

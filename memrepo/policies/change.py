@@ -26,10 +26,9 @@ import msgspec
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.policies.standing import contradicts
-from memrepo.text.languages import bare, language_asked, small_words
-from memrepo.text.tables import ENGLISH, tables
-from memrepo.text.tables import table as language_table
-from memrepo.text.terms import terms
+from memrepo.text.languages import ENGLISH, bare, language_asked, small_words, tables
+from memrepo.text.languages import table as language_table
+from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Newer, PriorClaim

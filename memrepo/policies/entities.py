@@ -40,8 +40,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.policies.rules import LinkRules
-from memrepo.text.languages import fold, language_of
-from memrepo.text.tables import entries, table, tables
+from memrepo.text.languages import entries, fold, language_of, table, tables
 
 LONGEST = 60
 _CODE = regex(r"`([^`\s]{2,40})`")

@@ -32,8 +32,8 @@ from memrepo.read.kinds import (
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.dates import date_of_path, find_date
-from memrepo.text.tables import patterns
-from memrepo.text.tokens import content_words
+from memrepo.text.languages import patterns
+from memrepo.text.words import content_words
 
 Part: TypeAlias = Literal[
     "person", "agent", "rule", "preference", "decision", "project", "promise", "fact", ""

@@ -35,9 +35,8 @@ from memrepo.core.state import State
 from memrepo.policies.entities import mentions
 from memrepo.policies.hotcache import is_archive_exempt
 from memrepo.policies.rules import CompressionRules
-from memrepo.text.tables import entries
-from memrepo.text.terms import STOP_WORDS
-from memrepo.text.tokens import content_words
+from memrepo.text.languages import entries, stop_words
+from memrepo.text.words import content_words
 
 SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """Limits of a gist: sentences and characters of the summary, tags, and characters of the title."""
@@ -266,7 +265,7 @@ def _tags(memory: Memory) -> Iterable[str]:
 
 def _words(memory: Memory) -> list[str]:
     return sorted(
-        w for w in content_words(memory.body) - STOP_WORDS if len(w) > 3 or not w.isascii()
+        w for w in content_words(memory.body) - stop_words() if len(w) > 3 or not w.isascii()
     )
 
 

@@ -29,9 +29,8 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.ageing import segments
 from memrepo.policies.rules import SIGNALS, ImportanceRule
 from memrepo.text.dates import day_named
-from memrepo.text.languages import bare, language_of, small_words
-from memrepo.text.tables import tables
-from memrepo.text.tokens import SPACELESS, tokens
+from memrepo.text.languages import bare, language_of, small_words, tables
+from memrepo.text.words import SPACELESS, tokens
 
 LEVELS: Mapping[str, float] = {
     "critical": 0.9,

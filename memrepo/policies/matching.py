@@ -33,7 +33,7 @@ from memrepo.core.ids import normalise
 from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 DUPLICATE_THRESHOLD = 0.80
 DIFFERENT_OBJECT_JACCARD = 0.5

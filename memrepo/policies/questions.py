@@ -22,22 +22,27 @@ from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.dates import WEEKDAYS, month_names
 from memrepo.text.languages import (
+    ENGLISH,
     compounds,
+    entries,
     fold,
     language_asked,
+    pattern,
     small_words,
+    stop_words,
+    table,
+    tables,
 )
-from memrepo.text.tables import ENGLISH, entries, pattern, table, tables
-from memrepo.text.terms import (
-    STOP_WORDS,
+from memrepo.text.timespans import ISO, Span, timespans, written_days
+from memrepo.text.words import (
     asked_terms,
     faint_pairs,
+    is_spaceless,
     joined_terms,
     query_terms,
     stems,
+    words,
 )
-from memrepo.text.timespans import ISO, Span, timespans, written_days
-from memrepo.text.tokens import is_spaceless, words
 
 _YEAR = regex(r"\b(?:19|20)\d\d\b")
 _DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
@@ -154,7 +159,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         faint=faint_pairs(found) | _light(found, terms, language),
         compounds=compounds(language),
         joined=joined_terms(text),
-        inflects=language != ENGLISH or STOP_WORDS.isdisjoint(found),
+        inflects=language != ENGLISH or stop_words().isdisjoint(found),
         months=months,
         years=years,
         days=days if months else frozenset(),

@@ -19,9 +19,8 @@ import msgspec
 
 from memrepo.policies.questions import ASKS, ASSISTANT, USER, Question, nearness, of_self
 from memrepo.policies.rules import Weights
-from memrepo.text.terms import stems, stop_stems
 from memrepo.text.timespans import Span
-from memrepo.text.tokens import is_spaceless
+from memrepo.text.words import is_spaceless, stems, stop_stems
 
 
 class Document(msgspec.Struct, frozen=True, dict=True):

@@ -23,7 +23,7 @@ from memrepo.policies.importance import Lexicon, rarity
 from memrepo.policies.links import Graph
 from memrepo.policies.rules import GAP
 from memrepo.text.dates import find_clock
-from memrepo.text.tokens import SPACELESS
+from memrepo.text.words import SPACELESS
 
 UNTITLED = "Untitled Thread"
 _WORDS = 3

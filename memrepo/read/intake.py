@@ -31,7 +31,7 @@ from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import Ranked, Taste, rank_file, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.dates import is_date_heading
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 
 class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -23,7 +23,7 @@ from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
 from memrepo.read.thoughts import Unit, field_of, filled, is_episode, width
 from memrepo.text.dates import date_of_path, find_clock, is_time_heading
-from memrepo.text.tables import patterns
+from memrepo.text.languages import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
 SIGN_LENGTH, LONG_FILE = 1500, 9000

@@ -23,7 +23,7 @@ from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines, Task, read_lines, without_struck
-from memrepo.text.tables import patterns
+from memrepo.text.languages import patterns
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 

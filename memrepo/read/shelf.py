@@ -24,8 +24,8 @@ from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import FileKind, kinds, mark_of, points_to, section_kind, signs_of
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.thoughts import Unit, field_of
-from memrepo.text.tables import patterns
-from memrepo.text.tokens import content_words
+from memrepo.text.languages import patterns
+from memrepo.text.words import content_words
 
 GOOD, FAIR = 1.0, -0.8
 """Minimum rank to choose a statement, and the lower minimum while there are few claims."""

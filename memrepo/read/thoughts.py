@@ -29,7 +29,7 @@ from memrepo.text.dates import (
     is_date_heading,
     is_time_heading,
 )
-from memrepo.text.tables import patterns
+from memrepo.text.languages import patterns
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block, Document

@@ -27,7 +27,7 @@ from memrepo.store.corpus import HELD, IndexCorpus, Limits
 from memrepo.store.lock import remove
 from memrepo.store.passages import LEAST, Everything, Passage
 from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
-from memrepo.text.terms import query_terms
+from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.embedder import Embedder

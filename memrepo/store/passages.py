@@ -21,7 +21,7 @@ from memrepo.core import codec
 from memrepo.policies.questions import cues_of
 from memrepo.policies.ranking import Document, Row
 from memrepo.store.corpus import IndexCorpus, Limits, expression
-from memrepo.text.terms import date_words, index_terms
+from memrepo.text.words import date_words, index_terms
 
 if TYPE_CHECKING:
     from memrepo.core.state import State

@@ -27,8 +27,7 @@ from memrepo.store.passages import BARS, FOLLOWS, code_hash, follow, follows
 from memrepo.store.passages import changes as changes_of
 from memrepo.store.tree import Snapshot
 from memrepo.text.sentences import ChunkRules, chunks
-from memrepo.text.terms import date_words, index_terms
-from memrepo.text.tokens import words
+from memrepo.text.words import date_words, index_terms, words
 
 if TYPE_CHECKING:
     from memrepo.read.sources import SourceRules

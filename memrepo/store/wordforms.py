@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from memrepo.core.patterns import regex
-from memrepo.text.tokens import is_spaceless
+from memrepo.text.words import is_spaceless
 
 LEAST = 0.45
 """Minimum Dice similarity of two words' trigrams for one to match the other."""

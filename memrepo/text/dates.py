@@ -15,8 +15,7 @@ from typing import Literal
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.languages import bare
-from memrepo.text.tables import entries, tables
+from memrepo.text.languages import bare, entries, tables
 
 DateBasis = Literal["unit", "heading", "file", ""]
 

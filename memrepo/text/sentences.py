@@ -18,8 +18,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.text.terms import terms
-from memrepo.text.tokens import SPACELESS
+from memrepo.text.words import SPACELESS, terms
 
 CHARS_PER_TOKEN = 4
 _CLOSING = "\"'”’»)\\]*_`"

@@ -19,8 +19,7 @@ from typing import NamedTuple
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.dates import WEEKDAYS, month_names
-from memrepo.text.languages import bare, language_asked, small_words
-from memrepo.text.tables import ENGLISH, entries, tables
+from memrepo.text.languages import ENGLISH, bare, entries, language_asked, small_words, tables
 
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""

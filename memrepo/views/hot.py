@@ -35,8 +35,8 @@ from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.thoughts import field_of
 from memrepo.text.dates import find_clock, is_date_heading
+from memrepo.text.languages import patterns
 from memrepo.text.sentences import token_count
-from memrepo.text.tables import patterns
 
 _ORDER = (
     *("identity", "user", "rules", "preferences", "decisions", "projects", "promises"),

@@ -21,7 +21,7 @@ from memrepo.core.state import KINDS, Difference, Kind
 from memrepo.policies.claims import by_person
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.read.kinds import section_kind
-from memrepo.text.tables import patterns
+from memrepo.text.languages import patterns
 from memrepo.views.report import in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]

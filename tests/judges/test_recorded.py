@@ -18,7 +18,7 @@ from driving import assert_sound, done, memories
 from serving import Act, Service, checked, claim, evidence, finding, gist, verdict
 
 from memrepo.core.memory import Memory
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 HERE = Path(__file__).parent / "recorded"
 FIRST, SECOND = "2026-02-28T03:00:00Z", "2026-03-02T03:00:00Z"

@@ -6,7 +6,7 @@ import pytest
 
 from memrepo.core.judge import PriorClaim
 from memrepo.policies.change import change_of, is_same_thing, says_the_same, table
-from memrepo.text.tables import tables
+from memrepo.text.languages import tables
 
 
 def prior(text: str, under: str = "") -> PriorClaim:

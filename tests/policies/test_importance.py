@@ -24,7 +24,7 @@ from memrepo.policies.importance import (
     tokens,
 )
 from memrepo.policies.rules import LISTS
-from memrepo.text.tables import tables
+from memrepo.text.languages import tables
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 WORDS = lexicon()

@@ -16,7 +16,7 @@ from memrepo.policies.matching import (
     probable_duplicate,
     statement_of,
 )
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 
 def prior(id_, subject, predicate, object_="", text="", **changes):

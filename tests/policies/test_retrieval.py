@@ -9,7 +9,7 @@ import pytest
 from memrepo.core.judge import Candidate, Cluster, PriorClaim
 from memrepo.core.memory import Source
 from memrepo.policies.matching import Query, Reach, Retrieval, normal_subject, query_of
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 TODAY = date(2026, 3, 1)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memrepo.policies.questions import cues_of, wanted
-from memrepo.text.tokens import words
+from memrepo.text.words import words
 
 
 @pytest.mark.parametrize(

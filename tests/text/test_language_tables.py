@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.text.tables import FOLDER, LANGUAGES, pattern, table, tables
+from memrepo.text.languages import FOLDER, LANGUAGES, pattern, table, tables
 
 
 def test_every_language_has_a_file_and_every_file_is_a_language() -> None:

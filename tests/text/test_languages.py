@@ -3,8 +3,7 @@
 import pytest
 
 from memrepo.text.languages import language_of
-from memrepo.text.terms import asked_terms, terms
-from memrepo.text.tokens import words
+from memrepo.text.words import asked_terms, terms, words
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from memrepo.policies.questions import asks_assistant, of_self, role_of
-from memrepo.text.terms import terms
+from memrepo.text.words import terms
 
 LONG = " Set the oven to 220 degrees and wait until it is hot." * 10
 ANSWER = f"Certainly! Here is how to bake it:\n\n### Step 1: The oven\n{LONG}"

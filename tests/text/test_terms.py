@@ -7,8 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.text.languages import fold
-from memrepo.text.terms import asked_terms, date_words, faint_pairs, index_terms, query_terms, terms
-from memrepo.text.tokens import tokens, words
+from memrepo.text.words import (
+    asked_terms,
+    date_words,
+    faint_pairs,
+    index_terms,
+    query_terms,
+    terms,
+    tokens,
+    words,
+)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ from memrepo.policies.upkeep import owed_tier_moves, tier_steps
 from memrepo.store import telemetry
 from memrepo.store.answers import broken_runs
 from memrepo.store.ledger import ledger_of
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.hygiene import Promotion, promotions
 

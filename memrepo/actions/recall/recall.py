@@ -28,7 +28,7 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.passages import Passage
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks
-from memrepo.text.terms import terms
+from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     import re
@@ -341,7 +341,7 @@ def _recall(
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
     """Return the active memories of a kind in `KINDS`, most recently confirmed first."""
-    from memrepo.text.tables import patterns
+    from memrepo.text.languages import patterns
 
     types, named = KINDS[kind]
     under = patterns().headings[named] if named else None

@@ -41,7 +41,7 @@ from memrepo.policies.standing import trust_of
 from memrepo.store import passages as stored
 from memrepo.store.index import Filter, Index
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
-from memrepo.text.terms import query_terms, telling_words, terms
+from memrepo.text.words import query_terms, telling_words, terms
 
 EXCERPT = 600
 """Maximum characters shown of a long text."""

@@ -41,7 +41,7 @@ from memrepo.policies.upkeep import archive_due
 from memrepo.store import history
 from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of
-from memrepo.text.terms import telling_words
+from memrepo.text.words import telling_words
 from memrepo.views.hot import hot_page, hot_path
 from memrepo.views.report import learned_in_words
 

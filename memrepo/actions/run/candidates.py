@@ -40,7 +40,7 @@ from memrepo.read.intake import Intake, Placed, Reader, SourceText, candidate_id
 from memrepo.read.kinds import kinds
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.text.dates import DateBasis
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 _BASES: Mapping[str, DateBasis] = {"unit": "unit", "heading": "heading", "file": "file"}
 

@@ -50,7 +50,7 @@ from memrepo.policies.change import (
 from memrepo.policies.matching import INACTIVE_STANDINGS, cosine
 from memrepo.policies.rules import ContradictionRules
 from memrepo.policies.standing import contradicts
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 _USUAL = ContradictionRules()
 

@@ -32,7 +32,7 @@ from memrepo.policies.claims import (
     worded_by_person,
 )
 from memrepo.policies.rules import ContradictionRules
-from memrepo.text.tokens import content_words
+from memrepo.text.words import content_words
 
 
 def bare(text: str) -> str:

@@ -32,7 +32,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.faces.mcp.calls import acting
 from memrepo.faces.mcp.replies import listing, told
 from memrepo.store.index import Filter, no_model
-from memrepo.text.terms import query_terms
+from memrepo.text.words import query_terms
 from memrepo.views.hot import fenced
 
 FOLDER = "captured"

@@ -34,7 +34,7 @@ from memrepo.faces.mcp.replies import LINE, Piece, Reply, listing, longest, plac
 from memrepo.policies.links import Reached
 from memrepo.policies.standing import counted_as, doubts, stale, trust_of
 from memrepo.store.ledger import ledger_of
-from memrepo.text.terms import query_terms
+from memrepo.text.words import query_terms
 from memrepo.views.hot import HEAD, fenced
 
 LIMIT = 10

@@ -10,7 +10,7 @@ from memrepo.core.ids import visible
 from memrepo.core.memory import SOURCE_COUNT
 from memrepo.core.messages import counted, cut
 from memrepo.text.sentences import excerpt
-from memrepo.text.terms import query_terms, terms
+from memrepo.text.words import query_terms, terms
 
 if TYPE_CHECKING:
     from memrepo.actions.recall import entities as naming

@@ -1,7 +1,7 @@
-"""Split text into search terms: stems of words, and pairs of characters where no blanks are used.
+"""Split text into words, tokens and search terms.
 
 Indexed texts and questions are split in the same way. Case, compatibility forms (NFKC) and accents
-are folded. Words are stemmed by the rules of the text's language (Snowball). Irregular English
+are folded. Search terms are stems by the rules of the text's language (Snowball). Irregular English
 forms are replaced by their base form. Text in scripts without blanks (Han, Kana, Thai, ...) is
 split into overlapping pairs of characters. So is Hangul, which appends particles to words.
 """
@@ -9,32 +9,105 @@ split into overlapping pairs of characters. So is Hangul, which appends particle
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from sys import intern
 from typing import cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.languages import (
+    ENGLISH,
     bare,
     fold,
     language_asked,
     language_of,
     rivals_asked,
     small_words,
+    stop_words,
+    table,
 )
-from memrepo.text.tables import ENGLISH, table
-from memrepo.text.tokens import IS_SPACELESS, RUN, cut_folded, is_spaceless, words
+
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Signs of Indic and Semitic scripts are part of words, but `\w` does not match them.
+_SIGNS = (
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd"
+    "\u0b82\u0bbe-\u0bcd"
+)
+RUN = regex(f"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\\W_]|[{_SIGNS}])+")
+IS_SPACELESS = regex(f"[{SPACELESS}]")
+_ASCII_RUN = regex(r"[^\W_]+", re.ASCII)
+"""Equals `RUN` for ASCII texts, but compiles much faster."""
+_POSSESSIVE = regex(r"(?<=\w)['\u2019]s\b")
+_APOSTROPHE = regex(r"(?<=\w)['\u2019](?=\w)")
+LONGEST = 64
+"""Words are truncated to this many characters. Longer ones are keys, hashes or attacks."""
+_JOINING = frozenset(
+    "a an and are as at be been by for from in is it of on or that the this to was were"
+    " with".split()
+)
+"""Words that two statements may share by chance."""
+_TOKEN = regex(rf"[{SPACELESS}]|(?:(?![{SPACELESS}])\w)+")
+_ASCII_TOKEN = regex(r"\w+", re.ASCII)
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in order, folded.
+
+    Scripts without blanks give pairs of characters.
+    """
+    return cut_folded(fold(text))
+
+
+def cut_folded(folded: str) -> list[str]:
+    """Return the words of a folded text without possessive endings and apostrophes."""
+    if "'" in folded or "\u2019" in folded:
+        folded = _APOSTROPHE.sub("", _POSSESSIVE.sub("", folded))
+    if folded.isascii():
+        return [run[:LONGEST] for run in _ASCII_RUN.findall(folded)]
+    return list(_cut(folded))
+
+
+def _cut(text: str) -> Iterator[str]:
+    for run in RUN.findall(text):
+        if not IS_SPACELESS.match(run):
+            yield run[:LONGEST]
+        elif len(run) == 1:
+            yield run
+        else:
+            yield from (run[i : i + 2] for i in range(len(run) - 1))
+
+
+def is_spaceless(term: str) -> bool:
+    """Return whether a term consists of characters from a script without blanks between words."""
+    return not term.isascii() and bool(IS_SPACELESS.match(term))
+
+
+def tokens(text: str) -> list[str]:
+    """Split a text into tokens for phrases: at apostrophes, and in scripts without blanks."""
+    folded = normalise(text)
+    return (_ASCII_TOKEN if folded.isascii() else _TOKEN).findall(folded)
+
+
+@lru_cache(maxsize=1 << 13)
+def content_words(text: str) -> frozenset[str]:
+    """Return the words for comparing statements, with accents but without function words."""
+    folded = normalise(text)
+    # Intern the words, because many statements contain the same ones.
+    found = _ASCII_RUN.findall(folded) if folded.isascii() else _cut(folded)
+    return frozenset(set(map(intern, found)) - _JOINING)
+
 
 _NAMES = regex(r"\b(?!(?:The|An|Our|My|In|On|At|When|If) )[A-Z][a-z]+(?: [A-Z][a-z]+){2,5}\b")
 _CAMEL = regex(r"\b[A-Za-z]?[a-z0-9]+(?:[A-Z][a-z0-9]+)+\b")
 """A name that joins several words, as in programs: `getUserProfile`."""
 _HUMP = regex(r"[A-Z]?[a-z0-9]+")
 _KANA = regex("[\u3040-\u30ff]")
-STOP_WORDS = small_words()[ENGLISH]
-"""English function words. They are removed from questions that have other words."""
 
 
 def _accented(text: str) -> list[str]:
@@ -132,8 +205,8 @@ def stems(found: list[str], language: str = ENGLISH) -> list[str]:
 @lru_cache(maxsize=8)
 def stop_stems(language: str = ENGLISH) -> frozenset[str]:
     """Return the stems of the function words of a language and of English."""
-    found = small_words().get(language, frozenset()) | STOP_WORDS
-    return frozenset((*stems(sorted(found), language), *stems(sorted(STOP_WORDS))))
+    found = small_words().get(language, frozenset()) | stop_words()
+    return frozenset((*stems(sorted(found), language), *stems(sorted(stop_words()))))
 
 
 def terms(text: str) -> list[str]:
@@ -163,7 +236,7 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     if language != ENGLISH:
         written = _accented(text)
     sure = language_of(words(text), text)  # one function word may be a content word elsewhere
-    small = small_words().get(sure, STOP_WORDS)
+    small = small_words().get(sure, stop_words())
     content = [word for word in written if bare(word) not in small] or written
     rivals = [stems(content, rival) for rival in rivals_asked(words(text), text)]
     found: dict[str, tuple[str, ...]] = {}
@@ -173,7 +246,8 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
         others += (bare(word), *(rival[n] for rival in rivals))
         others += () if language not in _UMLAUTS else tuple(stems(_respelled(word), language))
         found.setdefault(
-            term, tuple(dict.fromkeys(o for o in others if o and o != term and o not in STOP_WORDS))
+            term,
+            tuple(dict.fromkeys(o for o in others if o and o != term and o not in stop_words())),
         )
     for word in stems(_joined(text)):
         found.setdefault(word, ())

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from memrepo.actions.setup.hosts import CLIENTS
 from memrepo.actions.verbs import Verb
-from memrepo.checks.registry import RULES
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
+from memrepo.checks.rules import all_rules
 from memrepo.core.fields import Kind
 from memrepo.core.schema import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
@@ -138,7 +138,9 @@ def rule_tables() -> str:
     parts = []
     for group, title in RULE_GROUPS.items():
         rows = [
-            (f"`{r.name}`", r.severity, r.doc, r.mend) for r in RULES.values() if r.group == group
+            (f"`{r.name}`", r.severity, r.doc, r.repair)
+            for r in all_rules().values()
+            if r.group == group
         ]
         shown = table(("rule", "severity", "what it asks for", "what `--fix` does"), rows)
         parts.append(f"## {title} (`{group}`)\n\n{shown}\n")

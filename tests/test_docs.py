@@ -12,7 +12,7 @@ import docs_parts
 import pytest
 from docs_parts import ROOT
 
-from memrepo.checks.registry import RULES
+from memrepo.checks.rules import all_rules
 from memrepo.config import OUTSIDE
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit
@@ -75,7 +75,7 @@ def given(keyword: str) -> set[str]:
 def rules() -> set[str]:
     """Return the rule of every problem that memrepo can find."""
     found = {rule for rule in given("rule") if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", rule)}
-    families = {rule.partition("-")[0] for rule in {*RULES, *found}}
+    families = {rule.partition("-")[0] for rule in {*all_rules(), *found}}
     passed = {
         word.value
         for tree in trees()
@@ -83,7 +83,7 @@ def rules() -> set[str]:
         for word in _passed(node)
         if isinstance(word, ast.Constant) and re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", str(word.value))
     }
-    return {*RULES, *found, *(w for w in passed if w.partition("-")[0] in families)}
+    return {*all_rules(), *found, *(w for w in passed if w.partition("-")[0] in families)}
 
 
 def _passed(node: ast.AST) -> list[ast.expr]:

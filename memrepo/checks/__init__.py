@@ -1,1 +1,43 @@
-"""Checks of memory files and commits, which return the problems they find."""
+"""Checks of memory files and commits. Each finder yields the problems of some groups of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from memrepo.checks import characters, derived, memories, secrets
+from memrepo.checks.rules import GROUPS, Group, Scene, all_rules
+from memrepo.core.problems import Problem
+
+FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
+    ("schema size", memories.find_unreadable),
+    ("schema", memories.find),
+    ("schema", derived.find_in_corrections),
+    ("tags", memories.find_unknown_tags),
+    ("links", characters.find_broken_references),
+    ("links", characters.find_in_bodies),
+    ("secrets", secrets.find),
+    ("format", characters.find),
+    ("derived", memories.find_by_hand),
+    ("derived", derived.find),
+    ("derived", derived.find_over_budget),
+    ("derived", derived.find_stale_bullets),
+    ("derived", derived.find_in_manifests),
+    ("size", characters.find_too_long),
+)
+"""The functions that check a scene, with the groups of their rules."""
+
+
+def find_problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
+    """Check a scene and return its distinct problems, sorted by path and line.
+
+    `only` limits the check to some groups of rules.
+    """
+    wanted = {*(only or GROUPS)}
+    found = {
+        problem
+        for groups, find in FINDERS
+        if wanted & {*groups.split()}
+        for problem in find(scene)
+        if all_rules()[problem.rule].group in wanted
+    }
+    return tuple(sorted(found, key=lambda p: (p.path, p.line, p.column, p.rule, p.message)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memrepo.checks.rules import Rule, Scene, body_line
+from memrepo.checks.rules import Scene, body_line, report
 from memrepo.core import header as headers
 from memrepo.core.header import Entry
 from memrepo.core.ids import visible
@@ -16,21 +16,9 @@ from memrepo.core.problems import Problem
 from memrepo.core.schema import ORDER
 
 LINE_LENGTH = 20_000
-NESTING = Rule(
-    name="body-nesting",
-    group="size",
-    doc=f"Lists and quotes in a body are nested at most {MAX_DEPTH} levels.",
-)
-LINE = Rule(
-    name="body-line",
-    group="size",
-    severity="warning",
-    doc=f"A line of a body has at most {LINE_LENGTH:,} characters.",
-)
-SIZE_RULES = (NESTING, LINE)
 
 
-def find_too_large(scene: Scene) -> Iterator[Problem]:
+def find_too_long(scene: Scene) -> Iterator[Problem]:
     """Check the line lengths and the nesting depth of each memory's body."""
     for memory in scene.memories:
         if len(memory.body) <= MAX_DEPTH:  # too short to break a rule
@@ -38,7 +26,8 @@ def find_too_large(scene: Scene) -> Iterator[Problem]:
         lines = memory.body.split("\n")
         first = body_line(scene.files[memory.path])
         if deep := too_deep(lines):
-            yield NESTING.found(
+            yield report(
+                "body-nesting",
                 memory.path,
                 f"lists or quotes are nested more than {MAX_DEPTH} levels deep",
                 line=first + deep - 1,
@@ -47,7 +36,8 @@ def find_too_large(scene: Scene) -> Iterator[Problem]:
             )
         for number, line in enumerate(lines, start=first):
             if len(line) > LINE_LENGTH:
-                yield LINE.found(
+                yield report(
+                    "body-line",
                     memory.path,
                     f"found a line of {len(line)} characters",
                     line=number,
@@ -56,28 +46,6 @@ def find_too_large(scene: Scene) -> Iterator[Problem]:
                 )
 
 
-BIDI = Rule(
-    name="character-bidirectional",
-    group="format",
-    severity="warning",
-    doc="A text has no bidirectional control characters and no invisible tag characters.",
-    mend="removes them",
-)
-INVISIBLE = Rule(
-    name="character-invisible",
-    group="format",
-    severity="warning",
-    doc="A text has no zero-width characters, except joiners between letters and in emoji.",
-    mend="removes them",
-)
-KEY_ORDER = Rule(
-    name="key-order",
-    group="format",
-    severity="warning",
-    doc="Keys are in the order of the schema; keys unknown to memrepo may be anywhere.",
-    mend="sorts the lines of memrepo's keys, each with the comments above it",
-)
-RULES = (BIDI, INVISIBLE, KEY_ORDER)
 # Written as escapes, because these characters would be deceptive here too.
 _BIDI = "\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
 _INVISIBLE = "\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u180e"
@@ -100,22 +68,23 @@ def cleaned(text: str) -> str:
     if text.isascii():
         return text
     spans = [match.span() for match in _FLAG.finditer(text)]
-    return _EITHER.sub(lambda m: m[0] if _is_meant(m, spans) else "", text)
+    return _EITHER.sub(lambda m: m[0] if _is_needed(m, spans) else "", text)
 
 
 def _characters(path: str, text: str) -> Iterator[Problem]:
     if text.isascii():
         return
     spans = [match.span() for match in _FLAG.finditer(text)]
-    found = [match for match in _EITHER.finditer(text) if not _is_meant(match, spans)]
+    found = [match for match in _EITHER.finditer(text) if not _is_needed(match, spans)]
     for rule, mine in (
-        (BIDI, [m for m in found if m["bidi"]]),
-        (INVISIBLE, [m for m in found if not m["bidi"]]),
+        ("character-bidirectional", [m for m in found if m["bidi"]]),
+        ("character-invisible", [m for m in found if not m["bidi"]]),
     ):
         if mine:
             at = mine[0].start()
             more = f" and {len(mine) - 1} more" if len(mine) > 1 else ""
-            yield rule.found(
+            yield report(
+                rule,
                 path,
                 f"found U+{ord(mine[0][0]):04X}{more}, an invisible character",
                 line=text.count("\n", 0, at) + 1,
@@ -124,7 +93,7 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
             )
 
 
-def _is_meant(match: re.Match[str], flags: list[tuple[int, int]]) -> bool:
+def _is_needed(match: re.Match[str], flags: list[tuple[int, int]]) -> bool:
     at = match.start()
     return (at == 0 and match[0] == "\ufeff") or any(a <= at < b for a, b in flags)
 
@@ -135,7 +104,8 @@ def _order(path: str, data: bytes) -> Iterator[Problem]:
         if entry.key not in ORDER:
             continue
         if before is not None and ORDER[entry.key] < ORDER[before.key]:
-            yield KEY_ORDER.found(
+            yield report(
+                "key-order",
                 path,
                 f"found {entry.key} below {before.key}",
                 line=entry.first,
@@ -164,13 +134,6 @@ def ordered(data: bytes, path: str) -> bytes:
     return join_lines([*lines[: headers.FIRST_LINE - 1], *inner, *lines[start - 1 :]]).encode()
 
 
-NOWHERE = Rule(
-    name="link-nowhere",
-    group="links",
-    severity="warning",
-    doc="A hand-written link names exactly one memory, or an existing file.",
-)
-BODY_RULES = (NOWHERE,)
 _ELSEWHERE = regex(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 
 
@@ -229,44 +192,14 @@ def _lost(scene: Scene, memory: Memory, known: str) -> Iterator[Problem]:
 
 
 def _lost_link(scene: Scene, memory: Memory, at: int, what: str) -> Problem:
-    return NOWHERE.found(
+    return report(
+        "link-nowhere",
         memory.path,
         f"found {what}",
         line=body_line(scene.files[memory.path]) + memory.body.count("\n", 0, at),
         column=at - memory.body.rfind("\n", 0, at),
         fix="name a memory by id, slug or title, or a file by its path from here",
     )
-
-
-DELETED = Rule(
-    name="reference-deleted",
-    group="links",
-    severity="warning",
-    doc="The file of a memory is not deleted by hand while another memory refers to it.",
-)
-LINK_RULES = (
-    Rule(
-        name="reference-lost",
-        group="links",
-        doc="Links, supersessions, `duplicate_of` and `parent` name a memory that exists.",
-    ),
-    Rule(
-        name="supersession-half",
-        group="links",
-        doc="Of two memories either both know of a supersession or neither does.",
-    ),
-    Rule(
-        name="supersession-status",
-        group="links",
-        doc="A memory is superseded exactly when another one replaced it.",
-    ),
-    Rule(
-        name="supersession-cycle",
-        group="links",
-        doc="No memory replaces, over others, itself.",
-    ),
-    DELETED,
-)
 
 
 def find_broken_references(scene: Scene) -> Iterator[Problem]:
@@ -291,7 +224,8 @@ def _deleted(scene: Scene) -> Iterator[Problem]:
         if old.path not in scene.gone or id_ in scene.by_id:
             continue
         for path in sorted({*scene.around.naming(id_)} - {*scene.files, *scene.gone}):
-            yield DELETED.found(
+            yield report(
+                "reference-deleted",
                 path,
                 f"refers to {id_}, but its file {old.path} is deleted",
                 fix=f"restore the file and use `memrepo forget {id_}`, or remove the reference",

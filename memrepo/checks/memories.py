@@ -10,8 +10,7 @@ from unicodedata import normalize
 
 from msgspec.structs import replace
 
-from memrepo.checks.rules import Rule, Scene, Wants, place
-from memrepo.core.codec import RULES as CODEC_RULES
+from memrepo.checks.rules import Scene, Wants, place, report
 from memrepo.core.codec import changed_keys
 from memrepo.core.fields import shown
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
@@ -22,43 +21,6 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.core.secrets import find_secrets
-
-_SIZE = ("file-too-large", "frontmatter-depth")
-_WARNINGS = ("frontmatter-near-key",)
-
-
-UNREADABLE = Rule(
-    name="file-unreadable",
-    group="schema",
-    doc="A file that is given to `memrepo check` can be read, and is not a symlink.",
-)
-NOT_A_FILE = Rule(
-    name="tree-not-a-file",
-    group="schema",
-    doc="A memory is a file, not a symlink or a submodule.",
-)
-BAD_NAME = Rule(
-    name="tree-name-not-utf8",
-    group="schema",
-    doc="The name of a file is UTF-8.",
-)
-HEADER_RULES = (
-    UNREADABLE,
-    NOT_A_FILE,
-    BAD_NAME,
-    *(
-        Rule(
-            name=name,
-            group="size" if name in _SIZE else "schema",
-            doc=doc,
-            severity="warning" if name in _WARNINGS else "error",
-        )
-        for name, doc in CODEC_RULES.items()
-    ),
-)
-
-
-_CONFLICT = next(rule for rule in HEADER_RULES if rule.name == "file-conflict")
 
 
 def find_unreadable(scene: Scene) -> Iterator[Problem]:
@@ -71,52 +33,9 @@ def find_unreadable(scene: Scene) -> Iterator[Problem]:
         if line := find_conflict(data.decode("utf-8", "replace")):
             message = "found git's conflict markers, expected a resolved merge"
             fix = "choose one of the two sides, and delete the marker lines"
-            yield _CONFLICT.found(path, message, line=line, column=1, fix=fix)
+            yield report("file-conflict", path, message, line=line, column=1, fix=fix)
 
 
-NO_ID = Rule(
-    name="memory-no-id",
-    group="schema",
-    severity="warning",
-    doc="A memory has an id; recall ignores a memory without one.",
-    mend="adds an id and a creation time, and renames the file so that it ends in the id's digits",
-)
-SAME_ID = Rule(name="memory-same-id", group="schema", doc="No two files have the same id.")
-FILE_NAME = Rule(
-    name="memory-file-name",
-    group="schema",
-    doc="The file name ends in the first six digits of the id.",
-    mend="renames the file",
-)
-LAYER = Rule(
-    name="memory-layer",
-    group="schema",
-    severity="warning",
-    doc="The layer notes has all notes and nothing else; no layer name is misspelt.",
-)
-HOME = Rule(
-    name="memory-home",
-    group="schema",
-    severity="warning",
-    doc="`home` names a view that suits the type.",
-)
-DECAY = Rule(
-    name="memory-decay-class",
-    group="schema",
-    doc="The decay class is built in or configured; a memory of an unknown class never expires.",
-)
-COLLISION = Rule(
-    name="path-collision",
-    group="schema",
-    doc="No two paths differ only in case or accents.",
-)
-WINDOWS = Rule(
-    name="path-windows",
-    group="schema",
-    severity="warning",
-    doc="A file name is valid on Windows, so that every clone can check it out.",
-)
-RULES = (NO_ID, SAME_ID, FILE_NAME, LAYER, HOME, DECAY, COLLISION, WINDOWS)
 _NOT_ON_WINDOWS = regex(
     r'[<>:"\\|?*]|[. ](?=/|$)|(?:^|/)(?i:con|prn|aux|nul|com\d|lpt\d)(?=[./]|$)'
 )
@@ -127,7 +46,8 @@ def find(scene: Scene) -> Iterator[Problem]:
     seen: dict[str, str] = {}
     for memory in scene.memories:
         if not memory.id:
-            yield NO_ID.found(
+            yield report(
+                "memory-no-id",
                 memory.path,
                 "found no id: recall ignores this memory",
                 line=1,
@@ -170,7 +90,8 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
     if memory.id in scene.others:
         other = scene.others[memory.id].path
     if other != memory.path and not scene.merging:
-        yield SAME_ID.found(
+        yield report(
+            "memory-same-id",
             memory.path,
             f"found {memory.id}, which is also the id of {other}",
             line=1,
@@ -179,7 +100,8 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
         )
     digits = memory.id.removeprefix("mem-")[:6]
     if not memory.slug.endswith(f"-{digits}"):
-        yield FILE_NAME.found(
+        yield report(
+            "memory-file-name",
             memory.path,
             f"found a file name that does not end in -{digits}.md, the digits of the id",
             key="id",
@@ -189,7 +111,8 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
 
 def _portable(path: str) -> Iterator[Problem]:
     if found := _NOT_ON_WINDOWS.search(path):
-        yield WINDOWS.found(
+        yield report(
+            "path-windows",
             path,
             f"found {shown(found[0].strip('/'))} in the name, which Windows does not allow",
             fix="rename the file; if it is a copy from the workspace, rename the original",
@@ -201,14 +124,16 @@ def _place(memory: Memory) -> Iterator[Problem]:
         from difflib import get_close_matches
 
         for meant in get_close_matches(memory.layer.lower(), LAYERS, n=1, cutoff=0.8):
-            yield LAYER.found(
+            yield report(
+                "memory-layer",
                 memory.path,
                 f"found the layer {shown(memory.layer)}; did you mean {meant}?",
                 fix=f"move the file below memories/{meant}/",
             )
     elif (memory.layer == "notes") != memory.is_note:
         wanted = LAYER_OF_TYPE[memory.type]
-        yield LAYER.found(
+        yield report(
+            "memory-layer",
             memory.path,
             f"found {memory.type} in the layer {memory.layer}, expected {wanted}",
             line=1,
@@ -219,7 +144,8 @@ def _place(memory: Memory) -> Iterator[Problem]:
         from memrepo.policies.claims import affinity
 
         if affinity(memory.type, home) in ("suspicious", "impossible"):
-            yield HOME.found(
+            yield report(
+                "memory-home",
                 memory.path,
                 f"found {home}, which is not a home for {memory.type}",
                 line=1,
@@ -241,7 +167,8 @@ def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
 
     meant = get_close_matches(decay.cls.lower(), known, n=1, cutoff=0.6)
     suggestion = f"; did you mean {meant[0]}?" if meant else ""
-    yield DECAY.found(
+    yield report(
+        "memory-decay-class",
         memory.path,
         f"found the decay class {shown(decay.cls)}, expected one of {', '.join(known)}{suggestion}",
         line=1,
@@ -257,7 +184,8 @@ def _collisions(scene: Scene) -> Iterator[Problem]:
         alike.setdefault(folded(path), set()).add(path)
     for path in sorted(scene.files):
         if others := alike[folded(path)] - {path, *scene.gone}:
-            yield COLLISION.found(
+            yield report(
+                "path-collision",
                 path,
                 f"differs from {min(others)} only in case or accents; some file systems cannot"
                 " hold both",
@@ -270,14 +198,6 @@ def folded(path: str) -> str:
     return path.casefold() if path.isascii() else normalize("NFC", path.casefold())
 
 
-UNKNOWN = Rule(
-    name="tag-unknown",
-    group="tags",
-    doc="A tag is in `tags.vocabulary`, or matches `tags.pattern`: one word by default.",
-    mend="spells a tag as the vocabulary does, if only case, blanks or hyphens differ; without a"
-    " vocabulary, replaces characters that a tag may not have by hyphens",
-)
-TAG_RULES = (UNKNOWN,)
 _LOOSE = regex(r"[\s_-]+")
 
 
@@ -289,7 +209,8 @@ def find_unknown_tags(scene: Scene) -> Iterator[Problem]:
             if is_known_tag(tag, wants):
                 continue
             line, column = place(scene.files[memory.path], "tags", n)
-            yield UNKNOWN.found(
+            yield report(
+                "tag-unknown",
                 memory.path,
                 f"found the tag {shown(tag)}, {expected_tag(tag, wants)}",
                 line=line,
@@ -342,34 +263,8 @@ def _hint(tag: str, wants: Wants) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-ID = Rule(
-    name="id-changed",
-    group="derived",
-    doc="The id of a memory never changes.",
-    mend="restores the old id",
-)
-FIELD = Rule(
-    name="field-by-hand",
-    group="derived",
-    doc="Fields that memrepo maintains are not edited by hand: their record would be wrong.",
-    mend="restores the old value",
-)
-TIER = Rule(
-    name="tier-by-hand",
-    group="derived",
-    doc="memrepo sets the retention tier of a note from its use; `memrepo pin` retains a note.",
-    mend="restores the old value",
-)
-STATUS = Rule(
-    name="status-transition",
-    group="derived",
-    doc="When a memory is restored, increase its `status_epoch`; otherwise a merge undoes the"
-    " restore.",
-    mend="increases `status_epoch`",
-)
-HAND_RULES = (ID, FIELD, TIER, STATUS)
 _TIERS = ("tier", "tier_since", "tier_written", "gist")
-# Changes of status, which the rule STATUS and the module `merge.closure` check.
+# Changes of status, which the rule `status-transition` and the module `merge.closure` check.
 _STATUS = (
     "status",
     "status_epoch",
@@ -391,15 +286,15 @@ def find_by_hand(scene: Scene) -> Iterator[Problem]:
     for memory, old in () if scene.merging else pairs(scene):
         if memory.id != old.id:
             if old.id and not (memory.id in scene.earlier or old.id in scene.by_id):
-                yield _found(scene, ID, memory, "id", f"the id was {old.id}")
+                yield _found(scene, "id-changed", memory, "id", f"the id was {old.id}")
             continue
         for key in machine_keys(memory, old):
-            rule = TIER if key in _TIERS else FIELD
+            rule = "tier-by-hand" if key in _TIERS else "field-by-hand"
             yield _found(scene, rule, memory, key, f"{key} was changed by hand")
         if revived(memory, old):
             yield _found(
                 scene,
-                STATUS,
+                "status-transition",
                 memory,
                 "status",
                 f"{old.status} changed to {memory.status}, but status_epoch was not increased",
@@ -435,7 +330,7 @@ def revived(memory: Memory, old: Memory) -> bool:
     return lower and memory.fields.get("status_epoch", 0) <= old.fields.get("status_epoch", 0)
 
 
-def mended(memory: Memory, old: Memory) -> Memory:
+def restore_fields(memory: Memory, old: Memory) -> Memory:
     """Return a memory with its machine-written fields restored, and a higher epoch if needed."""
     back: dict[str, object] = {key: old.fields.get(key) for key in machine_keys(memory, old)}
     if revived(memory, old):
@@ -444,11 +339,12 @@ def mended(memory: Memory, old: Memory) -> Memory:
 
 
 def _found(
-    scene: Scene, rule: Rule, memory: Memory, key: str, message: str, fix: str = ""
+    scene: Scene, rule: str, memory: Memory, key: str, message: str, fix: str = ""
 ) -> Problem:
     line, column = place(scene.files[memory.path], key)
     how = f"; {_COMMANDS[key]}" if key in _COMMANDS else ""
-    return rule.found(
+    return report(
+        rule,
         memory.path,
         message,
         line=line,
@@ -458,13 +354,6 @@ def _found(
     )
 
 
-FORGED = Rule(
-    name="message-trailer",
-    group="derived",
-    doc="A hand-written commit message has no memrepo trailers: memrepo reads history from them.",
-)
-SECRET = Rule(name="message-secret", group="secrets", doc="A commit message contains no secret.")
-MESSAGE_RULES = (FORGED, SECRET)
 _SCISSORS = regex(r"^. -+ >8 -+$", re.MULTILINE)
 _TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
 
@@ -475,7 +364,8 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
     said = text[: cut.start()] if cut else text
     for number, line in enumerate(said.split("\n"), start=1):
         if _TRAILER.match(line):
-            yield FORGED.found(
+            yield report(
+                "message-trailer",
                 path,
                 f"found {line.strip().split(':')[0][:40]}, which only memrepo may write",
                 line=number,
@@ -483,7 +373,8 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
                 fix="remove the line; the commands write it themselves",
             )
     for secret in find_secrets(said):
-        yield SECRET.found(
+        yield report(
+            "message-secret",
             path,
             f"found a secret ({secret.kind})",
             line=secret.line,

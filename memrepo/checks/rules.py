@@ -1,13 +1,14 @@
 """The building blocks of checks: named rules, the scene they check, and their problems.
 
 Rules are pure. They only use file contents by path, and the rest of the repository through
-`Around`. All rules are listed in `checks.registry`, from which docs/rules.md is generated.
+`Around`. All rules are listed in `rules.toml`, from which docs/rules.md is generated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -45,30 +46,49 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     group: Group
     doc: str
-    mend: str = ""
+    repair: str = ""
     severity: Literal["error", "warning"] = "error"
 
-    def found(
-        self,
-        path: str,
-        message: str,
-        *,
-        line: int = 0,
-        column: int = 0,
-        key: str = "",
-        fix: str = "",
-    ) -> Problem:
-        """Return a problem that reports a violation of this rule."""
-        return Problem(
-            path=path,
-            rule=self.name,
-            message=message,
-            line=line,
-            column=column,
-            key=key,
-            fix=fix,
-            severity=self.severity,
+
+@cache
+def all_rules() -> Mapping[str, Rule]:
+    """Return all rules by name, including those for commit messages (`check-message`)."""
+    import tomllib
+
+    rules = {
+        name: Rule(
+            name=name,
+            group="size" if name in ("file-too-large", "frontmatter-depth") else "schema",
+            doc=doc,
+            severity="warning" if name == "frontmatter-near-key" else "error",
         )
+        for name, doc in headers.RULES.items()
+    }
+    table = Path(__file__).with_name("rules.toml").read_text(encoding="utf-8")
+    return rules | {name: Rule(name=name, **row) for name, row in tomllib.loads(table).items()}
+
+
+def report(
+    rule: str,
+    path: str,
+    message: str,
+    *,
+    line: int = 0,
+    column: int = 0,
+    key: str = "",
+    fix: str = "",
+) -> Problem:
+    """Return the problem that reports a violation of a rule."""
+    return Problem(
+        path=path,
+        rule=rule,
+        message=message,
+        line=line,
+        column=column,
+        key=key,
+        fix=fix,
+        severity=all_rules()[rule].severity,
+    )
 
 
 class Around:

@@ -10,40 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from memrepo.checks.rules import Rule, Scene, body_line
+from memrepo.checks.rules import Scene, body_line, report
 from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import Secret, find_secrets, is_clean
 
-SECRET = Rule(
-    name="secret-found",
-    group="secrets",
-    doc="No file contains a key, a token, a password or credentials in a URL.",
-)
-NUMBERS = Rule(
-    name="number-identifies",
-    group="secrets",
-    severity="warning",
-    doc="A change adds no UUID, long hexadecimal or decimal number, or IP address to a body.",
-)
-REJECTED = Rule(
-    name="rejected-value",
-    group="secrets",
-    doc="No memory states what a person rejected.",
-)
-STONE = Rule(
-    name="tombstone-unreadable",
-    group="secrets",
-    doc="A tombstone can be read; an unreadable one blocks only the exact text that it rejects.",
-)
-EDITED = Rule(
-    name="tombstone-edited",
-    group="secrets",
-    doc="A tombstone is not edited by hand: to lift a rejection, use `memrepo reject --undo`.",
-)
-RULES = (SECRET, NUMBERS, REJECTED, STONE, EDITED)
 ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
 MAX_SCANNED = 4 << 20
 _SHORT_ID = regex(r"[0-9a-f]{6,16}")
@@ -67,7 +40,8 @@ def find(scene: Scene) -> Iterator[Problem]:
 def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
     """Yield a problem for each secret in a file, except on lines marked as allowed."""
     for secret, _ in secrets_of(path, data):
-        yield SECRET.found(
+        yield report(
+            "secret-found",
             path,
             f"found a secret ({secret.kind})",
             line=secret.line,
@@ -111,7 +85,8 @@ def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Prob
         ]
         if places := [place for place in places if place[0] not in allowed]:
             line, at = places[0]
-            yield NUMBERS.found(
+            yield report(
+                "number-identifies",
                 memory.path,
                 f"found {counted(len(places), *names)}",
                 line=body_line(data) + line,
@@ -125,7 +100,8 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
         return  # the next command repairs a manual merge
     for path in scene.gone:
         if scene.area(path) == "tombstones":
-            yield EDITED.found(
+            yield report(
+                "tombstone-edited",
                 path,
                 "the tombstone is deleted by hand: what it rejects could be stored again",
                 fix=f"`git restore -SW {path}`; `memrepo reject {PurePosixPath(path).stem} --undo`"
@@ -146,7 +122,8 @@ def _rejected(scene: Scene) -> Iterator[Problem]:
     for memory in scene.memories:
         stone = found.bar(memory) if memory.status != "forgotten" else None
         if stone is not None:
-            yield REJECTED.found(
+            yield report(
+                "rejected-value",
                 memory.path,
                 f"states what {stone.summary}",
                 line=1,

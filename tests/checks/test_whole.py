@@ -6,7 +6,7 @@ import pytest
 from rule_examples import NAME, OTHER, A, B, memory, raw
 
 from memrepo.actions.check.scenes import Everything
-from memrepo.checks.registry import problems
+from memrepo.checks import find_problems as problems
 from memrepo.checks.rules import Scene
 from memrepo.core.layout import Layout
 

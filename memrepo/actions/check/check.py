@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import replace
 
+from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.checks import registry
 from memrepo.checks.memories import message_problems
 from memrepo.checks.rules import GROUPS, Group
 from memrepo.core.errors import Exit, UsageError
@@ -110,10 +110,10 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
         if request.fix:
             from memrepo.actions.check import repair
 
-            mend = repair.mend_staged if request.staged else repair.mend
-            scene, fixed = mend(checked, work.call.now, request.only)
+            fix = repair.repair_staged if request.staged else repair.repair_files
+            scene, fixed = fix(checked, work.call.now, request.only)
             restored = repair.restored(checked.scene, scene, fixed)
-        found = (*checked.early, *registry.problems(scene, request.only))
+        found = (*checked.early, *checks.find_problems(scene, request.only))
     if request.staged:  # before a commit, a misspelt key is an error
         found = tuple(_refused(problem) for problem in found)
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)

@@ -14,9 +14,9 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
+from memrepo import checks
 from memrepo.actions.check import scenes
 from memrepo.actions.work import Work
-from memrepo.checks import registry
 from memrepo.checks.memories import folded, message_problems
 from memrepo.checks.rules import GROUPS, Around, Group, Scene
 from memrepo.checks.secrets import secret_problems
@@ -153,7 +153,7 @@ def _ends(work: Work, word: str) -> tuple[str, str]:
 def _as_one(scene: Scene, wanted: Sequence[Group]) -> Iterator[Problem]:
     groups = [group for group in wanted if group != "derived"]
     if groups:
-        yield from registry.problems(scene, groups)
+        yield from checks.find_problems(scene, groups)
 
 
 def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
@@ -188,7 +188,7 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
     made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
     hands = [hand.id for hand in hand_commits(repo, revisions) if hand.id not in made]
     if len(hands) == int(repo.git.rev_list("--count", "--no-merges", revisions)):
-        yield from registry.problems(whole, ["derived"])
+        yield from checks.find_problems(whole, ["derived"])
         return
     for _, problem in problems_of(repo, tree, hands, ["derived"]):
         yield problem
@@ -215,7 +215,7 @@ def problems_of(
             around=TreeAt(state, {path: git.read(old) for path, old, _ in changed if old}),
         )
         present = {path for path, _, new in changed if tree.blobs.get(path, "") == new}
-        for problem in registry.problems(scene, groups):
+        for problem in checks.find_problems(scene, groups):
             if problem.path in present:
                 yield commit, problem
 

@@ -17,7 +17,7 @@ from memrepo.core.ids import ID_PATTERN
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
 
 
-def mended(
+def repaired_files(
     scene: Scene, now: datetime, only: Collection[Group] = ()
 ) -> dict[str, tuple[str, bytes]]:
     """Return the repaired memories of a scene, by old path, as (new path, content).
@@ -123,13 +123,15 @@ def _restored(scene: Scene, memory: Memory) -> Memory:
     if old.id != memory.id:
         known = {*scene.earlier, *scene.others, *(m.id for m in scene.memories if m != memory)}
         return memory if memory.id in known or not old.id else memory.with_fields({"id": old.id})
-    return memories.mended(memory, old)
+    return memories.restore_fields(memory, old)
 
 
-def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple[Scene, list[str]]:
+def repair_files(
+    checked: Checked, now: datetime, only: Collection[Group] = ()
+) -> tuple[Scene, list[str]]:
     """Fix files in the work tree, and return the new scene and the changed paths."""
     files, fixed = dict(checked.scene.files), []
-    for path, (new, data) in mended(checked.scene, now, only).items():
+    for path, (new, data) in repaired_files(checked.scene, now, only).items():
         if new != path and (checked.root / new).exists():
             continue
         _write(checked.root, path, new, data)
@@ -139,7 +141,7 @@ def mend(checked: Checked, now: datetime, only: Collection[Group] = ()) -> tuple
     return replace(checked.scene, files=files), fixed
 
 
-def mend_staged(
+def repair_staged(
     checked: Checked, now: datetime, only: Collection[Group] = ()
 ) -> tuple[Scene, list[str]]:
     """Fix staged files in the work tree and in the index.
@@ -152,7 +154,7 @@ def mend_staged(
     from memrepo.store.staged import put_in_index
 
     files, fixed = dict(checked.scene.files), []
-    made = mended(checked.scene, now, only)
+    made = repaired_files(checked.scene, now, only)
     if not made or checked.scene.merging or index_of_commit().startswith("next-index"):
         return checked.scene, []
     with Git(checked.root) as git:

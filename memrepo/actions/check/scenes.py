@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.checks import memories, registry
-from memrepo.checks.rules import Around, Group, Scene
+from memrepo import checks
+from memrepo.checks.rules import Around, Group, Scene, report
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 
@@ -81,8 +81,11 @@ def read(root: Path, names: Iterable[str]) -> tuple[dict[str, bytes], tuple[Prob
             files[name] = path.read_bytes()
         except OSError as error:
             problems.append(
-                memories.UNREADABLE.found(
-                    name, f"could not be read: {error.strerror}", fix="name a file that exists"
+                report(
+                    "file-unreadable",
+                    name,
+                    f"could not be read: {error.strerror}",
+                    fix="name a file that exists",
                 )
             )
     return files, tuple(problems)
@@ -142,8 +145,11 @@ def taken(
         if any("\ud800" <= ch <= "\udfff" for ch in path):
             shown = ascii(path)[1:-1]
             problems.append(
-                memories.BAD_NAME.found(
-                    shown, "found a file name that is not UTF-8", fix="rename the file"
+                report(
+                    "tree-name-not-utf8",
+                    shown,
+                    "found a file name that is not UTF-8",
+                    fix="rename the file",
                 )
             )
         elif mode.startswith("100"):
@@ -151,7 +157,8 @@ def taken(
         elif layout.owns(path) or layout.owns(path + "/"):
             what = "a symlink" if mode == "120000" else "a submodule"
             problems.append(
-                memories.NOT_A_FILE.found(
+                report(
+                    "tree-not-a-file",
                     path,
                     f"found {what}, expected a file or folder: it is never followed",
                     fix="replace it by what it stands for, or remove it",
@@ -201,7 +208,7 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         files |= read(git.top, [p for p in pages if (git.top / p).exists()])[0]
         around = Everything(files, frozenset(path for path, _, _ in entries))
         scene = Scene(files=files, layout=layout, around=around, wants=known.wants(git))
-        problems = registry.problems(scene, only)
+        problems = checks.find_problems(scene, only)
     return TreeCheck(early=early, problems=problems, files=len(files))
 
 

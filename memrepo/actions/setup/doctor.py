@@ -22,7 +22,7 @@ from memrepo.actions.setup.history_checks import Check, Finding
 from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.checks import registry
+from memrepo.checks.rules import all_rules
 from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS, HOT_NAMES
@@ -96,7 +96,7 @@ def _attributes(work: Work, fix: bool) -> Finding:
 
 def _rules(work: Work, fix: bool) -> Finding:
     found, _LOOKED[work] = _held(work)
-    message = f"{len(registry.RULES)} rules hold"
+    message = f"{len(all_rules())} rules hold"
     if found:
         message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
     return Finding(name="rules", ok=not found, message=message, problems=found)
@@ -120,7 +120,7 @@ def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     looked = scenes.check_tree(work.store.root)
     found = [p for p in looked.problems if p.severity == "error"]
     early = tuple(p for p in looked.early if p.severity == "error")
-    secrets = {name for name, rule in registry.RULES.items() if rule.group == "secrets"}
+    secrets = {name for name, rule in all_rules().items() if rule.group == "secrets"}
     others = tuple(p for p in found if p.rule not in secrets)
     return (*early, *others), tuple(p for p in found if p.rule in secrets)
 

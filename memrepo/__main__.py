@@ -23,7 +23,7 @@ def main() -> int:
     from memrepo.faces.cli import main as command_line
 
     code = command_line(age=_age)
-    if hook := sys.modules.get("memrepo.faces.hosts.hook"):
+    if hook := sys.modules.get("memrepo.faces.hook"):
         hook.leave(code)
     return code
 

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from memrepo.actions.work import Call
 from memrepo.core.changes import Delete, Remove, Update
 from memrepo.core.memory import Hot
-from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.replies import Reply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT
-from memrepo.faces.memory_files import MemoryFiles
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
+from memrepo.faces.memory_tool import MemoryFiles
 from memrepo.faces.python import open_repository
 
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}

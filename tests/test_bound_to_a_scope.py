@@ -17,11 +17,9 @@ from msgspec.structs import replace
 from memrepo.actions.guard import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.calls import acting
-from memrepo.faces.mcp.replies import Reply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT
-from memrepo.faces.memory_files import MemoryFiles
+from memrepo.faces.mcp.replies import Reply, acting
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
+from memrepo.faces.memory_tool import MemoryFiles
 from memrepo.faces.python import open_repository
 
 NOW = datetime(2026, 3, 1, 11, 0, tzinfo=UTC)

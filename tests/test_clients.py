@@ -13,7 +13,7 @@ import pytest
 from docs_parts import ROOT
 from driving import done
 
-from memrepo.actions.setup import hosts
+from memrepo.actions.setup import agent as hosts
 from memrepo.faces.cli.parser import command_parser, globals_parser
 
 PAGE = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")

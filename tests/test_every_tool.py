@@ -23,9 +23,8 @@ from real_clients import bare_environment, installed
 from workspaces import small
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.answer import answer
 from memrepo.faces.mcp.replies import Reply
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
 NOW = datetime(2026, 3, 3, 9, tzinfo=UTC)

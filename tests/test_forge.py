@@ -18,7 +18,7 @@ from driving import LATER, assert_sound, done, git, memories, memrepo, subjects,
 
 from memrepo.assets import asset
 from memrepo.core.problems import Problem
-from memrepo.faces.text import check
+from memrepo.faces.text import plumbing as check
 
 ROOT = Path(__file__).resolve().parents[1]
 FORGE = asset("templates", "forge")

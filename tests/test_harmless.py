@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from memrepo.actions.work import Call
 from memrepo.core.secrets import harmless, harmless_data
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import DEFAULT
-from memrepo.faces.memory_files import MemoryFiles
+from memrepo.faces.mcp.tools import DEFAULT, answer
+from memrepo.faces.memory_tool import MemoryFiles
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HARM = "\x1b[2J\x07\x7f\x85\x9b31m\u2028\u2029\u202e\u2066\u200f\U000e0041\r\x00"

@@ -14,8 +14,7 @@ from driving import begin, done, memrepo
 from mornings import MORNING, copied, waiting
 
 from memrepo.actions.verbs import VERBS
-from memrepo.faces.cli.completion import SHELLS, do
-from memrepo.faces.cli.help import page, results, schema
+from memrepo.faces.cli.help import SHELLS, do, page, results, schema
 from memrepo.faces.cli.parser import COMMANDS
 
 

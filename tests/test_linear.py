@@ -14,7 +14,7 @@ from purified import purified
 from memrepo.core import codec, ids, secrets
 from memrepo.core.memory import Memory
 from memrepo.core.state import EMPTY
-from memrepo.faces.text.write import directives
+from memrepo.faces.text.changes import directives
 from memrepo.judges import prompting
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones

@@ -18,10 +18,8 @@ from msgspec.structs import replace
 from workspaces import small
 
 from memrepo.actions.work import Call, Work
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.calls import ToolCall, acting
-from memrepo.faces.mcp.replies import Piece, Reply, listing, longest
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
+from memrepo.faces.mcp.replies import Piece, Reply, ToolCall, acting, listing, longest
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
 from memrepo.store import repo as store_repo
 from memrepo.store.repo import open_repository
 from memrepo.views.hot import fenced

@@ -23,8 +23,7 @@ from serving import Act, Service, serving
 
 from memrepo.core.codec import normal_body
 from memrepo.core.memory import Memory
-from memrepo.faces.memory_files import FileRefused, name_of, parted, text_of
-from memrepo.faces.memory_tool import MemoryTool
+from memrepo.faces.memory_tool import FileRefused, MemoryTool, name_of, parted, text_of
 
 
 @pytest.fixture

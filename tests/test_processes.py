@@ -13,8 +13,7 @@ import workspaces
 from driving import LATER, LONG, NEXT_DAY, begin, done
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
 
 TEXT = "The spare key of the greenhouse hangs behind the blue door."
 CALLS = 100 if LONG else 12

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from driving import LONG, done
 
-from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, PATIENCE
+from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, PATIENCE
 
 STARTS = 1000 if LONG else 20
 AT_ONCE = 4
@@ -25,14 +25,14 @@ AT_ONCE = 4
 ROOT = Path(__file__).resolve().parents[1]
 HOOK = """
 import atexit, os, sys, threading
-from memrepo.faces.hosts.hook import GIVEN_UP
+from memrepo.faces.hook import GIVEN_UP
 
 @atexit.register
 def abort_under_a_thread():  # as libraries of other languages do
     if any(thread.name == GIVEN_UP for thread in threading.enumerate()):
         os.abort()
 
-from memrepo.actions.setup import hosts
+from memrepo.actions.setup import agent as hosts
 if deadline := float(sys.argv.pop(1)):
     hosts.DEADLINES.update(dict.fromkeys(hosts.DEADLINES, deadline))
 from memrepo.__main__ import main
@@ -40,7 +40,7 @@ sys.exit(main())
 """
 SLOW_START = """
 import time
-from memrepo.faces.hosts import hook
+from memrepo.faces import hook
 hook._SPARE = hook.PATIENCE  # a host that waits for the deadline and no longer
 time.sleep(0.6)
 """

@@ -31,8 +31,7 @@ from memrepo import config, keys
 from memrepo.actions.work import Call
 from memrepo.core.times import format_time
 from memrepo.faces import cli
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.mcp.tools import DEFAULT, answer
 
 START = datetime(2026, 3, 2, 4, 0, tzinfo=UTC)
 ANY_LINES = "..."

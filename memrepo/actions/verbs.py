@@ -49,7 +49,7 @@ _TABLE = """
 get started
   init          setup.init          -e make a knowledge repository, or adopt a folder
   status        setup.status        -e the state of the repository
-  sources       setup.sources       -- the kind of each source file, and its number of memories
+  sources       setup.status        -- the kind of each source file, and its number of memories
   doctor        setup.doctor        -- named checks of repository, index, hooks and judge
   config        setup.config        -- what is configured and why; set a key, explain a key
   upgrade       setup.upgrade       w- bring a repository of an older format to this program's, in one commit
@@ -110,7 +110,7 @@ for git, hooks and shells
   check         check.check         -- validate memory files
   check-message check.check         -- refuse a hand-written commit message that poses as memrepo's
   hooks         setup.hooks         -- install the git hooks, print whether they run, run one
-  trust         setup.trust         -- accept the programs that .pre-commit-config.yaml names
+  trust         setup.hooks         -- accept the programs that .pre-commit-config.yaml names
   merge-driver  sync.merge_driver   -- join one file field by field, for `git merge` (git calls it)
 """
 """One verb per line: its name, its module below `actions`, its flags and its help line.

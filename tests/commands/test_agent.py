@@ -17,11 +17,11 @@ from driving import LATER, NOW, done, git, memories, memrepo, subjects
 from envelopes import INJECTION, MARK, assert_inside, outside
 from hostile_files import SECRETS
 
-from memrepo.actions.setup import hosts
+from memrepo.actions.setup import agent as hosts
 from memrepo.actions.work import Call
 from memrepo.core.jsontext import without_comments
 from memrepo.core.times import parse_time
-from memrepo.faces.hosts import hook as hooking
+from memrepo.faces import hook as hooking
 from memrepo.store import crontab
 from memrepo.store.repo import open_repository
 

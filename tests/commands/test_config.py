@@ -10,7 +10,7 @@ from driving import assert_sound, done, git, memrepo, standing, subjects
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.actions.setup.toml_edits import with_value, without
+from memrepo.actions.setup.config import with_value, without
 
 OWN = """\
 # My notes on this file.

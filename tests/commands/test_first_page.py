@@ -10,8 +10,7 @@ from driving import LATER, NEXT_DAY, NOW, assert_sound, classic, done, git, memo
 
 from memrepo.actions.work import Call
 from memrepo.core.times import parse_time
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.mcp.tools import DEFAULT, answer
 
 BULLET = re.compile(r"^- .*←memories/", re.MULTILINE)
 

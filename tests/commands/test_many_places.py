@@ -13,8 +13,7 @@ from memrepo.actions.run import known
 from memrepo.actions.work import Call
 from memrepo.core import memory as places
 from memrepo.core.memory import MAX_LISTED, Memory
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.mcp.tools import DEFAULT, answer
 
 LINE = "The barn door is painted green."
 

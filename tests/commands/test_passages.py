@@ -12,8 +12,7 @@ from driving import LATER, NEXT_DAY, done, git, memories, memrepo
 from purging import purged
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.mcp.tools import DEFAULT, answer
 from memrepo.faces.python import open_repository
 from memrepo.store import embedder
 

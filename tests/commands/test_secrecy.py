@@ -15,8 +15,7 @@ from memrepo.actions.verbs import ALIASES
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.cli.parser import COMMANDS, command_parser
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 from memrepo.faces.memory_tool import MemoryTool
 from memrepo.faces.python import Entry, open_repository
 

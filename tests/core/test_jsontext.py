@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memrepo.actions.setup.hosts import with_block, without_block
+from memrepo.actions.setup.agent import with_block, without_block
 from memrepo.core.jsontext import NotJson, append, parse, put, take_away, take_out, without_comments
 
 KEYS = ("hooks", "Stop")

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from memrepo.actions.run import retire
-from memrepo.faces.text.write import directives
+from memrepo.faces.text.changes import directives
 from memrepo.judges import grounding, prompting
 from memrepo.policies import change, links
 from memrepo.read import documents

@@ -14,8 +14,7 @@ from driving import LATER, LONG, done, git, memories, memrepo
 from memrepo.actions.pending import KEPT, REPLACED
 from memrepo.actions.work import Call
 from memrepo.core.times import parse_time
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.tools import DEFAULT
+from memrepo.faces.mcp.tools import DEFAULT, answer
 from memrepo.store.lock import Locked, keep_newest, lock
 
 WRITERS, EACH = 6, 8 if LONG else 2

@@ -9,7 +9,7 @@ import msgspec
 
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.timetable import last_record
-from memrepo.actions.setup.budgets import budgets
+from memrepo.actions.setup.survey import budgets
 from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut

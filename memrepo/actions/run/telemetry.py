@@ -449,8 +449,7 @@ def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     """Send notifications about conditions that need a person's attention. Return the errors."""
     from memrepo.actions.pending import needs, tell
-    from memrepo.actions.setup.budgets import budgets
-    from memrepo.actions.setup.survey import survey
+    from memrepo.actions.setup.survey import budgets, survey
 
     spent = budgets(at, 0, now).spent
     found = needs(all_waiting(at), timetable(at, now), survey(at).undecided, spent)

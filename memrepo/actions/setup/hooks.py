@@ -1,4 +1,4 @@
-"""`memrepo hooks`: install the hooks of a clone, report their state, or run one hook."""
+"""`memrepo hooks` and `memrepo trust`: git hooks of a clone, and the programs that they may run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import msgspec
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.ids import visible
 from memrepo.core.problems import Problem
 
 _STAGED = ("pre-commit", "pre-merge-commit")
 _AFTER = ("post-merge", "post-checkout", "post-rewrite")
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class HooksRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo hooks`."""
 
     what: Annotated[
@@ -27,7 +28,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
-    dry_run: Annotated[bool, option("print what install would do", "--dry-run")] = False
+    dry_run: Annotated[bool, option("print what install would hooks", "--dry-run")] = False
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 
@@ -69,7 +70,7 @@ class Ran(VerbResult, frozen=True, kw_only=True):
     """The reason that the index could not be updated, or an empty string."""
 
 
-def do(work: Work, request: Request) -> Installed | States | Ran:
+def hooks(work: Work, request: HooksRequest) -> Installed | States | Ran:
     """Install the hooks, report their state, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
@@ -165,3 +166,58 @@ def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...
     if is_built(work.store.folder / NAME):
         index_of(work).count(["memory"], Filter())
     return announced(unsettled(work)) if name == "post-merge" else ()
+
+
+class TrustRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `memrepo trust`."""
+
+    dry_run: Annotated[
+        bool, option("show the programs that it names, trust nothing", "--dry-run")
+    ] = False
+
+
+class Trusted(VerbResult, frozen=True, kw_only=True):
+    """The parsed configuration, line by line, and whether it is now trusted."""
+
+    names: tuple[str, ...]
+    trusted: bool
+    state: Literal["nothing", "known", "accepted", "not yet"]
+    """No configuration, trusted before, trusted by this call, or not trusted (dry run)."""
+
+
+def trust(work: Work, request: TrustRequest) -> Trusted:
+    """Return the programs that the configuration names, and mark the configuration as trusted."""
+    from memrepo.store import settings
+
+    repo = work.store.repo
+    text = settings.hooks_config(repo)
+    told = tuple(map(visible, _parsed(text)))
+    why = settings.untrusted(repo)
+    if told and not request.dry_run:
+        settings.trust(repo)
+    state: Literal["known", "accepted", "not yet"] = "known"
+    if why:
+        state = "not yet" if request.dry_run else "accepted"
+    return Trusted(
+        names=told,
+        trusted=bool(text) and state != "not yet",
+        state=state if text else "nothing",
+    )
+
+
+def _parsed(text: str) -> list[str]:
+    """Return the whole configuration as pre-commit parses it, with one value per line.
+
+    This shows what runs even if the text uses flow style, folded lines or anchors. A text that
+    cannot be parsed runs nothing, and its lines are returned unchanged.
+    """
+    import yaml
+
+    try:
+        found = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError):
+        return text.splitlines()
+    if not found:
+        return []
+    said: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1 << 20)
+    return said.splitlines()

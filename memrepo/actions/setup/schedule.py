@@ -15,7 +15,7 @@ import msgspec
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run.plan import Mode
 from memrepo.actions.run.timetable import BY, CRON_ZONE, SINCE, Next, local_folder, next_of
-from memrepo.actions.setup.prompts import cron_prompt
+from memrepo.actions.setup.agent import cron_prompt
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.problems import Problem

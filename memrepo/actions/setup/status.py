@@ -1,7 +1,8 @@
-"""`memrepo status`: show the state of the repository, pending runs and problems."""
+"""`memrepo status` and `memrepo sources`: the state of a repository, and its source files."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
@@ -29,15 +30,16 @@ from memrepo.actions.pending import (
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
-from memrepo.actions.setup.budgets import Budgets, budgets
-from memrepo.actions.setup.survey import survey
+from memrepo.actions.setup.survey import Budgets, budgets, survey
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
 from memrepo.core.manifest import Recorded, Removal
+from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.read.intake import Reader, cursors, take_in
+from memrepo.read.shelf import shelf_size
 from memrepo.store import settings
 from memrepo.store.answers import broken_runs
 from memrepo.store.history import newest
@@ -45,7 +47,7 @@ from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class StatusRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo status`."""
 
     exit_code: Annotated[
@@ -119,7 +121,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Whether a notification of these needs was sent by this call."""
 
 
-def do(work: Work, request: Request) -> Result:
+def status(work: Work, request: StatusRequest) -> Result:
     """Collect the state of the repository."""
     store, layout, found = work.store, work.tree.layout, survey(work)
     manifests, damaged = work.tree.manifests
@@ -210,3 +212,69 @@ def _stale_views(work: Work) -> tuple[str, ...]:
     if not work.tree.files.below(work.tree.layout.area("views")):
         return ()
     return stale_files(work)
+
+
+class SourcesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `memrepo sources`."""
+
+    kind: Annotated[
+        str | None,
+        option("only files of this kind, such as rules or page", "--kind", metavar="KIND"),
+    ] = None
+
+
+class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A source with its kind, the reason for the kind, and its numbers of thoughts and memories."""
+
+    path: str
+    kind: str
+    reason: str
+    thoughts: int
+    claims: int
+    share: float
+    """The share of its thoughts that may become memories, 0 to 1."""
+
+
+class SourceList(VerbResult, frozen=True, kw_only=True):
+    """The sources in path order, and the limit on the total number of memories."""
+
+    files: tuple[SourceFile, ...]
+    thoughts: int
+    claims: int
+    shelf: int | None
+    """The maximum number of memories from all sources, or None if there is no limit."""
+    largest: tuple[str, int]
+    """The file with the most memories, and its share of all memories in per cent."""
+
+
+def sources(work: Work, request: SourcesRequest) -> SourceList:
+    """List the sources with their kinds, thoughts and memories."""
+    texts = [text for text in texts_at(work, {}) if text.blob]
+    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
+    claims: Counter[str] = Counter()
+    for memory in of_types(work.tree.state().active, CLAIM_TYPES):
+        claims.update({source.resource for source in memory.sources})
+    files = []
+    for text in texts:
+        found = reader.file_kind(text)
+        files.append(
+            SourceFile(
+                path=text.name,
+                kind=found.kind.name,
+                reason=found.reason,
+                thoughts=len(reader.claims(text.name, text.blob).units),
+                claims=claims[text.resource],
+                share=found.kind.share,
+            )
+        )
+    wanted = tuple(f for f in files if request.kind in (None, f.kind))
+    size = shelf_size(len(files), work.config.get("run.shelf"))
+    total = sum(f.claims for f in files)
+    most = max(files, key=lambda f: f.claims, default=None)
+    return SourceList(
+        files=wanted,
+        thoughts=sum(f.thoughts for f in wanted),
+        claims=sum(f.claims for f in wanted),
+        shelf=None if size == float("inf") else round(size),
+        largest=(most.path, round(100 * most.claims / total)) if most and total else ("", 0),
+    )

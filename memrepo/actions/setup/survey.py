@@ -1,15 +1,18 @@
-"""The survey of all memories at a commit, as `status` reports it."""
+"""The figures that `status`, `doctor` and reports of runs share: memories, problems and budgets."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
+from memrepo.actions.pending import Spent
 from memrepo.actions.work import Work
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
+from memrepo.core.manifest import spent_in_day, spent_in_month
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
@@ -72,3 +75,81 @@ def survey_of(state: State) -> Survey:
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
+
+
+class HotBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """The number of memories in the hot cache, and the limit on that number."""
+
+    bullets: int
+    budget: int
+
+
+class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
+    """The cost of judges this month, and the limits on that cost.
+
+    `usd` is None if a price is unknown. A limit is None if it is not set.
+    """
+
+    usd: float | None
+    max_usd: float | None
+    tokens: int
+    max_tokens: int | None
+    today_usd: float | None = 0.0
+    today_tokens: int = 0
+
+    @property
+    def said(self) -> str:
+        """Return a summary of today's and this month's cost, with the limits that are set."""
+        month = _said(self.usd, self.tokens)
+        limits = [] if self.max_usd is None else [f"${self.max_usd:,.2f}"]
+        if self.max_tokens is not None:
+            limits.append(f"{self.max_tokens:,} tokens")
+        of = f", of {' and '.join(limits)}" if limits else ""
+        return f"{_said(self.today_usd, self.today_tokens)} today, {month} this month{of}"
+
+
+def _said(usd: float | None, tokens: int) -> str:
+    if not (usd or tokens):
+        return "nothing"
+    price = "an unknown price" if usd is None else f"${usd:,.2f}"
+    return f"{price} ({tokens:,} tokens)"
+
+
+class Budgets(msgspec.Struct, frozen=True, kw_only=True):
+    """The hot cache budget and the monthly budget."""
+
+    hot: HotBudget
+    month: MonthBudget
+
+    @property
+    def spent(self) -> tuple[Spent, ...]:
+        """Return the used part of each of this month's limits, in US dollars and in tokens."""
+        found = []
+        if self.month.usd is not None and self.month.max_usd:
+            found.append(Spent(used=self.month.usd, limit=self.month.max_usd, unit="US dollars"))
+        if self.month.max_tokens:
+            used, limit = self.month.tokens, self.month.max_tokens
+            found.append(Spent(used=used, limit=limit, unit="tokens"))
+        return tuple(found)
+
+
+def hot_budget(work: Work, state: State) -> HotBudget:
+    """Count the memories in the hot cache."""
+    count = sum(hot_of(m) is not None for m in state.active)
+    return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
+
+
+def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
+    """Return both budgets. `bullets` is the number of bullets on the hot cache page."""
+    hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)
+    recorded, zone = work.tree.manifests[0], work.config.zone
+    spent, today = spent_in_month(now, recorded, zone), spent_in_day(now, recorded, zone)
+    month = MonthBudget(
+        usd=spent.cost_usd,
+        max_usd=work.config.get("run.max_usd_month"),
+        tokens=spent.total,
+        max_tokens=work.config.get("run.max_tokens_month"),
+        today_usd=today.cost_usd,
+        today_tokens=today.total,
+    )
+    return Budgets(hot=hot, month=month)

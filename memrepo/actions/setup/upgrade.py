@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.request import DryRun, Reason, VerbResult
 from memrepo.actions.run.preconditions import upgrade_due
-from memrepo.actions.setup.toml_edits import with_value
+from memrepo.actions.setup.config import with_value
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Plan, Remove, Step, Write

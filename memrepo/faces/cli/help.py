@@ -1,18 +1,22 @@
-"""`memrepo help COMMAND`: help and JSON Schemas, generated from requests and results."""
+"""`memrepo help COMMAND` and `memrepo completion`: texts generated from requests and results."""
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import get_args, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import msgspec
 
-from memrepo.actions.request import VerbResult
+from memrepo.actions.request import VerbResult, option
+from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
 from memrepo.faces.cli.parser import (
     COMMANDS,
+    add_fields,
+    add_globals,
     canonical,
     command_parser,
 )
@@ -62,3 +66,151 @@ def _kinds(kind: type[VerbResult]) -> Iterator[type[VerbResult]]:
     yield kind
     for below in kind.__subclasses__():
         yield from _kinds(below)
+
+
+SHELLS = ("bash", "zsh", "fish")
+_MEMORIES = r"git ls-files -- ':(top)*memories/*.md' 2>/dev/null | sed -nE"
+_RUNS = (
+    r"git ls-files -- ':(top)*runs/*.json' 2>/dev/null"
+    r" | sed -nE 's|.*/([0-9]{8}T[^./]*)\.json$|\1|p';"
+    " git for-each-ref --format='%(refname:lstrip=3)' refs/heads/run 2>/dev/null"
+)
+_TAIL = r"s|.*/(.*)-([0-9a-f]{6})\.md$"
+_PREAMBLE = {
+    "bash": f"""
+_memrepo_memories() {{
+  compgen -W "$({_MEMORIES} '{_TAIL}|mem-\\2 \\1-\\2|p')" -- "$1"
+}}
+_memrepo_runs() {{
+  compgen -W "$({_RUNS})" -- "$1"
+}}
+_memrepo_both() {{
+  _memrepo_runs "$1"
+  _memrepo_memories "$1"
+}}
+""",
+    "zsh": f"""
+_memrepo_memories() {{
+  local -a found
+  found=(${{(f)"$({_MEMORIES} '{_TAIL}|mem-\\2:\\1|p')"}})
+  _describe memory found
+}}
+_memrepo_runs() {{
+  local -a found
+  found=(${{(f)"$({_RUNS})"}})
+  _describe run found
+}}
+_memrepo_both() {{
+  _memrepo_runs
+  _memrepo_memories
+}}
+""",
+    "fish": f"""
+function __memrepo_memories
+  {_MEMORIES} '{_TAIL}|mem-\\2\t\\1|p'
+end
+function __memrepo_runs
+  {_RUNS}
+end
+function __memrepo_both
+  __memrepo_runs
+  __memrepo_memories
+end
+""",
+}
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `completion`."""
+
+    shell: Annotated[str, option("which shell", choices=SHELLS)]
+
+
+class Script(VerbResult, frozen=True, kw_only=True):
+    """A completion script, and the name of the shell that it is for."""
+
+    shell: str
+    script: str
+
+
+def do(work: Work, request: Request) -> Script:
+    """Generate the completion script of a shell. The user redirects it into a completion file."""
+    del work
+    parser, commands = whole_parser()
+    if request.shell == "fish":
+        script = "\n".join(_fish(parser, commands))
+        return Script(shell="fish", script=script)  # noqa: S604 - the name of a shell, not a call
+    import shtab
+
+    for each in (parser, *commands.values()):
+        for action in each._actions:  # noqa: SLF001 - shtab sets an attribute on each action
+            if names := _named(action):
+                action.complete = _by_shell(names)  # type: ignore[attr-defined]
+    script = shtab.complete(parser, shell=request.shell, preamble=_PREAMBLE.get(request.shell, ""))
+    return Script(shell=request.shell, script=script)
+
+
+def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    """Return the parser of the whole command line, and the parsers of all commands by name."""
+    parser = argparse.ArgumentParser(prog="memrepo")
+    add_globals(parser, defaults=True)
+    commands = parser.add_subparsers(dest="command")
+    found = {}
+    for name, verb in COMMANDS.items():
+        found[name] = commands.add_parser(name, help=verb.says)
+        add_fields(found[name], verb.load().Request)
+    return parser, found
+
+
+def _named(action: argparse.Action) -> str:
+    """Return the kind of values an argument accepts: memories, runs, both, files or empty."""
+    words = set(str(action.metavar or action.dest).upper().split("|"))
+    runs, memories = bool(words & {"RUN"}), bool(words & {"ID", "MEMORY"})
+    if words & {"FILE", "DIR", "WORKSPACE", "PATH"}:
+        return "files"
+    return "both" if runs and memories else "runs" if runs else "memories" if memories else ""
+
+
+def _by_shell(names: str) -> dict[str, str]:
+    if names == "files":
+        return {"bash": "_shtab_compgen_files", "zsh": "_files"}
+    return {"bash": f"_memrepo_{names}", "zsh": f"_memrepo_{names}"}
+
+
+def _fish(
+    parser: argparse.ArgumentParser, commands: dict[str, argparse.ArgumentParser]
+) -> Iterator[str]:
+    """Yield the lines of the fish script, which shtab cannot generate: one per option or word."""
+    yield _PREAMBLE["fish"].strip("\n")
+    yield "complete -c memrepo -f"
+    for name, each in commands.items():
+        yield f"complete -c memrepo -n __fish_use_subcommand -a {name}" + _said(COMMANDS[name].says)
+        for action in each._actions:  # noqa: SLF001 - argparse has no public list of actions
+            if not (action.option_strings or action.choices or _named(action)):
+                continue  # any text is allowed
+            yield f"complete -c memrepo -n '__fish_seen_subcommand_from {name}'" + _taken(action)
+    for action in parser._actions:  # noqa: SLF001
+        if action.option_strings:
+            yield "complete -c memrepo" + _taken(action)
+
+
+def _taken(action: argparse.Action) -> str:
+    """Format the flags, the values and the description of an option in fish syntax."""
+    line = ""
+    for flag in action.option_strings:
+        line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"
+    names = _named(action)
+    if action.nargs == 0:
+        return line + _said(action.help)
+    if action.option_strings:
+        line += " -r"
+    if action.choices:
+        line += f" -a '{' '.join(map(str, action.choices))}'"
+    elif names:
+        line += " -F" if names == "files" else f" -a '(__memrepo_{names})'"
+    return line + _said(action.help)
+
+
+def _said(says: object) -> str:
+    text = str(says or "").replace("%%", "%").replace("\\", "\\\\").replace("'", "\\'")
+    return f" -d '{text}'" if text else ""

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 _OWN = {
     "get started": (
-        Verb("demo", "a two-minute tour on sample data, offline", "memrepo.faces.cli.demo"),
+        Verb(
+            "demo",
+            "a two-minute tour on sample data, offline",
+            "memrepo.faces.cli.commands",
+            request="DemoRequest",
+        ),
     ),
     "review and decide": (
         Verb(
@@ -35,7 +40,8 @@ _OWN = {
         Verb(
             "serve",
             "web pages on this machine to browse the memory and review changes",
-            "memrepo.faces.cli.serve",
+            "memrepo.faces.cli.commands",
+            request="ServeRequest",
             everyday=True,
         ),
     ),
@@ -43,20 +49,21 @@ _OWN = {
         Verb(
             "mcp",
             "serve the memory's tools to an agent over standard input and output",
-            "memrepo.faces.cli.mcp",
+            "memrepo.faces.cli.commands",
+            request="McpRequest",
         ),
     ),
     "for git, hooks and shells": (
-        Verb(
-            "completion", "print a completion script for your shell", "memrepo.faces.cli.completion"
-        ),
+        Verb("completion", "print a completion script for your shell", "memrepo.faces.cli.help"),
     ),
 }
 """Commands that are not verbs, because they need a terminal, a parser or a process."""
 
 GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.items()}
 COMMANDS = {verb.name: verb for group in GROUPS.values() for verb in group}
-COMMANDS["agent"] = COMMANDS["agent"]._replace(module="memrepo.faces.cli.agent")
+COMMANDS["agent"] = COMMANDS["agent"]._replace(
+    module="memrepo.faces.cli.commands", request="AgentRequest"
+)
 
 argparse._ = str  # type: ignore[attr-defined]
 """Disable translation in `argparse`, which searches many folders for each of its messages."""

@@ -30,9 +30,8 @@ from memrepo.actions.work import Call
 from memrepo.core.messages import fold
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import harmless
-from memrepo.faces.mcp.answer import answer
-from memrepo.faces.mcp.calls import nothing
-from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
+from memrepo.faces.mcp.replies import nothing
+from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
 
 Context = ServerRequestContext[object, object]
 Paged = types.PaginatedRequestParams | None

@@ -1,25 +1,27 @@
-"""The MCP tools, which offer verbs under names and arguments for agents.
-
-The arguments of a tool come from the fields of its verb's request. Its output is declared by type.
-Schemas, validation and the reference page are generated from both.
-"""
+"""The tools: their schemas and descriptions, and how a call is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, get_args, get_type_hints
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.request import choices_of
 from memrepo.actions.verbs import VERBS
-from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp import read_tools
-from memrepo.faces.mcp.calls import Done, ToolCall
-from memrepo.faces.mcp.read_tools import MAX_TOKENS, report
-from memrepo.faces.mcp.replies import Reply, refusal
+from memrepo.actions.work import Call, Work
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.messages import fold
+from memrepo.core.secrets import concealed, harmless, harmless_data
+from memrepo.faces.mcp import handlers
+from memrepo.faces.mcp.handlers import MAX_TOKENS, report
+from memrepo.faces.mcp.replies import Done, Reply, ToolCall, acting, nothing, one_side, refusal
 from memrepo.views.hot import fenced
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
 
 Given = Mapping[str, Any]
 
@@ -307,7 +309,7 @@ DEFAULT = (
         name="memory_search",
         title="Search memory",
         verb="search",
-        answer=read_tools.search,
+        answer=handlers.search,
         description=(
             "Recall, look up or find what is known of a person, preference or past."
             " Do so before answering."
@@ -325,7 +327,7 @@ DEFAULT = (
         name="memory_get",
         title="Open a memory",
         verb="show",
-        answer=read_tools.get,
+        answer=handlers.get,
         description="Open one memory by id or slug, or several, with evidence.",
         takes=(Argument("id"), _AT),
         own={"ids": _IDS, **_MAX_TOKENS},
@@ -379,7 +381,7 @@ DEFAULT = (
         name="memory_recent",
         title="Lately",
         verb="recent",
-        answer=read_tools.recent,
+        answer=handlers.recent,
         description="What is new or changed lately.",
         takes=(Argument("since", says="date or run"), Argument("limit")),
         own=_MAX_TOKENS,
@@ -389,7 +391,7 @@ DEFAULT = (
         name="memory_hot",
         title="First page",
         verb="session",
-        answer=read_tools.hot,
+        answer=handlers.hot,
         looks=True,
         description="What to know when a session begins.",
         takes=(Argument("max_tokens"),),
@@ -399,7 +401,7 @@ DEFAULT = (
         name="memory_related",
         title="Related",
         verb="related",
-        answer=read_tools.related,
+        answer=handlers.related,
         description="Linked memories, and what replaced what.",
         takes=(_ID, Argument("depth")),
         own={**_LIMIT, **_MAX_TOKENS},
@@ -409,7 +411,7 @@ DEFAULT = (
         name="memory_thread_context",
         title="Conversation",
         verb="thread",
-        answer=read_tools.thread_context,
+        answer=handlers.thread_context,
         description="What was kept of a memory's conversation.",
         takes=(_ID,),
         own={**_LIMIT, **_MAX_TOKENS},
@@ -419,7 +421,7 @@ DEFAULT = (
         name="memory_status",
         title="Status",
         verb="status",
-        answer=read_tools.status,
+        answer=handlers.status,
         description="Counts, newest commit, what waits for a person.",
         gives={"commit": str, "memories": dict},
     ),
@@ -430,7 +432,7 @@ DEFAULT = (
 def _report(verb: str, field: str = "", **fixed: object) -> Callable[[ToolCall], Reply]:
     def answer(call: ToolCall) -> Reply:
         given = {field: (call.get("run"),), **fixed} if field and call.get("run") else fixed
-        return read_tools.report(call.run(verb, **given), call.get("max_tokens", 4000))
+        return handlers.report(call.run(verb, **given), call.get("max_tokens", 4000))
 
     return answer
 
@@ -505,3 +507,89 @@ ADMIN = (
     ),
 )
 """Additional tools of `--toolset admin`: review and repair."""
+
+
+_LOG = logging.getLogger("memrepo")
+
+
+class Unfit(MemrepoError):
+    """Raised when the arguments of a call do not match the tool's schema."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, tool: Tool, where: str, what: str) -> None:
+        super().__init__(
+            f"{tool.name}: {where}{what}",
+            fix=f"{tool.name} takes {', '.join(tool.arguments) or 'nothing'}; "
+            f"it needs {', '.join(tool.required) or 'nothing'}",
+        )
+
+
+def answer(
+    call: Call,
+    tool: Tool,
+    arguments: Mapping[str, object],
+    client: str = "",
+    tick: Callable[[str], None] = nothing,
+) -> Reply:
+    """Run a tool for one call of a client. A refusal explains how to correct the call."""
+    try:
+        _refuse_unfit(tool, arguments)
+        with Work(acting(call, client, tick)) as work:
+            reply = tool.answer(ToolCall(work=work, arguments=arguments))
+        text, data = concealed([reply.text, reply.data])
+        text, data = harmless(text), harmless_data(data)
+        return one_side(replace(reply, text=text, data=data), client)
+    except MemrepoError as error:
+        reply = refusal(error)
+        return replace(reply, text=harmless(reply.text), data=harmless_data(reply.data))
+    except Exception as error:  # noqa: BLE001 - a bug in one call must not end the session
+        _LOG.error("a bug in %s", tool.name, exc_info=error)
+        said = f"a bug: {type(error).__name__}"
+        told = {"message": said, "exit": int(Exit.BUG)}
+        return Reply(text=said, data={"error": told}, failed=True)
+
+
+def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
+    """Raise Unfit if an argument violates the tool's schema. The message omits the value."""
+    from jsonschema import Draft202012Validator
+
+    wrong = next(Draft202012Validator(tool.input_schema()).iter_errors(dict(arguments)), None)
+    if wrong is not None:
+        where = "".join(f"{part}: " for part in wrong.absolute_path)
+        raise Unfit(tool, where, fold(_in_words(wrong), 300))
+    for name, value in arguments.items():
+        if not all(map(_is_text, _texts(value))):
+            raise Unfit(tool, f"{name}: ", "found a NUL or half of a character: no file holds it")
+
+
+def _in_words(wrong: ValidationError) -> str:
+    """Describe a violated rule of a schema, but not the value, which may be long or secret."""
+    most = wrong.validator_value
+    match wrong.validator:
+        case "enum":
+            return f"expected one of {', '.join(map(str, most))}"
+        case "maxLength" | "maxItems":
+            what = "characters" if wrong.validator == "maxLength" else "entries"
+            return f"found {len(wrong.instance)} {what}, expected at most {most}"
+        case rule:
+            return wrong.message if len(wrong.message) < 120 else f"expected {rule} {most}"
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for part in value:
+                yield from _texts(part)
+        case dict():
+            yield from _texts([*value.values()])
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

@@ -9,8 +9,19 @@ from keyword import iskeyword
 from memrepo.actions.request import VerbResult
 from memrepo.actions.verbs import VERBS
 
-_SHARED = {"takeback": "review", "purge": "review", "exchange": "sync"}
-"""Groups of verbs whose text functions are in the module of another group."""
+_MODULES = {
+    "check": "plumbing",
+    "cli": "plumbing",
+    "exchange": "plumbing",
+    "lifecycle": "changes",
+    "past": "changes",
+    "purge": "review",
+    "run": "changes",
+    "sync": "plumbing",
+    "takeback": "review",
+    "write": "changes",
+}
+"""The modules with the text functions of groups of verbs, if they are named differently."""
 
 
 def text_of(name: str, request: object, result: VerbResult, *, colour: bool = False) -> str:
@@ -26,6 +37,6 @@ def wording(name: str) -> Callable[..., str]:
     """
     group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")
-    texts = import_module(f"memrepo.faces.text.{_SHARED.get(group, group)}")
+    texts = import_module(f"memrepo.faces.text.{_MODULES.get(group, group)}")
     found: Callable[..., str] = getattr(texts, f"{word}_" if iskeyword(word) else word)
     return found

@@ -12,7 +12,7 @@ from memrepo.actions.takeback.reject import LiftedAlready, Rejections
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
-from memrepo.faces.text.write import written
+from memrepo.faces.text.changes import written
 from memrepo.views.html import Mark, Span, word_diff
 from memrepo.views.report import in_words
 from memrepo.views.review import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import parse_time
-from memrepo.faces.text.check import findings
+from memrepo.faces.text.plumbing import findings
 
 if TYPE_CHECKING:
     from memrepo.actions.request import VerbResult
@@ -21,12 +21,10 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import hooks as hooking
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
-    from memrepo.actions.setup import sources as listing
     from memrepo.actions.setup import status as standing
-    from memrepo.actions.setup import trust as trusting
     from memrepo.actions.setup import upgrade as upgrading
     from memrepo.actions.setup.schedule import Launcher
-    from memrepo.faces.cli.agent import Hooked
+    from memrepo.faces.cli.commands import Hooked
 
 _WIDTH = 80
 _NAMED = 5
@@ -34,7 +32,7 @@ _NAMED = 5
 
 
 def hooks(
-    request: hooking.Request,
+    request: hooking.HooksRequest,
     result: hooking.Installed | hooking.States | hooking.Ran,
     *,
     colour: bool,
@@ -224,7 +222,7 @@ def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def trust(request: object, result: trusting.Result, *, colour: bool) -> str:
+def trust(request: object, result: hooking.Trusted, *, colour: bool) -> str:
     """Format the configuration lines that name programs, and whether these lines are trusted."""
     said = {
         "nothing": "there is no .pre-commit-config.yaml: "
@@ -377,7 +375,7 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def sources(request: listing.Request, result: listing.Result, *, colour: bool) -> str:
+def sources(request: standing.SourcesRequest, result: standing.SourceList, *, colour: bool) -> str:
     """List the source files by kind, with the reason for the kind and the number of statements."""
     lines = [f"{'kind':<12}{'statements':>11}{'memories':>9}  file"]
     for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):

@@ -72,7 +72,7 @@ def _ask(work: Work, name: str, request: Any) -> Any:
 def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the start page: status, runs, open contradictions and tasks."""
     del asked
-    found = _ask(work, "status", status.Request())
+    found = _ask(work, "status", status.StatusRequest())
     told = from_json(last_record(work).get("last", {}))
     waiting = [_waiting(session_of(work, branch)) for branch in found.waiting]
     active, notes = found.memories.get("active", 0), sum(found.tiers.values())

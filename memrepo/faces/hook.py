@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from memrepo.actions.lifecycle import session
 from memrepo.actions.recall.recall import index_of, recall
 from memrepo.actions.recall.search import hit_of
-from memrepo.actions.setup.hosts import CLAUDE_EVENTS, DEADLINES, PATIENCE
+from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, PATIENCE
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write import add
@@ -29,8 +29,7 @@ from memrepo.core.ids import digest
 from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
-from memrepo.faces.mcp.calls import acting
-from memrepo.faces.mcp.replies import listing, told
+from memrepo.faces.mcp.replies import acting, listing, told
 from memrepo.store.index import Filter, no_model
 from memrepo.text.words import query_terms
 from memrepo.views.hot import fenced

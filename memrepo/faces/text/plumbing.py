@@ -1,4 +1,4 @@
-"""Format the results of the verbs in `memrepo.actions.check`."""
+"""Format the results of checks, of synchronisation and exchange, and of other commands."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from memrepo.core.messages import counted
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted, counted_as
+from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
+    from memrepo.actions.exchange import export as exporting
+    from memrepo.actions.exchange import import_ as importing
+    from memrepo.actions.sync import sync as syncing
     from memrepo.core.problems import Problem
-
-
-from memrepo.core.ids import visible
-from memrepo.core.problems import Problem
+    from memrepo.faces.cli import commands
+    from memrepo.faces.cli import help as helping
+    from memrepo.faces.cli import review as reviewing
 
 ROWS = 50
 CELL = 200
@@ -154,3 +158,98 @@ def _past(result: checking.CommittedSecrets) -> str:
 def check_message(request: object, result: checking.MessageResult, *, colour: bool) -> str:
     """Format the problems found in a commit message, one per line."""
     return "\n".join(map(str, result.problems))
+
+
+def export(request: object, result: exporting.Result, *, colour: bool) -> str:
+    """Format the number of exported files, and the numbers of omitted records."""
+    said = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
+    verb = "would be written" if result.dry_run else "written"
+    files = counted(len(result.files), "file", "files")
+    lines = [*result.heading, f"{result.path}: {files} {verb} ({said})"]
+    if result.left_out:
+        left = ", ".join(counted_as(n, word) for word, n in result.left_out.items())
+        lines.append(f"left out: {left}")
+    return "\n".join(lines)
+
+
+def import_(request: object, result: importing.Result, *, colour: bool) -> str:
+    """Format the numbers of imported records by kind, and the commit."""
+    said = ", ".join(
+        counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
+    )
+    head = f"committed as {result.commit[:10]}" if result.commit else "nothing new"
+    return f"{'dry run' if result.dry_run else head}: {said or 'nothing to take in'}"
+
+
+def merge_driver(request: object, result: object, *, colour: bool) -> str:
+    """Return an empty string. Git reports the merge, and conflicts are reported as findings."""
+    del request, result, colour
+    return ""
+
+
+def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> str:
+    """Format the numbers of transferred commits, or the conflicts that a person must resolve."""
+    if result.conflicts:
+        return _clashing(result)
+    would = "would be " if request.dry_run else ""
+    counts = [
+        f"{counted(number, 'commit', 'commits')} {would}{what}"
+        for number, what in ((result.pulled, "pulled"), (result.pushed, "pushed"))
+        if number
+    ]
+    where = f"{result.remote}/{result.branch}"
+    lines = [f"{where}: {', '.join(counts) or 'nothing new on either side'}"]
+    if result.merged:
+        both = counted(len(result.merged), "memory", "memories")
+        lines.append(f"  {both} changed on both sides, {would}merged field by field")
+    lines += [f"  replaced, {would}stored in {path}" for path in result.kept]
+    if result.ledger.pulled or result.ledger.pushed:
+        lines.append(
+            f"  access ledger: {counted(result.ledger.pulled, 'segment', 'segments')} in,"
+            f" {result.ledger.pushed} out"
+        )
+    if request.dry_run:
+        lines.append("dry run: nothing was changed")
+    return "\n".join(lines)
+
+
+def _clashing(result: syncing.Result) -> str:
+    lines = [f"this clone and {result.remote} conflict; nothing was changed or pushed"]
+    lines += [
+        f"  {c.kind:<18} {c.memory or visible(c.path)}  here {c.ours[:10]}, hub {c.theirs[:10]}"
+        for c in result.conflicts
+    ]
+    return "\n".join([*lines, result.fix])
+
+
+def completion(request: object, result: helping.Script, *, colour: bool) -> str:
+    """Return the completion script."""
+    return result.script.rstrip("\n")
+
+
+def demo(request: object, result: commands.Tour, *, colour: bool) -> str:
+    """Format the last line of the tour, which follows the steps already printed."""
+    kept = f"the repository is in {result.kept}" if result.kept else "the demo folder was removed"
+    return f"\nThat was the tour; {kept}."
+
+
+def mcp(request: object, result: object, *, colour: bool) -> str:
+    """Return an empty string. The MCP client already received all output."""
+    del request, result, colour
+    return ""
+
+
+def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
+    """Format the last line of a review, or return an empty string.
+
+    The review already printed each performed command.
+    """
+    if not result.decisions:
+        return "it contains no decision for a person"
+    return "" if result.waits or result.open or result.done else "every decision has an answer"
+
+
+def serve(request: object, result: object, *, colour: bool) -> str:
+    """Return an empty string. The web pages already showed all output."""
+    del request, result, colour
+    return ""

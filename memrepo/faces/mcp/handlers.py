@@ -29,8 +29,17 @@ from memrepo.core.memory import SOURCE_COUNT, Memory, places_of
 from memrepo.core.messages import counted, fold
 from memrepo.core.secrets import without_secrets
 from memrepo.core.times import format_time
-from memrepo.faces.mcp.calls import Done, ToolCall
-from memrepo.faces.mcp.replies import LINE, Piece, Reply, listing, longest, place, told
+from memrepo.faces.mcp.replies import (
+    LINE,
+    Done,
+    Piece,
+    Reply,
+    ToolCall,
+    listing,
+    longest,
+    place,
+    told,
+)
 from memrepo.policies.links import Reached
 from memrepo.policies.standing import counted_as, doubts, stale, trust_of
 from memrepo.store.ledger import ledger_of
@@ -292,7 +301,7 @@ def status(call: ToolCall) -> Reply:
     """Return the numbers of memories, the runs that await review and the newest commit."""
     if call.work.call.scope:
         return _counts(call.work)
-    found = standing.do(call.work, standing.Request())
+    found = standing.status(call.work, standing.StatusRequest())
     last = found.last_run
     data = {
         "commit": found.commit,

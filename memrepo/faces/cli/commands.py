@@ -1,0 +1,237 @@
+"""The commands `demo`, `serve`, `mcp` and `agent`, which need a process or a terminal."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.actions.guard import OutOfScope, narrowed
+from memrepo.actions.request import VerbResult, option
+from memrepo.actions.setup.agent import Request as AgentRequest
+from memrepo.actions.verbs import perform
+from memrepo.actions.work import Call, Work, uncollected
+from memrepo.assets import asset
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.faces.cli.parser import run_line
+
+PAUSE_S = 1.5
+LINES = 14
+
+
+class DemoRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `demo`."""
+
+    dir: Annotated[str, option("create the demo in this folder", metavar="DIR")] = ""
+    fast: Annotated[bool, option("demo not pause between the steps", "--fast")] = False
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """A command of the tour and its result."""
+
+    command: str
+    exit: int
+    answer: dict[str, Any]
+
+
+class Tour(VerbResult, frozen=True, kw_only=True):
+    """The steps of the tour, and the path of its repository, which is empty after removal."""
+
+    steps: tuple[Step, ...]
+    kept: str
+
+
+def demo(work: Work, request: DemoRequest) -> Tour:
+    """Run the tour in DIR, or in a temporary folder that is removed afterwards."""
+    with _folder(work.call, request.dir) as folder:
+        steps = _tour(_free(work.call), folder, 0.0 if request.fast or work.call.json else PAUSE_S)
+    kept = str(folder / "memory") if request.dir else ""
+    return Tour(steps=tuple(steps), kept=kept)
+
+
+def _free(call: Call) -> Call:
+    """Return the call at the next time at which no reconciliation blocks the runs of the tour."""
+    from memrepo.config import parse_config
+    from memrepo.policies.cadence import WINDOW, guard
+
+    config = parse_config("")
+    while guard(call.now, config.cadence, config.zone):
+        call = replace(call, now=call.now + WINDOW)
+    return call
+
+
+@contextmanager
+def _folder(call: Call, name: str) -> Iterator[Path]:
+    if name:
+        folder = call.where / name
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(
+                f"{folder} is not empty",
+                fix="name a folder that does not exist yet",
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    else:
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="memrepo-demo-") as made:
+            yield Path(made)
+
+
+def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
+    shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
+    guide = _Guide(call, folder, pause_s)
+    guide.say("An agent's workspace: a memory file, daily logs, episodes, procedures.")
+    guide.run(folder, "init memory --from workspace --tz Asia/Manila")
+    memory = folder / "memory"
+    guide.say("A run distils it into memories, one file each, and joins them with one merge.")
+    guide.run(memory, "run")
+    guide.run(memory, "log")
+    guide.say("Find a memory; every hit names the source line it came from.")
+    found = guide.run(memory, "search what editor does Mara use -k 2")
+    guide.say("Show one: its fields, and the line itself, quoted from the recorded snapshot.")
+    guide.run(memory, f"show {found['hits'][0]['id']}")
+    guide.say("The agent keeps writing: the operator changed editors. Run again.")
+    shutil.copyfile(
+        asset("templates", "demo", "later", "MEMORY.md"), folder / "workspace/MEMORY.md"
+    )
+    done = guide.run(memory, "run")
+    guide.say("Every decision of that run is a commit with a reason.")
+    guide.run(memory, f"log --run {done['run']}")
+    guide.say("A bad run? One command reverts it; the tree is the same as before.")
+    guide.run(memory, "revert")
+    guide.run(memory, "log")
+    guide.run(memory, "status")
+    return guide.steps
+
+
+class _Guide:
+    """A guide for the tour. It runs commands, prints the start of their output and records it."""
+
+    def __init__(self, call: Call, folder: Path, pause_s: float) -> None:
+        self.call = call
+        self.folder = folder
+        self.pause_s = pause_s
+        self.steps: list[Step] = []
+
+    def say(self, text: str) -> None:
+        time.sleep(self.pause_s)
+        self.call.say(f"\n# {text}")
+
+    def run(self, where: Path, line: str) -> dict[str, Any]:
+        """Run one command line in a folder, and return its result as JSON-compatible data.
+
+        Only an error stops the tour.
+        """
+        self.call.say(f"$ memrepo {line}")
+        with Work(replace(self.call, where=where, json=False)) as work:
+            answer, text = run_line(work, shlex.split(line))
+        lines = text.split("\n") + [str(p) for p in answer.notices]
+        for shown in lines[:LINES]:
+            self.call.say(shown)
+        if len(lines) > LINES:
+            self.call.say(f"... {len(lines) - LINES} more lines")
+        data = answer.as_json()
+        self.steps.append(Step(command=line, exit=int(answer.exit), answer=data))
+        return data
+
+
+class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `serve`."""
+
+    repos: Annotated[
+        tuple[str, ...], option("repositories to show (default: the current one)", metavar="DIR")
+    ] = ()
+    port: Annotated[
+        int,
+        option("port on 127.0.0.1 (default: any free port)", "--port", metavar="N", ge=0, le=65535),
+    ] = 0
+    read_only: Annotated[
+        bool, option("read-only: show everything, but no action that writes", "--read-only")
+    ] = False
+
+
+def serve(work: Work, request: ServeRequest) -> VerbResult:
+    """Serve the web pages until interrupted. If a folder is not a repository, fail immediately."""
+    folders = [work.call.where / name for name in request.repos] or [work.call.where]
+    from memrepo.faces.web.app import serve
+
+    serve(work.call, folders, port=request.port, read_only=request.read_only)
+    return VerbResult()
+
+
+class NotInstalled(MemrepoError):
+    """Raised when the MCP package is missing, which an extra of memrepo installs."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the package `mcp` is not installed; `memrepo mcp` needs it",
+            fix="`pip install '.[mcp]'` in memrepo's checkout",
+        )
+
+
+class McpRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The arguments of `mcp`."""
+
+    toolset: Annotated[
+        str,
+        option(
+            "admin adds tools to review, revert and restore",
+            "--toolset",
+            choices=("default", "admin"),
+        ),
+    ] = "default"
+    scope: Annotated[
+        str | None,
+        option(
+            "serve only this scope and memories without a scope",
+            "--scope",
+            metavar="SCOPE",
+        ),
+    ] = None
+
+
+def mcp(work: Work, request: McpRequest) -> VerbResult:
+    """Serve until the client disconnects. If the folder is not a repository, fail immediately."""
+    if find_spec("mcp") is None:
+        raise NotInstalled
+    with Work(work.call) as here:
+        _ = here.store  # fail before the client waits if the folder is not a repository
+    call = work.call
+    if request.scope is not None and not request.scope.strip():
+        # The scope may come from an unset shell variable. An empty scope would serve all scopes.
+        raise UsageError("--scope has no value", fix="name one, or leave the option out")
+    if scope := narrowed(call.scope, request.scope or ""):
+        if request.toolset == "admin":
+            raise OutOfScope(scope, "the admin tools apply to the whole repository")
+        call = replace(call, scope=scope)
+    with uncollected():  # the thousands of types in the SDK are never garbage
+        from memrepo.faces.mcp.server import serve, server_of
+
+    serve(server_of(call, admin=request.toolset == "admin"))
+    return VerbResult()
+
+
+class Hooked(VerbResult, frozen=True, kw_only=True):
+    """The text that memrepo answers to an event of the agent's program."""
+
+    answer: str
+
+
+def agent(work: Work, request: AgentRequest) -> VerbResult:
+    """Install or uninstall the hooks of an agent's program, or answer one event of a session."""
+    if request.what != "hook":
+        return perform(work, "agent", request)
+    from memrepo.faces.hook import hook
+
+    return Hooked(answer=hook(work.call, request.host))

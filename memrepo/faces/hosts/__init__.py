@@ -1,1 +1,0 @@
-"""Hooks for the programs that agents run in, such as Claude Code."""

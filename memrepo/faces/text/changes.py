@@ -1,0 +1,557 @@
+"""Format the results of runs, writes, ageing and sessions, and the history of memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from itertools import groupby
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+import msgspec
+
+from memrepo.actions.past.log import detailed
+from memrepo.actions.recall.quotes import evidence_lines, span
+from memrepo.actions.run.ingest import summary
+from memrepo.actions.write.add import Added, Repeated
+from memrepo.actions.write.commit import Asked, Unchanged, Written
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted, cut
+from memrepo.core.times import format_time
+from memrepo.policies.ageing import CONFIDENCE
+from memrepo.policies.upkeep import COLD_AFTER, LABELS
+from memrepo.text.sentences import token_count
+from memrepo.views.hygiene import KEPT, listed
+from memrepo.views.hygiene import report as promotion_report
+from memrepo.views.report import (
+    count_lines,
+    counts_in_words,
+    in_words,
+    is_code,
+    judged_in_words,
+    learned_in_words,
+    quarantined,
+)
+
+if TYPE_CHECKING:
+    from memrepo.actions.lifecycle import ageing
+    from memrepo.actions.lifecycle import session as sessions
+    from memrepo.actions.past import log as logging
+    from memrepo.actions.past import why as explaining
+    from memrepo.actions.past.log import Act, Commit
+    from memrepo.actions.past.why import Blame, History, MemoryCommit, Setter
+    from memrepo.actions.run import ingest as ingesting
+    from memrepo.actions.run import report as reports
+    from memrepo.actions.run import session as judging
+    from memrepo.actions.run.telemetry import FirstRun, Result, Withheld
+    from memrepo.actions.write import add as adding
+    from memrepo.actions.write import change
+    from memrepo.core.manifest import Removal
+
+MAX_WITHHELD = 5
+"""Maximum pending changes that are listed."""
+
+
+def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
+    """Format the numbers of new, changed and removed sources."""
+    said = summary(result.added, result.changed, result.removed)
+    lines = [f"{result.source}: {said or 'nothing new'}"]
+    if result.unmatched.count and not result.news:
+        lines.append(f"not read: {result.unmatched.said}")
+    if result.commit:
+        lines.append(f"committed as {result.commit[:10]}")
+    elif request.dry_run and said:
+        lines.append("dry run: nothing was written")
+    return "\n".join(lines)
+
+
+def report(request: object, result: reports.Chat | reports.LastRun, *, colour: bool) -> str:
+    """Return the text of a report, which is already formatted."""
+    return result.text
+
+
+def run(request: object, result: Result, *, colour: bool) -> str:
+    """Format the result of a run. The configuration sets the level of detail."""
+    if result.report == "silent":
+        return ""
+    lines = [result.taken_over] if result.taken_over else []
+    lines.append(_headline(result) + quarantined(len(result.quarantined)))
+    if result.report == "full":
+        lines += _details(result)
+        if not isinstance(result.first, msgspec.UnsetType):
+            lines += _first(result.first)
+    return "\n".join(lines)
+
+
+def _first(first: FirstRun) -> Iterator[str]:
+    """Yield lines that explain a first run: files, statements, memories and next steps."""
+    rest = max(0, first.statements - first.memories)
+    made = counted(first.memories, "memory", "memories")
+    files = counted(first.files, "file", "files")
+    yield ""
+    yield f"{made} of {first.statements} statements in {files}: a run stores lasting facts, up to a"
+    found = f"; `memrepo search` finds the other {rest}" if rest else ""
+    yield f"share of each file (`run.shelf`){found}"
+    if first.unread:
+        files = counted(first.unread, "text file is", "text files are")
+        yield f"{files} not read ({first.unread_pct:g} % of the text): `memrepo init` lists them"
+    if first.properties:
+        shown = ", ".join(map(visible, first.properties[:MAX_WITHHELD]))
+        more = len(first.properties) - MAX_WITHHELD
+        yield f"properties of notes are not read: {shown}{f' and {more} more' if more > 0 else ''}"
+        yield "(to have one remembered, write it in the note's text)"
+    if first.largest:
+        yield f"{first.largest_pct} % of the memories come from {visible(first.largest)}"
+        yield "(`memrepo sources` shows why, `sources.kinds` changes it)"
+    if first.examples:
+        yield "for example:"
+    yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
+    page = f"read {first.first_page}, the start of each session; " if first.first_page else ""
+    yield f"next: {page}`git log` lists each decision"
+    yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
+
+
+def judge(request: object, result: judging.Result, *, colour: bool) -> str:
+    """Format the next question for the judge with schema and data, or the result of the run."""
+    if result.run is not None:
+        return run(request, result.run, colour=colour)
+    asked = result.question
+    if asked is None:
+        return "no open question"
+    schema = json.dumps(asked.schema, separators=(",", ":"))
+    how = f"Answer with the JSON object: `memrepo judge answer {asked.id}`, the object on stdin."
+    return "\n\n".join((asked.instructions, schema, asked.data, how))
+
+
+def _headline(result: Result) -> str:
+    pending = _pending(result)
+    match result.status:
+        case "skipped":
+            return "nothing new: no commit was made"
+        case "skipped_superseded":
+            return f"skipped: {result.why}"
+        case "estimate":
+            over = f"; {result.why}: the rest would remain for later runs" if result.why else ""
+            return f"estimate: {result.said}{over}; no judge was called, nothing was written"
+        case "dry-run" if not (result.run or pending):
+            return "dry run: nothing new"
+        case "dry-run":
+            # Unjudged sources may add memories, so "no new memory" would be wrong.
+            told = [] if result.unsaid or not result.run else [result.said]
+            return f"dry run: {'; '.join(told + pending)}; nothing was written"
+        case "held":
+            landed = f"run {result.run}: {result.said}\n" if result.landed else ""
+            count = len(result.held)
+            what = counted(count, "removal is", "removals are") if count else "all changes are"
+            return (
+                f"{landed}held: {result.why}; {what} pending on {result.branch}"
+                " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
+                + "".join(f"; {one}" for one in pending)
+            )
+        case "partial":
+            return f"partial: {result.partial}; {result.said} landed, the next run reads the rest"
+        case "failed":
+            return f"failed: {result.partial}; the next run reads the new text"
+        case _ if not result.run:
+            return f"sources copied ({result.ingest.summary}), no new statements"
+        case _:
+            return f"run {result.run}: {result.said}"
+
+
+def _pending(result: Result) -> list[str]:
+    """Return a line that counts changed sources, if any. A dry run does not judge them."""
+    taken = result.ingest
+    if not taken.is_pending:
+        return []
+    count = len(taken.added) + len(taken.changed) + len(taken.removed)
+    one, many = "source file changed and is", "source files changed and are"
+    return [f"{counted(count, one, many)} judged only without --dry-run ({taken.summary})"]
+
+
+def _details(result: Result) -> list[str]:
+    lines = []
+    if result.ingest.summary:
+        lines.append(f"  ingest: {result.ingest.summary}")
+    if result.status != "skipped":
+        lines += [f"  {count:>6}  {words}" for count, words in count_lines(result.counts)]
+    rows = [_removal(one) for one in result.held] or [*map(_withheld, result.withheld)]
+    lines += [f"  pending: {row}" for row in rows[:MAX_WITHHELD]]
+    if len(rows) > MAX_WITHHELD:
+        lines.append(f"  and {len(rows) - MAX_WITHHELD} more pending")
+    if result.reused:
+        lines.append(f"  {result.reused:>6}  answers reused from an interrupted run")
+    if result.spent and result.status != "estimate":
+        lines.append(f"  judge: {result.spent}")
+    return lines
+
+
+def _withheld(one: Withheld) -> str:
+    """Describe in one line a decision that awaits review."""
+    text = f' "{one.text}"' if one.text else f" {', '.join(one.memories)}"
+    why = f" ({in_words(one.reason)})" if one.reason else ""
+    return f"{one.op}{text}{why}"
+
+
+def _removal(removal: Removal) -> str:
+    """Describe in one line a removal that awaits review."""
+    match removal.op, removal.memories:
+        case "supersede", (old, new):
+            return f"{old} would be replaced by {new}: {removal.reason}"
+        case op, ids:
+            return f"{', '.join(ids)} would {op}: {removal.reason}"
+
+
+def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
+    """Format a commit and its memories, or the reason why there is no commit."""
+    if isinstance(result, Asked):
+        return f"{result.id} {result.unchanged}"
+    if isinstance(result, Unchanged):
+        return f"{result.id} {result.unchanged}: nothing to do"
+    commit = f" ({result.commit[:10]})" if result.commit else " (dry run)"
+    lines = [f"{result.what}{commit}"]
+    lines += [f"  {id_}  {path}" for id_, path in zip(result.memories, result.paths, strict=True)]
+    return "\n".join(lines)
+
+
+archive = confirm = edit = forget = link = pin = promote = supersede = written
+
+
+def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> str:
+    """Format a new memory, and list similar memories that it could be linked to."""
+    text = written(request, result, colour=colour)
+    if isinstance(result, Repeated):
+        if not result.unused:
+            return text
+        unused = ", ".join(result.unused)
+        return f"{text}; not applied: {unused} (`memrepo edit`, `pin` change a memory)"
+    if isinstance(result, Unchanged) or not result.suggested:
+        return text
+    lines = [text, "similar memories:"]
+    lines += [
+        f"  {near.strength:.2f}  {near.target}  {cut(visible(near.text), 60)}"
+        for near in result.suggested
+    ]
+    best = result.suggested[0].target
+    lines.append(f"to link them: `memrepo link {result.id} related {best}`")
+    return "\n".join(lines)
+
+
+def directives(
+    request: change.DirectivesRequest, result: change.DirectivesResult, *, colour: bool
+) -> str:
+    """Format the result of each directive, and the health report if requested."""
+    took = counted(result.counts.steps, "directive took", "directives took")
+    lines = [f"{took} effect"]
+    lines += [f"  [[{row.directive}]] {row.said}" for row in result.applied]
+    if result.health is not None:
+        lines.append(health(request, result.health, colour=colour))
+    return "\n".join(lines)
+
+
+_WIDTH = 46
+
+_SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
+
+
+def health(request: object, result: ageing.Health, *, colour: bool) -> str:
+    """Format the health figures in the layout that agents expect."""
+    labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
+    lines = [
+        "=== Memory Health ===",
+        f"L1: {result.hot}/{result.budget} bullets | {result.pinned} tagged [pin]",
+        f"L2: {result.files} files | {result.tracked} entries tracked",
+        f"Promotions (total): {result.promotions}",
+        f"Demotions (total): {result.demotions}",
+        f"Archive queue: {result.archived} items",
+        "===",
+        "Priority breakdown:",
+        f"  {labels}",
+        "===",
+        f"L2 cold candidates (never accessed, age>{COLD_AFTER.days}d): {result.cold_candidates}",
+        f"L1↔L2 sync (L1 has stale L2 source): {result.synced}",
+        "===",
+        "Log Cleanup:",
+        f"  Log items over {KEPT.days} days pruned from hygiene.json: {result.log_items_pruned}",
+        "===",
+        "Top L1 entries by sessionsSinceAccess:",
+    ]
+    for n, one in enumerate(result.stalest, 1):
+        lines.append(f"  {n}. {one.key} — {one.sessions} sessions stale")
+    if result.ailments:
+        lines += ["===", *(f"problems: {one}" for one in result.ailments)]
+    return "\n".join(lines)
+
+
+def nominate(request: ageing.NominateRequest, result: ageing.Nominated, *, colour: bool) -> str:
+    """Format the nominated notes as a list, or as a report if requested."""
+    return "\n".join((promotion_report if request.report else listed)(result.candidates))
+
+
+def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
+    """Format a bar chart of the notes per tier, and list the notes that will move next."""
+    most = max(result.tiers.values(), default=0)
+    wide = len(str(most))
+    lines = [
+        f"{tier:<9}  {count:>{wide}}  {CONFIDENCE[tier]:<8}  {bar(count, most)}".rstrip()
+        for tier, count in result.tiers.items()
+    ]
+    moving = [list(group) for _, group in groupby(result.owed, key=lambda one: one.id)]
+    if moving:
+        lines.append(f"{counted(len(moving), 'note moves', 'notes move')} at the next run:")
+    for owed in moving[:10]:
+        first = owed[0]
+        path = " → ".join([first.from_, *(move.to for move in owed)])
+        uses = counted(first.retrievals, "retrieval", "retrievals")
+        lines.append(f"  {first.label}  {path}  ({uses})")
+    if len(moving) > 10:
+        lines.append(f"  and {len(moving) - 10} more")
+    return "\n".join(lines)
+
+
+def bar(count: int, most: int, width: int = 40) -> str:
+    """Render a count as a bar. Any count above zero gets at least an eighth of a block."""
+    if not count or not most:
+        return ""
+    eighths = max(1, round(count * width * 8 / most))
+    parts: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+    return "█" * (eighths // 8) + parts[eighths % 8]
+
+
+def decay(
+    request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, *, colour: bool
+) -> str:
+    """Format the number of memories per decay class, or the memories that a change affected."""
+    from memrepo.actions.lifecycle.ageing import Stats
+
+    if isinstance(result, Stats):
+        lines = [f"{n:<10}  {result.classes[n]:>6}  lives {result.lives[n]}" for n in result.lives]
+        lines.append(f"{'expired, pending prune':<22}  {result.expired_pending}")
+        lines.append(f"{'low confidence':<22}  {result.low_pending}")
+        lines.append(f"{'held by a future date':<22}  {result.held}")
+        lines.append(f"{'stale, still recalled':<22}  {result.stale}")
+        return "\n".join(lines)
+    did = "classified again" if request.what == "backfill" else "pruned"
+    said = counted(len(result.changes), "memory", "memories")
+    head = f"{said} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
+    if result.changes and not result.commit:
+        head = f"dry run: {said} would be {did}"
+    return "\n".join([head, *(f"  {row.what}: {row.reason}" for row in result.changes)])
+
+
+def session(
+    request: sessions.Request,
+    result: sessions.Snippet | sessions.Started | sessions.Ended,
+    *,
+    colour: bool,
+) -> str:
+    """Format the context of a session, the instructions for agents, or the end of a session."""
+    from memrepo.actions.lifecycle.session import Ended, Refreshed, Snippet
+
+    if isinstance(result, Snippet):
+        return result.prompt
+    if isinstance(result, Ended):
+        if request.dry_run:
+            return "dry run: nothing stored"
+        tip = result.ledger
+        return f"retrievals stored ({tip[:10]})" if tip else "nothing was retrieved yet"
+    lines: list[str] = []
+    if isinstance(result, Refreshed):
+        lines.append(counted(len(result.moves), "move", "moves") + " between tiers")
+        lines += [f"  {move}" for move in result.moves]
+        lines += [f"a how-to was moved to {path}" for path in result.retrospects]
+        lines += listed(result.candidates) if result.candidates else ["no note is nominated"]
+    return "\n".join([*lines, _context(result, request.max_tokens)])
+
+
+def _context(result: sessions.Started, max_tokens: int) -> str:
+    if not result.context and not result.left_out:
+        return "no memory is hot"
+    said = f"{result.context}\n{result.left_out} more did not fit".lstrip()
+    return said if result.left_out and token_count(said) <= max_tokens else result.context
+
+
+INDENT = " " * 30
+VALUE, TEXT = 60, 100
+"""Maximum characters of a field value, and of a text."""
+
+
+def log(request: logging.Request, result: logging.Result | logging.Runs, *, colour: bool) -> str:
+    """Format the log: its commits with any requested reasons, or the list of runs.
+
+    Pending runs are listed first.
+    """
+    from memrepo.actions.past.log import Runs
+
+    if isinstance(result, Runs):
+        lines = [f"{w.run}  pending: {w.why}" for w in result.waiting]
+        lines += [f"{r.run}  {r.mode}, {r.judge}: {_kept(r.counts)}" for r in result.runs]
+        return "\n".join(lines) or "no run yet"
+    lines = []
+    for entry in result.entries:
+        lines.append(_line(entry, result.zone))
+        if detailed(request):
+            lines.append(f"{INDENT}{visible(in_words(entry.reason))}")
+    return "\n".join(lines)
+
+
+def _kept(counts: Mapping[str, int] | None) -> str:
+    return ", ".join(counts_in_words(counts or {})) or "nothing new"
+
+
+def _line(entry: Commit, zone: str) -> str:
+    return f"{_local(entry.when, zone)}  {entry.commit[:10]}  {visible(entry.subject)}"
+
+
+def _local(when: datetime, zone: str) -> str:
+    return f"{when.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M}"
+
+
+def _history(result: History) -> str:
+    """Format the commits that changed a memory, each with the changes it made."""
+    lines = list(result.heading)
+    for entry in result.entries:
+        lines.append(_line(entry, result.zone))
+        why = f"{visible(in_words(entry.reason))}; " if visible(entry.reason) else ""
+        lines.append(f"{INDENT}{why}by {visible(entry.actor or entry.author)}")
+        lines += [f"{INDENT}{line}" for line in _changed(entry)]
+    return "\n".join(lines)
+
+
+def _changed(entry: MemoryCommit) -> Iterator[str]:
+    """Yield lines that describe how a commit changed a memory."""
+    match entry.change:
+        case "unreadable":
+            yield f"left {visible(entry.path)} unreadable"
+        case "created" | "restored" | "removed":
+            cut = ", or before: this shallow clone ends here" if entry.cut else ""
+            yield f"{entry.change} {visible(entry.path)}{cut}"
+        case "changed" | "moved":
+            if entry.moved_from:
+                yield f"moved from {visible(entry.moved_from)}"
+            for name, (old, new) in entry.changes.items():
+                yield f"{name}: {_value(old)} -> {_value(new)}"
+
+
+def _value(value: object) -> str:
+    """Format the value of a field on one short line. Format an empty value as `none`."""
+    if value in (None, [], ""):
+        return "none"
+    if isinstance(value, list):
+        first = _value(value[-1])
+        return first if len(value) == 1 else f"{len(value)}, last {first}"
+    if isinstance(value, dict) and "resource" in value:
+        value = f"{value['resource']}{span([int(n) for n in value.get('lines', (0, 0))])}"
+    if isinstance(value, dict):
+        keys = [f"{key} {part}" for key, part in value.items() if key not in ("blob", "text_hash")]
+        value = ", ".join(keys)
+    text = " ".join(visible(str(value)).split())
+    return text if len(text) <= VALUE else f"{text[: VALUE - 1].rstrip()}…"
+
+
+def _blame(result: Blame) -> str:
+    """Format the fields and text lines of a memory by the commit that set them, newest first."""
+    groups: dict[str, list[str]] = {}
+    acts: dict[str, Setter] = {}
+    for name, field in result.fields.items():
+        acts[field.commit] = field
+        groups.setdefault(field.commit, []).append(f"{name:<14} {_value(field.value)}")
+    for stretch in result.lines:
+        first, last = stretch.lines
+        name = f"text {first}" + (f"-{last}" if last > first else "")
+        acts[stretch.commit] = stretch
+        for line in stretch.text.split("\n"):
+            row = f"{name:<14} {visible(line)}".rstrip()
+            groups.setdefault(stretch.commit, []).append(row)
+            name = ""
+    lines = [*result.heading, result.id]
+    for commit in (commit for commit in result.commits if commit in groups):
+        act = acts[commit]
+        run = f", run {visible(act.run)}" if act.run else ""
+        when = _local(act.when, result.zone)
+        lines += ["", f"{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"]
+        lines.append(f"  {visible(in_words(act.reason))}")
+        if act.cut:
+            lines.append("  or set before: this shallow clone ends here")
+        lines += [f"    {row}" for row in groups[commit]]
+    return "\n".join(lines)
+
+
+def why(
+    request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
+) -> str:
+    """Format the answer to `why`: the evidence for a memory, its history, or its blame."""
+    from memrepo.actions.past.why import Blame, History
+
+    match result:
+        case History():
+            return _history(result)
+        case Blame():
+            return _blame(result)
+    return _evidence(result)
+
+
+def _evidence(result: explaining.Result) -> str:
+    """Format the evidence for a memory, with judgements, decisions and related memories."""
+    standing = f"{result.type}, {result.status}, {result.standing}"
+    lines = [*result.heading, f"{result.id}  {standing}", f"  {_short(result.text)}", ""]
+    quoted = evidence_lines(result.evidence, result.source_count)
+    lines += quoted or ["evidence:      none on record"]
+    for judged in result.judgements:
+        lines += _judged(judged)
+    if result.scores:
+        said = ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in result.scores.items())
+        lines.append(f"scores:        {said}")
+    for decided in result.decisions:
+        lines += _decided(decided)
+    lines += [f"{'replaced:':<15}{_other(other)}" for other in result.supersession.before]
+    lines += [f"{'replaced by:':<15}{_other(other)}" for other in result.supersession.after]
+    if result.duplicates.of:
+        lines.append(f"{'repeats:':<15}{result.duplicates.of}")
+    lines += [f"{'repeated by:':<15}{_other(other)}" for other in result.duplicates.by]
+    lines += [f"{'contradicts:':<15}{_other(other)}" for other in result.contested]
+    lines += [
+        f"{'retired:':<15}{visible(in_words(gone['reason']))} (run {visible(gone['run'])})"
+        for gone in result.retired
+    ]
+    lines += [
+        f"{'correction:':<15}{visible(file.path)}  {file.title}" for file in result.corrections
+    ]
+    return "\n".join(lines)
+
+
+def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
+    where = f", in {judged.accepted[:10]}" if judged.accepted else ""
+    reason = judged_in_words(judged.reason)
+    said = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
+    yield f"judged:        {visible(said)}, run {judged.run}{where}"
+    for verdict in judged.verdicts:
+        strength = "" if verdict.strength is None else f" {verdict.strength}"
+        why = "" if is_code(verdict.rationale) else f": {_short(verdict.rationale)}"
+        yield f"  {visible(verdict.verdict)}{strength}{why}"
+        if told := learned_in_words(verdict.rationale):
+            yield f"  {told}"
+    if judged.rationale and not is_code(judged.rationale):
+        yield f"  {_short(judged.rationale)}"
+
+
+def _decided(decided: Act) -> Iterator[str]:
+    when = format_time(decided.when).replace("T", " ").removesuffix(":00Z").removesuffix("Z")
+    landed = ""
+    if decided.accepted != decided.commit:
+        landed = f", accepted in {decided.accepted[:10]}"
+    who = f"{decided.op} in {decided.commit[:10]} by {visible(decided.by)}"
+    yield f"decided:       {who}, {when} UTC{landed}"
+    if decided.reason:
+        yield f"  {_short(in_words(decided.reason))}"
+
+
+def _other(other: explaining.Other) -> str:
+    if other.gone:
+        return f"{other.id}  (not there any more; `memrepo why {other.id} --show history`)"
+    when = f" {other.superseded_at}" if other.superseded_at else ""
+    return f"{other.id}  {_short(other.text)} ({other.status}{when})"
+
+
+def _short(text: str) -> str:
+    return cut(text, TEXT)

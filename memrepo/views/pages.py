@@ -7,10 +7,12 @@ fit no section are under "Other".
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 from zlib import crc32
 
 import msgspec
@@ -65,10 +67,6 @@ def _by_newest(memory: Memory) -> _Key:
     return (-_day(memory), memory.path)
 
 
-def _by_oldest(memory: Memory) -> _Key:
-    return (_day(memory), memory.path)
-
-
 def _day(memory: Memory) -> int:
     return int(memory.captured[:10].replace("-", "") or 0)
 
@@ -78,7 +76,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     heading: str
     types: tuple[str, ...]
-    order: Callable[[Memory], _Key]
+    order: Literal["place", "newest", "oldest"]
     standings: tuple[str, ...] = ()
 
 
@@ -92,52 +90,13 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     personal: bool = False
 
 
-_EMERGING = ("unresolved", "contested")
-VIEWS: tuple[View, ...] = (
-    View(
-        name="LTMEMORY.md",
-        title="Long-term memory",
-        sections=(
-            Section(heading="Facts", types=("fact",), order=_by_place),
-            Section(heading="Preferences", types=("preference",), order=_by_place),
-            Section(heading="Constraints", types=("constraint",), order=_by_place),
-            Section(heading="Commitments", types=("commitment",), order=_by_newest),
-            Section(heading="Lessons", types=("lesson",), order=_by_newest),
-            Section(heading="Decisions", types=("decision",), order=_by_newest),
-            Section(heading="Identity", types=("identity",), order=_by_place),
-            Section(heading="Relationships", types=("relationship",), order=_by_place),
-            Section(heading="Open questions", types=("open_question",), order=_by_newest),
-        ),
-    ),
-    View(name="PLAYBOOKS.md", title="Playbooks", by_tag=True),
-    View(
-        name="EPISODES.md",
-        title="Episodes",
-        sections=(Section(heading="Episodes", types=("episode",), order=_by_newest),),
-    ),
-    View(
-        name="HISTORY.md",
-        title="History",
-        personal=True,
-        sections=(Section(heading="Milestones", types=("milestone",), order=_by_oldest),),
-    ),
-    View(
-        name="WISHES.md",
-        title="Wishes",
-        personal=True,
-        sections=(
-            Section(
-                heading="Standing wishes",
-                types=("aspiration",),
-                order=_by_newest,
-                standings=("resolved", "probable_duplicate"),
-            ),
-            Section(
-                heading="Emerging", types=("aspiration",), order=_by_newest, standings=_EMERGING
-            ),
-        ),
-    ),
-)
+_ORDERS: Mapping[str, Callable[[Memory], _Key]] = {
+    "place": _by_place,
+    "newest": _by_newest,
+    "oldest": lambda memory: (_day(memory), memory.path),
+}
+_TABLE = Path(__file__).with_name("pages.toml").read_text(encoding="utf-8")
+VIEWS = msgspec.convert(tomllib.loads(_TABLE)["view"], tuple[View, ...])
 
 
 def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
@@ -322,7 +281,9 @@ def _sections(view: View, claims: Sequence[Memory]) -> list[tuple[str, list[Memo
     found: dict[str, list[Memory]] = defaultdict(list)
     for memory in claims:
         found[_heading(view, memory)].append(memory)
-    orders = {section.heading: section.order for section in view.sections} | {_OTHER: _by_newest}
+    orders = {section.heading: _ORDERS[section.order] for section in view.sections} | {
+        _OTHER: _by_newest
+    }
     return [(name, sorted(found[name], key=order)) for name, order in orders.items()]
 
 

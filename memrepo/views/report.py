@@ -6,9 +6,10 @@ runs are reported too. Times are in the configured zone. The token block contain
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -21,53 +22,12 @@ from memrepo.core.times import format_time
 
 Event = Literal["run_started", "run_completed", "run_skipped", "run_failed"]
 
-EVENTS: Mapping[str, Event] = MappingProxyType(
-    {
-        "ok": "run_completed",
-        "partial": "run_completed",
-        "held": "run_completed",
-        "skipped": "run_skipped",
-        "skipped_superseded": "run_skipped",
-        "locked": "run_skipped",
-        "failed": "run_failed",
-        "upgrade_required": "run_failed",
-    }
+WORDS: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
+EVENTS: Mapping[str, Event] = WORDS["events"]
+COUNTS: Mapping[str, tuple[str, str]] = WORDS["counts"]
 MAX_ISSUES = 20
-COUNTS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "sources": ("", "sources with news"),
-        "units": ("", "statements read"),
-        "candidates": ("", "distinct statements"),
-        "came_back": ("", "of them deferred before"),
-        "rejected_before": ("", "rejected before, not asked again"),
-        "kept": ("", "worth keeping"),
-        "merged": ("", "of them joined with another"),
-        "compressed": ("", "of them folded into another"),
-        "deferred": ("", "put off until more is known"),
-        "rejected": ("", "not worth keeping"),
-        "barred": ("", "left out: rejected or corrected"),
-        "memories_new": ("new", "new memories"),
-        "superseded": ("superseded", "replaced by newer statements"),
-        "memories_retired": ("retired", "retired: their source is gone"),
-        "memories_reworded": ("reworded", "reworded, as their sources were"),
-        "contested": ("contested", "in contradiction with others"),
-        "memories_met_again": ("met again", "memories met again"),
-        "notes_new": ("notes", "new notes"),
-        "notes_grown": ("grown", "notes that grew"),
-        "nominated": ("nominated", "nominated notes judged"),
-        "tier_moves": ("moved", "notes that aged, or came back"),
-        "pruned": ("pruned", "pruned"),
-        "archived": ("archived", "archived"),
-        "summaries": ("summaries", "summaries made"),
-        "summarised": ("", "memories that they summarise"),
-        "hot_new": ("to first page", "new on the first page"),
-        "hot_gone": ("off first page", "gone from the first page"),
-        "restored": ("restored", "brought back"),
-        "linked": ("linked", "linked to others"),
-    }
-)
-"""The counts of a run, in order of occurrence: short words and words for a separate line."""
 
 
 def counts_in_words(counts: Mapping[str, int]) -> list[str]:
@@ -377,11 +337,6 @@ def _line(text: object) -> str:
     return " ".join(visible(str(text)).split())
 
 
-_WHOLE = {
-    "both passes of the purifier accepted them": "stated in the source, and kept by both passes of"
-    " the judge",
-    "no_candidates_above_threshold": "nothing like it was known",
-}
 _GONE = regex(
     r"(text_removed|source_removed|all_sources_removed): ([^\s;,]{1,400})"
     r"(?: no longer holds what they rested on)?"
@@ -389,21 +344,14 @@ _GONE = regex(
 _CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
 _SURE = regex(r"\(([01])\.(\d\d) sure\)")
 _CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-_DISPOSITIONS = {
-    "new_claim": "a new statement",
-    "reworded": "the same in other words",
-    "reuse_existing": "known already",
-    "probable_duplicate": "probably known already",
-    "quarantined": "not taken",
-}
 _LEARNED = regex(r"(?:^|,)owner_(prefers|rejects)(?:_(\d{1,9}))?(?=,|$)")
 _ROUTES = ("strong", "acceptable", "suspicious", "impossible")
 
 
 def in_words(reason: str) -> str:
     """Translate the codes in a reason. A reason by a person or a model remains unchanged."""
-    if reason in _WHOLE:
-        return _WHOLE[reason]
+    if reason in WORDS["reasons"]:
+        return str(WORDS["reasons"][reason])
     said = _GONE.sub(
         lambda m: f"{m[2]} {'no longer says so' if m[1] == 'text_removed' else 'is gone'}", reason
     )
@@ -419,10 +367,10 @@ def judged_in_words(judged: str) -> str:
     """Translate a judge's rationale: the disposition, and the reason if it is a sentence."""
     found = []
     for part in judged.split(", "):
-        if part in _DISPOSITIONS:
-            found.append(_DISPOSITIONS[part])
-        elif part in _WHOLE:
-            found.append(_WHOLE[part])
+        if part in WORDS["dispositions"]:
+            found.append(WORDS["dispositions"][part])
+        elif part in WORDS["reasons"]:
+            found.append(WORDS["reasons"][part])
         elif part not in _ROUTES and not is_code(part):
             found.append(part)
     return ", ".join(found)

@@ -22,31 +22,11 @@ from memrepo.policies.claims import by_person
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.read.kinds import section_kind
 from memrepo.text.languages import patterns
-from memrepo.views.report import in_words
+from memrepo.views.report import WORDS, in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]
 """The subject of a review: a pending run, a landed run, one commit, or a range of commits."""
-SUMMARIES: Mapping[Kind, tuple[str, str]] = {
-    "superseded": ("Superseded", "a newer statement replaces an older one"),
-    "retired": ("Retired", "no evidence left: stored, but excluded from recall"),
-    "removed": ("Removed", "file deleted; still in git history"),
-    "forgotten": ("Forgotten", "taken out of recall"),
-    "archived": ("Archived", "out of recall; search mentions matches"),
-    "restored": ("Restored", "back in recall"),
-    "reworded": ("Reworded", "text changed"),
-    "standing": ("Standing", "certainty changed"),
-    "added": ("Added", "new memories"),
-    "evidence": ("Evidence", "same text, other sources"),
-    "confirmed": ("Confirmed", "a person confirmed it"),
-    "promoted": ("Promoted", "added to the hot cache, or made from a note"),
-    "demoted": ("Demoted", "removed from the hot cache"),
-    "tier": ("Tier moves", "notes that moved between tiers"),
-    "confidence": ("Confidence", "confidence changed"),
-    "flags": ("Flags", "pinned, critical or requested"),
-    "links": ("Links", "links to other memories"),
-    "moved": ("Moved", "file moved"),
-    "fields": ("Other fields", "all other fields"),
-}
+SUMMARIES: Mapping[Kind, tuple[str, str]] = WORDS["changes"]
 """Heading and explanation of each kind of change."""
 UNTOLD = ("sources", "superseded_by", "superseded_at", "retired")
 """Fields shown in other ways: as evidence, as a pair, or as a reason."""

@@ -150,10 +150,13 @@ def edit_header(
 def _predecessor(key: str, entries: Sequence[Entry]) -> int:
     """Return the number of the line after which to insert a new key.
 
-    This is the last line of the closest preceding key in schema order, or line 1.
+    This is the last line of the closest preceding key in schema order, or line 1. Foreign keys
+    follow the others.
     """
-    before = [entry for entry in entries if ORDER.get(entry.key, len(ORDER)) < ORDER[key]]
-    return max(before, key=lambda entry: ORDER[entry.key]).last if before else FIRST_LINE - 1
+    last = len(ORDER)
+    before = [e for e in entries if ORDER.get(e.key, last) < ORDER.get(key, last + 1)]
+    closest = max(before, key=lambda e: (ORDER.get(e.key, last), e.last), default=None)
+    return closest.last if closest else FIRST_LINE - 1
 
 
 def _loose_blanks(head: Sequence[Line], header: Header, entry: Entry) -> range:
@@ -172,16 +175,13 @@ def _with_comments(lines: list[str], head: Sequence[Line], entry: Entry, indent:
 
     A comment in the first line stays in it. Other comments are placed above the key.
     """
-    span = head[entry.first - 1 : entry.last]
-    if not any("#" in text for text, _ in span):
-        return lines
-    inner = [text for text, _ in head[FIRST_LINE - 1 : -1]]
+    found = headers.comments([text for text, _ in head[FIRST_LINE - 1 : -1]])
     above = []
-    for number, comment in headers.comments_of(inner, FIRST_LINE, entry):
-        if number == entry.first and lines:
-            lines = [f"{lines[0]} {comment}", *lines[1:]]
+    for number in sorted(found.keys() & {*range(entry.first - FIRST_LINE, entry.last - 1)}):
+        if number == entry.first - FIRST_LINE and lines:
+            lines = [f"{lines[0]} {found[number]}", *lines[1:]]
         else:
-            above.append(" " * indent + comment)
+            above.append(" " * indent + found[number])
     return above + lines
 
 
@@ -358,7 +358,7 @@ def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
     (`Layout.upgraded`). The rest of the file is unchanged. If nothing needs conversion, return
     `data` and an empty mapping.
     """
-    memory, text, header, _ = _decode(path, data)
+    memory, _, header, _ = _decode(path, data)
     if memory is None:
         return data, {}
     stated = {entry.key: entry.value for entry in header.entries}
@@ -372,23 +372,27 @@ def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
     if _is_told_in_full(stated.get("sources")):
         left["sources"] = stated["sources"]
         edits["sources"] = spelled("sources", memory.fields)
+    return spliced(data, path, edits), left
+
+
+def spliced(data: bytes, path: str, edits: Mapping[str, Sequence[str]]) -> bytes:
+    """Replace, remove and insert header entries of a valid file by their key."""
     if not edits:
-        return data, {}
+        return data
+    text = data.decode("utf-8")
+    header = headers.read(text, path)
     lines, split = split_lines(text), header.body_line - 1
     head = edit_header(lines[:split], header, edits)
-    return join_lines([*head, *lines[split:]]).encode("utf-8"), left
+    return join_lines([*head, *lines[split:]]).encode("utf-8")
 
 
 def stating(data: bytes, memory: Memory, key: str) -> bytes:
     """Add a line for an implied field to a memory file, for programs that need the line."""
-    text = data.decode("utf-8")
-    header = headers.read(text, memory.path)
+    header = headers.read(data.decode("utf-8"), memory.path)
     if key not in memory.fields or any(entry.key == key for entry in header.entries):
         return data
-    lines, split = split_lines(text), header.body_line - 1
-    spelling = entry_lines(key, BY_NAME[key].kind.write(memory.fields[key]))
-    head = edit_header(lines[:split], header, {key: spelling})
-    return join_lines([*head, *lines[split:]]).encode("utf-8")
+    lines = entry_lines(key, BY_NAME[key].kind.write(memory.fields[key]))
+    return spliced(data, memory.path, {key: lines})
 
 
 def normal_body(text: str) -> str:

@@ -766,11 +766,12 @@ def locate(
     return place
 
 
-def comments_of(lines: Sequence[str], first: int, entry: Entry) -> list[tuple[int, str]]:
-    """Return the comments in the lines of an entry, as (line in the file, `# text`) pairs."""
-    found = _comments(lines, list(_scalars(_compose(lines, "", first).root)))
-    span = range(entry.first - first, entry.last - first + 1)
-    return [(number + first, found[number][1]) for number in span if number in found]
+def comments(lines: Sequence[str]) -> dict[int, str]:
+    """Return the comments `# text` in the lines of a header, by zero-based line number."""
+    if not any("#" in line for line in lines):
+        return {}
+    found = _comments(lines, list(_scalars(_compose(lines, "", FIRST_LINE).root)))
+    return {number: text for number, (_, text) in found.items()}
 
 
 def _comments(lines: Sequence[str], scalars: Sequence[Spot]) -> dict[int, tuple[int, str]]:

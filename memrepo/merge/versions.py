@@ -17,9 +17,9 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec, header
-from memrepo.core.fields import ListOf, Node
-from memrepo.core.header import FIRST_LINE, Entry, Header
-from memrepo.core.lines import Line, dominant_end, inline, join_lines, split_lines
+from memrepo.core.fields import ListOf
+from memrepo.core.header import FIRST_LINE
+from memrepo.core.lines import dominant_end, inline, split_lines, unix
 from memrepo.core.memory import (
     MAX_LISTED,
     SOURCE_COUNT,
@@ -373,20 +373,6 @@ def _spelling(key: str, value: object) -> bytes:
 # -- the bytes of a merged file -----------------------------------------------------------------
 
 
-class Foreign(msgspec.Struct, frozen=True):
-    """A top-level entry with a foreign key: the value, and the raw lines without indentation."""
-
-    value: Node
-    lines: tuple[str, ...]
-
-
-class Comment(msgspec.Struct, frozen=True):
-    """A comment and the adjacent key, or an empty key for a comment at the end of the header."""
-
-    key: str
-    text: str
-
-
 class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
     """A merged file, the memory in it, and the raw lines of foreign entries that lost."""
 
@@ -395,148 +381,79 @@ class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
     lost: Mapping[str, bytes]
 
 
+_Foreign = dict[str, tuple[str, ...]]
+"""The raw lines of top-level entries by their foreign key, without indentation."""
+
+
 def join_bytes(
     base: FileVersion | None, older: FileVersion, newer: FileVersion, memory: Memory
 ) -> JoinedBytes | None:
-    """Write a merged memory into the file of one side, usually the newer side.
+    """Write a merged memory and the foreign entries of both sides into one file.
 
-    Return None if no file can contain the result: a limit is exceeded, or the merged lines decode
-    differently.
+    All files are first edited to contain the same values. They then differ only in comments, order
+    and style, which are merged by line. Return None if no file can contain the result.
     """
-    o, a, b = (_Skeleton.of(version) for version in (base, older, newer))
-    entries, lost = _merged_entries(o.entries, a.entries, b.entries)
-    # If a side changed no values, use its file, or its formatting changes would be lost.
-    restyled = _has_same_values(base, older, o, a) and not _has_same_values(base, newer, o, b)
-    host, guest, file = (a, b, older) if restyled else (b, a, newer)
-    known = {c.text for c in (*o.comments, *host.comments)}
-    above = [c for c in guest.comments if c.text not in known]
-    left = {c.text for c in o.comments} - {c.text for c in guest.comments}
+    foreign = [_foreign(version) for version in (base, older, newer)]
+    entries, lost = _merged_entries(*foreign)
+    origin = base.data if base and base.memory else codec.encode(memory)
     try:
-        data, read = codec.rewritten(file.data, memory)
+        o, a, b = (_edited(d, memory, entries) for d in (origin, older.data, newer.data))
     except codec.CodecError:
         return None
-    if entries != host.entries or above or left:
-        edited = FileVersion(memory.path, data, memory)
-        data = _Skeleton.of(edited).with_header(entries, above, left)
-        if not _holds(data, edited, entries):
-            return None
-    return JoinedBytes(data=data, memory=read, lost=lost)
+    expected, _ = codec.decode(memory.path, b)
+    for data in (_by_line(o, a, b), b):
+        read, _ = codec.decode(memory.path, data)
+        if read and read == expected and _foreign(FileVersion("", data, read)) == entries:
+            return JoinedBytes(data=data, memory=read, lost=lost)
+    return None
 
 
-def _holds(data: bytes, edited: FileVersion, entries: Mapping[str, Foreign]) -> bool:
-    """Return whether a file contains the edited memory and the given foreign entries."""
-    before, _ = codec.decode(edited.path, edited.data)
-    after, _ = codec.decode(edited.path, data)
-    found = _Skeleton.of(FileVersion(edited.path, data, after)).entries
-    same = {k: f.value for k, f in found.items()} == {k: f.value for k, f in entries.items()}
-    return after is not None and after == before and same
+def _edited(data: bytes, memory: Memory, entries: _Foreign) -> bytes:
+    """Return a file, edited to contain exactly the given memory and foreign entries."""
+    data = codec.edit(data, memory)
+    own = _foreign(FileVersion(memory.path, data, memory))
+    changed = {k: entries.get(k, ()) for k in (*own, *entries) if own.get(k) != entries.get(k)}
+    return codec.spliced(data, memory.path, changed)
 
 
-def own_words(version: FileVersion) -> tuple[dict[str, Node], frozenset[Comment]]:
-    """Return the foreign keys with their values, and the comments, of a header."""
-    skeleton = _Skeleton.of(version)
-    values = {key: foreign.value for key, foreign in skeleton.entries.items()}
-    return values, frozenset(skeleton.comments)
+def _by_line(base: bytes, older: bytes, newer: bytes) -> bytes:
+    if older in (base, newer):
+        return newer
+    if newer == base:
+        return older
+    o, a, b = (data.decode("utf-8") for data in (base, older, newer))
+    text = merge_text(unix(o), unix(a), unix(b)).text
+    return text.replace("\n", dominant_end(split_lines(b))).encode("utf-8")
 
 
-def _has_same_values(
-    base: FileVersion | None, side: FileVersion, o: _Skeleton, s: _Skeleton
-) -> bool:
-    if base is None or base.memory is None or side.memory is None:
-        return False
-    before, after = base.memory, side.memory
-    return (before.fields, before.body, o.entries) == (after.fields, after.body, s.entries)
+def _foreign(version: FileVersion | None) -> _Foreign:
+    if version is None or version.memory is None:
+        return {}
+    text = version.data.decode("utf-8")
+    head = header.read(text, version.path)
+    lines = [line[head.indent :] for line, _ in split_lines(text)[: head.body_line]]
+    return {e.key: tuple(lines[e.first - 1 : e.last]) for e in head.entries if e.key not in ORDER}
+
+
+def own_words(version: FileVersion) -> tuple[_Foreign, frozenset[str]]:
+    """Return the foreign entries and the comments of a header, which only people write."""
+    text = version.data.decode("utf-8")
+    head = header.read(text, version.path)
+    lines = [line for line, _ in split_lines(text)[FIRST_LINE - 1 : head.body_line - 2]]
+    return _foreign(version), frozenset(header.comments(lines).values())
 
 
 def _merged_entries(
-    base: Mapping[str, Foreign], older: Mapping[str, Foreign], newer: Mapping[str, Foreign]
-) -> tuple[dict[str, Foreign], dict[str, bytes]]:
+    base: _Foreign, older: _Foreign, newer: _Foreign
+) -> tuple[_Foreign, dict[str, bytes]]:
     """Merge foreign entries by key. The newer side wins for an entry changed by both sides."""
-    merged: dict[str, Foreign] = {}
+    merged: _Foreign = {}
     lost: dict[str, bytes] = {}
-    for key in dict.fromkeys([*newer, *sorted(older)]):
+    for key in dict.fromkeys([*sorted(older), *newer]):
         o, a, b = base.get(key), older.get(key), newer.get(key)
-        if a == b or o == a:
-            value = b
-        elif o == b:
-            value = a
-        else:
-            value = b or a
-            if a is not None and b is not None:
-                lost[key] = "\n".join(a.lines).encode()
-        if value is not None:
+        value = b if o == a else a if o == b else b or a
+        if value:
             merged[key] = value
+        if a and b and a != b and o not in (a, b):
+            lost[key] = "\n".join(a).encode()
     return merged, lost
-
-
-class _Skeleton:
-    """The lines of a file, and the comments and foreign entries in its header."""
-
-    def __init__(self, text: str, head: Header) -> None:
-        self.lines = split_lines(text)
-        self.head = head
-        self.entries = {e.key: self._foreign(e) for e in head.entries if e.key not in ORDER}
-        self.comments = self._comments()
-
-    @classmethod
-    def of(cls, version: FileVersion | None) -> _Skeleton:
-        if version is None or version.memory is None:
-            return cls("", Header())
-        text = version.data.decode("utf-8")
-        return cls(text, header.read(text, version.path))
-
-    def _foreign(self, entry: Entry) -> Foreign:
-        margin = " " * self.head.indent
-        span = self.lines[entry.first - 1 : entry.last]
-        return Foreign(entry.value, tuple(text.removeprefix(margin) for text, _ in span))
-
-    def _loose(self) -> dict[int, str]:
-        """Return comments between entries that are on separate lines, by line number."""
-        covered = {n for e in self.head.entries for n in range(e.first, e.last + 1)}
-        return {
-            n: self.lines[n - 1][0].strip()
-            for n in range(FIRST_LINE, self.head.body_line - 1)
-            if n not in covered and self.lines[n - 1][0].lstrip().startswith("#")
-        }
-
-    def _comments(self) -> list[Comment]:
-        placed = self._loose()
-        inner = [text for text, _ in self.lines[FIRST_LINE - 1 : self.head.body_line - 2]]
-        for entry in self.head.entries:
-            span = inner[entry.first - FIRST_LINE : entry.last - FIRST_LINE + 1]
-            if entry.key in ORDER and any("#" in text for text in span):
-                placed |= dict(header.comments_of(inner, FIRST_LINE, entry))
-        return [Comment(self._anchor(n), placed[n]) for n in sorted(placed)]
-
-    def _anchor(self, line: int) -> str:
-        return next((e.key for e in self.head.entries if e.last >= line), "")
-
-    def with_header(
-        self, entries: Mapping[str, Foreign], above: Sequence[Comment], left: set[str]
-    ) -> bytes:
-        """Return the file with its foreign entries replaced by the given ones.
-
-        Add comments `above` and remove those in `left`.
-        """
-        end = dominant_end(self.lines[: self.head.body_line - 1])
-        margin = " " * self.head.indent
-        own = {e.key: e for e in self.head.entries}
-        drop = {n for n, text in self._loose().items() if text in left}
-        slots: dict[int, list[str]] = {}  # the line before which new lines are inserted
-        last = self.head.body_line - 1
-        for comment in above:
-            line = own[comment.key].first if comment.key in own else last
-            slots.setdefault(line, []).append(comment.text)
-        for key, entry in own.items():
-            if key not in ORDER and entries.get(key) != self.entries[key]:
-                drop.update(range(entry.first, entry.last + 1))
-        for key, foreign in entries.items():
-            if foreign != self.entries.get(key):
-                line = own[key].first if key in own else last
-                slots.setdefault(line, []).extend(foreign.lines)
-        edited: list[Line] = []
-        for number, line_ in enumerate(self.lines, 1):
-            edited += [(margin + text if text else text, end) for text in slots.get(number, [])]
-            if number not in drop:
-                edited.append(line_)
-        return join_lines(edited).encode("utf-8")

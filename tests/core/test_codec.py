@@ -168,7 +168,7 @@ def test_an_edit_of_a_written_memory_leads_to_the_other(old: Memory, new: Memory
 def test_one_changed_field_changes_only_its_own_lines(name: str, data: st.DataObject) -> None:
     before = UGLY[name]
     old = read(before)
-    key = data.draw(st.sampled_from(sorted(set(BY_NAME) - {"type"})))
+    key = data.draw(st.sampled_from(sorted({*BY_NAME} - {"type", "id", "created", "sources"})))
     value = data.draw(field_values(BY_NAME[key]) | st.none())
     after = edit(before, old.with_fields({key: value}))
     assert lines_without(after, key) == lines_without(before, key)

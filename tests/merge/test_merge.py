@@ -706,7 +706,7 @@ def test_a_foreign_key_that_both_sides_changed_is_the_winners_and_the_other_kept
             "",
             "# why\ntags: [ a ]\n",
             "title: t\n",
-            "title: t\n# why\ntags: [a]\n",
+            "title: t\n# why\ntags: [ a ]\n",
             id="what both wrote",
         ),
         pytest.param(
@@ -748,7 +748,7 @@ def test_a_foreign_key_that_both_sides_changed_is_the_winners_and_the_other_kept
             "",
             "  # why\n  title: o\n  x: {a: 1}\n",
             "title: t\n",
-            "# why\ntitle: t\nx: {a: 1}\n",
+            "  # why\n  title: t\n  x: {a: 1}\n",
             id="an indented header",
         ),
     ],

@@ -76,7 +76,7 @@ def test_foreign_keys_are_merged_one_by_one(
         (f"# one|{B}", B, f"# one|{B}a: 1|", f"{B}a: 1|"),
         (f"# one|{B}", f"# one|{B}", f"{B}a: 1|", f"{B}a: 1|"),
         (B, "id: mem-1111111111111111|# why|type: fact|", f"{B}a: 1|", ""),
-        (B, f"{B}# last|", f"{B}a: 1|", f"{B}# last|a: 1|"),
+        (B, f"{B}# last|", f"{B}a: 1|", f"{B}a: 1|# last|"),
     ],
 )
 def test_comments_of_both_sides_stand_where_they_stood(

@@ -18,7 +18,7 @@ from memrepo.faces.text.changes import directives
 from memrepo.judges import prompting
 from memrepo.judges.offline import OfflineJudge
 from memrepo.merge import tombstones
-from memrepo.policies import entities, excerpts, gists
+from memrepo.policies import entities, gists
 from memrepo.policies.questions import cues_of, question_of
 from memrepo.read.intake import SourceText
 from memrepo.read.kinds import file_kind
@@ -62,7 +62,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "terms": words.index_terms,
     "chunks": lambda text: sentences.chunks(text, sentences.ChunkRules()),
     "sentences": gists.sentences,
-    "excerpts": lambda text: excerpts.excerpt(text, ["anna"], 600),
+    "excerpts": lambda text: sentences.excerpt(text, ["anna"], 600),
     "directives": lambda text: list(directives.find_directives(text)),
     "questions": lambda text: question_of(text, date(2026, 1, 1)),
     "headings of dates": dates.is_date_heading,

@@ -19,11 +19,10 @@ from memrepo.actions.guard import SecretInText
 from memrepo.actions.past import why
 from memrepo.actions.past.log import find_present
 from memrepo.actions.recall import search
+from memrepo.actions.recall.lookup import touch
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import facts
+from memrepo.actions.recall.recall import facts, work_at
 from memrepo.actions.recall.search import Hit, Passage
-from memrepo.actions.recall.usage import touch
-from memrepo.actions.recall.when import work_at
 from memrepo.actions.request import Wish, checked
 from memrepo.actions.takeback import reject
 from memrepo.actions.verbs import VERBS, perform

@@ -256,7 +256,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
         return round(1 - doubt, 2)
 
     @property
-    def told(self) -> str:
+    def reason(self) -> str:
         """Describe the reasons for the link."""
         names = ", ".join(name for name, _ in self.names)
         when = "" if self.days is None else f"; {counted(self.days, 'day', 'days')} apart"

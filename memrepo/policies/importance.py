@@ -351,7 +351,7 @@ MOST = 50
 _SMOOTH = 0.01
 _TURN = 0.5
 """A topic rises if its score grew by more, and falls if it lost more and over half of its score."""
-_TOLD = 10
+MAX_TRENDS = 10
 _OWN = frozenset(
     "user agent memory memories fact facts preference preferences use using used"
     " nutzer agenten erinnerung erinnerungen".split()
@@ -367,30 +367,23 @@ class Topic(msgspec.Struct, frozen=True, kw_only=True):
     count: int
 
 
-class Trend(msgspec.Struct, frozen=True, kw_only=True):
+class Trend(Topic, frozen=True, kw_only=True):
     """A topic, and the change of its score between two points in time."""
 
-    topic: Topic
     change: float
 
 
 def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
-    """Return the topics of memories, highest score first."""
-    rule = f"topics {lexicon.more}"
-
-    def said(memory: Memory) -> list[Any]:
-        text = f"{memory.text('title')}\n{memory.body}"
-        return memory.once(rule, lambda: _words(without_secrets(text), lexicon))
-
-    return _ranked(map(said, without_chunks(memories)), most)
-
-
-def topics(texts: Iterable[str], lexicon: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
-    """Rank the words of texts by summed TF-IDF. Ties are sorted by first appearance.
+    """Return the topics of memories by summed TF-IDF. Ties are sorted by first appearance.
 
     TF is the word's share of the words in a text. IDF is `ln((N + 0.01) / texts with the word)`.
     """
-    return _ranked((_words(text, lexicon) for text in texts), most)
+
+    def words(memory: Memory) -> list[Any]:
+        text = f"{memory.text('title')}\n{memory.body}"
+        return memory.once(f"topics {lexicon.more}", lambda: _words(without_secrets(text), lexicon))
+
+    return _ranked(map(words, without_chunks(memories)), most)
 
 
 def _words(text: str, lexicon: Lexicon) -> list[Any]:
@@ -432,12 +425,19 @@ def trends(
 ) -> tuple[tuple[Trend, ...], tuple[Trend, ...]]:
     """Return up to ten rising and up to ten falling topics, largest change first."""
     old, new = ({topic.term: topic.score for topic in found} for found in (before, now))
-    changed = [Trend(topic=topic, change=topic.score - old.get(topic.term, 0.0)) for topic in now]
-    rising = [trend for trend in changed if trend.change > _TURN]
-    lost = [Trend(topic=topic, change=new.get(topic.term, 0.0) - topic.score) for topic in before]
-    falling = [one for one in lost if one.change < -_TURN and -2 * one.change > one.topic.score]
+    rising = [one for t in now if (one := _trend(t, t.score, old.get(t.term, 0.0))).change > _TURN]
+    falling = [
+        one
+        for t in before
+        if (one := _trend(t, new.get(t.term, 0.0), t.score)).change < -_TURN
+        and -2 * one.change > one.score
+    ]
     largest = (
-        sorted(found, key=lambda one: -abs(one.change))[:_TOLD] for found in (rising, falling)
+        sorted(found, key=lambda t: -abs(t.change))[:MAX_TRENDS] for found in (rising, falling)
     )
     rises, falls = map(tuple, largest)
     return rises, falls
+
+
+def _trend(topic: Topic, now: float, before: float) -> Trend:
+    return Trend(term=topic.term, score=topic.score, count=topic.count, change=now - before)

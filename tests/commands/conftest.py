@@ -9,7 +9,7 @@ import pytest
 import workspaces
 from driving import LATER, begin, copied, done, git
 
-from memrepo.actions.recall.usage import CURRENT
+from memrepo.actions.recall.lookup import CURRENT
 from memrepo.store.ledger import BUFFER, REF
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.memory import Memory
-from memrepo.policies.importance import MOST, Topic, lexicon, topics, topics_of, trends
+from memrepo.policies.importance import MOST, Lexicon, Topic, lexicon, topics_of, trends
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 WORDS = lexicon()
+
+
+def topics(texts: Sequence[str], words: Lexicon, most: int = MOST) -> tuple[Topic, ...]:
+    return topics_of([Memory(path=f"{n}", body=t) for n, t in enumerate(texts)], words, most)
 
 
 def rows(function: str) -> list[Any]:
@@ -51,7 +56,7 @@ def test_trends_are_those_of_the_original(row: dict[str, Any]) -> None:
     now, before, _ = row["args"]
     rising, falling = trends(as_topics(now), as_topics(before))
     for name, found in (("rising", rising), ("falling", falling)):
-        told = [(t.topic.term, abs(t.change)) for t in found]
+        told = [(t.term, abs(t.change)) for t in found]
         assert told == [(t["term"], pytest.approx(t["score"])) for t in row["expect"][name]]
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from memrepo.actions.pending import all_waiting, requests_waiting
-from memrepo.actions.recall.usage import CURRENT
+from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.agent import agent_snippet

@@ -21,9 +21,9 @@ from memrepo.actions.past.log import (
     merges_of,
     past_of,
 )
+from memrepo.actions.recall.lookup import field_as_json
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.show import plain
-from memrepo.actions.recall.when import heading, work_at
+from memrepo.actions.recall.recall import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.codec import pairs
@@ -241,7 +241,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
         ),
         duplicates=_duplicates(state, memory),
         contested=_contested(state, memory),
-        retired=tuple(plain("retired", memory) or ()),
+        retired=tuple(field_as_json("retired", memory) or ()),
         corrections=tuple(_corrections(there, memory)),
         heading=tuple(heading(there, request.at)),
         notices=tuple(problems),
@@ -307,7 +307,7 @@ def _brief(memory: Memory) -> Other:
         gone=False,
         status=memory.status,
         text=memory.body,
-        superseded_at=plain("superseded_at", memory),
+        superseded_at=field_as_json("superseded_at", memory),
     )
 
 
@@ -407,7 +407,7 @@ def _differing(old: Memory | None, new: Memory | None) -> dict[str, tuple[object
 def value_of(name: str, memory: Memory) -> Any:
     """Return a field's value, or the field's default if it is absent."""
     default = BY_NAME[name].default
-    return plain(name, memory) if name in memory.fields else default or None
+    return field_as_json(name, memory) if name in memory.fields else default or None
 
 
 # -- blame ---------------------------------------------------------------------------------------

@@ -1,13 +1,27 @@
-"""Lookup of a memory by user input: an id, a unique prefix of an id, a path or a slug."""
+"""Shared steps of the reading verbs: find a memory, and count retrievals.
+
+A retrieval is a memory opened by its id, or a hit returned with its body. At most the first three
+hits of a query count. Retrievals are recorded in the ledger by session.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
+from memrepo.actions.work import Work
+from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.fields import bare
 from memrepo.core.memory import Memory
-from memrepo.core.state import State
+from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.store.ledger import ledger_of
+from memrepo.store.lock import Locked
+
+if TYPE_CHECKING:
+    from memrepo.core.state import State
 
 
 class NoSuchMemory(MemrepoError):
@@ -56,3 +70,60 @@ def find(state: State, word: str) -> Memory:
     names |= {name: name for m in state.memories.values() for name in (m.slug[:-7], m.slug)}
     near = difflib.get_close_matches(word, names, n=1)
     raise NoSuchMemory(word, [names[name] for name in near])
+
+
+HITS = 3
+"""Number of hits per query that count as retrieved."""
+CURRENT = "session"
+"""The file in memrepo's folder that names the session started last in this clone."""
+
+
+def current(work: Work) -> Event:
+    """Return the start event of the session to which a new retrieval belongs.
+
+    The session is named by the environment, or is the one started last with `session start`. If
+    neither exists, each day counts as one session.
+    """
+    day = work.call.now.astimezone(work.config.zone).replace(hour=0, minute=0, second=0)
+    if work.call.id:
+        return Event(kind=SESSION, at=seconds(day), session=work.call.id)
+    with suppress(OSError, UnicodeDecodeError):
+        at, _, id_ = (work.store.folder / CURRENT).read_text(encoding="utf-8").partition(" ")
+        if at.isdecimal() and id_.strip():
+            return Event(kind=SESSION, at=int(at), session=id_.strip())
+    return Event(kind=SESSION, at=seconds(day), session=f"day-{day:%Y-%m-%d}")
+
+
+def touch(work: Work, ids: Iterable[str]) -> None:
+    """Record retrievals at the current time, if access counting is enabled.
+
+    If the ledger cannot be written, reading still works. Queries about the past must not call this.
+    """
+    found = tuple(ids)
+    if found and work.config.get("access.enabled"):
+        count_retrieval(work, found)
+
+
+def count_retrieval(work: Work, ids: Iterable[str]) -> None:
+    """Record one retrieval for each of the memories.
+
+    Restores and pins call this, so that the memory stays in recall.
+    """
+    start, at = current(work), seconds(work.call.now)
+    events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
+    with suppress(OSError, Locked):
+        ledger = ledger_of(work.store)
+        ledger.record([start, *events], work.call.now, work.config.get("access.buffer"))
+
+
+def as_json(memory: Memory) -> dict[str, Any]:
+    """Return a memory's path, fields and body as JSON-compatible values."""
+    fields = {f.name: field_as_json(f.name, memory) for f in FIELDS if f.name in memory.fields}
+    return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
+
+
+def field_as_json(name: str, memory: Memory) -> Any:
+    """Return a field's value for JSON, or None if the memory lacks the field."""
+    if name not in memory.fields:
+        return None
+    return bare(BY_NAME[name].kind.write(memory.fields[name]))

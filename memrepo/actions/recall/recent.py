@@ -1,4 +1,4 @@
-"""`memrepo recent`: list memories that are new or changed since a date, a run or a commit."""
+"""`memrepo recent` and `topics`: what changed since a date, a run or a commit, and what rises."""
 
 from __future__ import annotations
 
@@ -6,22 +6,24 @@ from datetime import datetime, timedelta
 from typing import Annotated
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.actions.recall.recall import in_words, recalled
+from memrepo.actions.recall.recall import NotYetSetUp, in_words, recalled, work_at
 from memrepo.actions.recall.search import Hit, hit_of
-from memrepo.actions.recall.when import NotYetSetUp, work_at
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.state import Difference, Files, Kind, State, differences
 from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.merge.tombstones import tombstones_in
+from memrepo.policies.importance import MOST, Topic, Trend, topics_of, trends
 from memrepo.store.ledger import ledger_of
 from memrepo.store.trace import BeforeHistory
 
-LATELY = timedelta(days=7)
-"""The default period."""
-SAID: dict[Kind, str] = {
+DEFAULT_PERIOD = timedelta(days=7)
+"""The period of `recent` if none is given."""
+TREND_PERIOD = timedelta(days=30)
+CHANGE_WORDS: dict[Kind, str] = {
     "added": "new",
     "reworded": "reworded",
     "standing": "standing changed",
@@ -37,7 +39,7 @@ SAID: dict[Kind, str] = {
 _SECOND = timedelta(seconds=1)
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class RecentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `recent`."""
 
     since: Annotated[
@@ -57,7 +59,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     replaced_by: tuple[str, ...] = ()
 
 
-class Result(VerbResult, frozen=True, kw_only=True):
+class Recent(VerbResult, frozen=True, kw_only=True):
     """The changes between two commits, newest first.
 
     `since` is empty if there was no earlier commit.
@@ -69,29 +71,28 @@ class Result(VerbResult, frozen=True, kw_only=True):
     left_out: int
 
 
-def do(work: Work, request: Request) -> Result:
+def recent(work: Work, request: RecentRequest) -> Recent:
     """List new and changed memories, omitting those that only maintenance changed.
 
     Rejected memories, and new ones that are already forgotten, are left out.
     """
-    since, before = _then(work, request.since)
+    since, before = _starting_point(work, request.since)
     after = work.tree.state()
     stones = tombstones_in(after)
     found = [
         one
         for one in differences(before, after)
-        if one.kind in SAID
+        if one.kind in CHANGE_WORDS
         and not (one.kind == "added" and one.memory.status == "forgotten")
         and stones.bar(one.memory) is None
     ]
     found.sort(key=lambda one: (_touched(one.memory), one.memory.id), reverse=True)
-    kept = found[: request.limit]
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules
 
-    def told(one: Difference) -> Change:
+    def change_of(one: Difference) -> Change:
         recall = recalled(one.memory, accesses, work.call.now, rules)
         return Change(
-            change=SAID[one.kind],
+            change=CHANGE_WORDS[one.kind],
             hit=hit_of(
                 in_words(recall, after.memories.get, work.tree.files.id_of), work.tree.commit
             ),
@@ -102,31 +103,38 @@ def do(work: Work, request: Request) -> Result:
             replaced_by=one.memory.texts("superseded_by") if one.kind == "superseded" else (),
         )
 
-    return Result(
+    return Recent(
         since=since,
         commit=work.tree.commit,
-        changes=tuple(map(told, kept)),
-        left_out=len(found) - len(kept),
+        changes=tuple(map(change_of, found[: request.limit])),
+        left_out=max(0, len(found) - request.limit),
     )
 
 
-def _then(work: Work, word: str) -> tuple[str, State]:
+def _starting_point(work: Work, word: str) -> tuple[str, State]:
     """Return the commit that a word identifies, and the state at that commit.
 
     A date means the start of that day.
     """
-    if not word:
-        word = format_time(work.call.now - LATELY)
+    word = word or format_time(work.call.now - DEFAULT_PERIOD)
+    before: Work | None
     try:
         start, _ = extent(word, work.config.zone)
     except ValueError:
-        then = work_at(work, word)
-        return then.tree.commit, then.tree.state()
-    try:
-        then = work_at(work, format_time(start - _SECOND))
-    except (BeforeHistory, NotYetSetUp):
+        before = work_at(work, word)
+    else:
+        before = _work_before(work, format_time(start - _SECOND))
+    if before is None:
         return "", State(layout=work.tree.layout, files=Files({}, {}), memories={})
-    return then.tree.commit, then.tree.state()
+    return before.tree.commit, before.tree.state()
+
+
+def _work_before(work: Work, moment: str) -> Work | None:
+    """Return a Work on the commit at a given time, or None if there was none yet."""
+    try:
+        return work_at(work, moment)
+    except (BeforeHistory, NotYetSetUp):
+        return None
 
 
 def _touched(memory: Memory) -> datetime:
@@ -135,3 +143,42 @@ def _touched(memory: Memory) -> datetime:
     times = [memory.time(key) for key in ("created", "superseded_at", "archived_at")]
     times += [stamp.at for stamp in stamps if isinstance(stamp, Stamp)]
     return max(filter(None, times), default=EARLIEST)
+
+
+# -- topics ----------------------------------------------------------------------------------------
+
+
+class TopicsRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of `topics`."""
+
+    n: Annotated[int, option("at most N topics (20)", "-n", metavar="N", ge=1)] = 20
+
+
+class Topics(VerbResult, frozen=True, kw_only=True):
+    """The topics by descending score, and the topics whose scores rose or fell."""
+
+    topics: tuple[Topic, ...]
+    since: str
+    """Start of the trend; empty if the repository is too young."""
+    rising: tuple[Trend, ...]
+    falling: tuple[Trend, ...]
+
+
+def topics(work: Work, request: TopicsRequest) -> Topics:
+    """List topics of the active memories, and their trend over the last thirty days."""
+    lexicon = work.config.lexicon
+    now = topics_of(work.tree.state().active, lexicon, max(MOST, request.n))
+    since = format_time(work.call.now - TREND_PERIOD)
+    rising, falling = tuple[Trend, ...](), tuple[Trend, ...]()
+    if old := _work_before(work, since):
+        rising, falling = trends(now[:MOST], topics_of(old.tree.state().active, lexicon))
+    return Topics(
+        topics=tuple(replace(t, score=round(t.score, 4)) for t in now[: request.n]),
+        since=since if old else "",
+        rising=tuple(map(_rounded, rising)),
+        falling=tuple(map(_rounded, falling)),
+    )
+
+
+def _rounded(trend: Trend) -> Trend:
+    return replace(trend, score=round(trend.score, 4), change=round(trend.change, 4))

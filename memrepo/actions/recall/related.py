@@ -1,7 +1,8 @@
-"""`memrepo related`: list memories connected to one memory by links or by replacement."""
+"""`memrepo related`, `graph` and `entities`: what memories are linked to and what they mention."""
 
 from __future__ import annotations
 
+import difflib
 from typing import Annotated, Literal
 
 import msgspec
@@ -10,18 +11,21 @@ from msgspec.structs import replace
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
+from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.entities import catalogue, ties
-from memrepo.policies.links import Graph, Reached
+from memrepo.policies.entities import Catalogue, catalogue, ties
+from memrepo.policies.links import Edge, Graph, Reached
 
-WIDTH = 72
+LABEL_WIDTH = 72
+MOST_LINKED = 10
+"""Number of most linked memories to list."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class RelatedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `related`."""
 
     id: Annotated[str, option("id, unique prefix of one, or slug", metavar="ID")]
@@ -33,7 +37,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class RelatedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """A related memory, its distance in links, and the last link on the path to it."""
 
     id: str
@@ -53,23 +57,23 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """The names that both ends have in common, if requested."""
 
 
-class Result(VerbResult, frozen=True, kw_only=True):
+class Related(VerbResult, frozen=True, kw_only=True):
     """The related memories, nearest and strongest first."""
 
     id: str
     label: str
-    related: tuple[Row, ...]
+    related: tuple[RelatedMemory, ...]
 
 
-def do(work: Work, request: Request) -> Result:
+def related(work: Work, request: RelatedRequest) -> Related:
     """Return the memories related to a memory, nearest and strongest first."""
     state = work.tree.state()
     memory = find(state, request.id)
     graph = graph_of(state)
-    rows = [_row(graph, reached) for reached in graph.related(memory.id, request.depth)]
+    rows = [_related(graph, reached) for reached in graph.related(memory.id, request.depth)]
     if request.explain:
         rows = _explained(work, state, rows)
-    return Result(id=memory.id, label=_label(memory), related=tuple(rows))
+    return Related(id=memory.id, label=_label(memory), related=tuple(rows))
 
 
 def graph_of(state: State) -> Graph:
@@ -78,9 +82,9 @@ def graph_of(state: State) -> Graph:
     return Graph(found, lineage=True)
 
 
-def _row(graph: Graph, reached: Reached) -> Row:
+def _related(graph: Graph, reached: Reached) -> RelatedMemory:
     memory, edge = graph.memories[reached.id], reached.edge
-    return Row(
+    return RelatedMemory(
         id=memory.id,
         path=memory.path,
         text=memory.body,
@@ -95,18 +99,178 @@ def _row(graph: Graph, reached: Reached) -> Row:
     )
 
 
-def _explained(work: Work, state: State, rows: list[Row]) -> list[Row]:
+def _explained(work: Work, state: State, rows: list[RelatedMemory]) -> list[RelatedMemory]:
     """Add to each row the names that both linked memories mention."""
     wanted = {id_ for row in rows for id_ in (row.id, row.via)}
     known = catalogue(state.active, work.config.get("entities.aliases"))
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)
-    told = []
-    for row in rows:
-        one, other = sorted((row.id, row.via))
-        tie = found.get((one, other))
-        told.append(replace(row, why=tie.told if tie else ""))
-    return told
+    shared = [found.get((min(row.id, row.via), max(row.id, row.via))) for row in rows]
+    return [
+        replace(row, why=tie.reason) if tie else row for row, tie in zip(rows, shared, strict=True)
+    ]
 
 
 def _label(memory: Memory) -> str:
-    return cut(visible(without_secrets(memory.text("title") or memory.body)), WIDTH)
+    return cut(visible(without_secrets(memory.text("title") or memory.body)), LABEL_WIDTH)
+
+
+# -- graph -----------------------------------------------------------------------------------------
+
+
+class GraphRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of `graph`."""
+
+    html: Annotated[
+        str,
+        option("write the graph as an HTML page; - is standard output", "--html", metavar="FILE"),
+    ] = ""
+
+
+class Linked(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory and the number of its links."""
+
+    id: str
+    links: int
+    label: str
+
+
+class Links(VerbResult, frozen=True, kw_only=True):
+    """The links between the active memories."""
+
+    memories: int
+    linked: int
+    """Number of memories that have a link."""
+    links: tuple[Edge, ...]
+    most_linked: tuple[Linked, ...]
+    html: str = ""
+    """Path of the HTML page; empty if none was written."""
+    page: str = ""
+    """The HTML text, if requested for printing (`--html -`)."""
+
+
+def graph(work: Work, request: GraphRequest) -> Links:
+    """Return the links and the most linked memories, and write the HTML page if requested."""
+    from memrepo.actions.exchange.export import place_page
+    from memrepo.views.html import GENERATOR, graph_page, label
+
+    if request.html == "-" and work.call.json:
+        raise UsageError(
+            "memrepo graph: --html - and --json both write to standard output",
+            fix="name a file for the page",
+        )
+    links = Graph(work.tree.state().active)
+    page = graph_page(links, work.store.root.name) if request.html else ""
+    where = ""
+    if request.html and request.html != "-":
+        path = (work.call.where / request.html).absolute()
+        place_page(work, path, page.encode(), ours=GENERATOR)
+        where, page = str(path), ""
+    ranked = sorted(links.at, key=lambda id_: (-len(links.at[id_]), id_))
+    return Links(
+        memories=len(links.memories),
+        linked=len(links.at),
+        links=links.edges,
+        most_linked=tuple(
+            Linked(id=id_, links=len(links.at[id_]), label=label(links.memories[id_]))
+            for id_ in ranked[:MOST_LINKED]
+        ),
+        html=where,
+        page=page,
+    )
+
+
+# -- entities --------------------------------------------------------------------------------------
+
+
+class NoSuchEntity(MemrepoError):
+    """Raised when no memory mentions an entity with the given name."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, name: str, known: Catalogue) -> None:
+        near = difflib.get_close_matches(name.casefold(), known.by_name, n=1)
+        super().__init__(
+            f"no memory mentions {name!r}",
+            fix=f"did you mean {known.by_name[near[0]].name}?"
+            if near
+            else "`memrepo entities` lists all names",
+        )
+
+
+class EntitiesRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """Arguments of `entities`."""
+
+    name: Annotated[
+        str, option("one entity, by any of its names (default: all)", metavar="NAME")
+    ] = ""
+
+
+class EntityRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One entity. `confirmed` counts the memories where a person or a model named it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    count: int
+    confirmed: int
+    memories: tuple[str, ...]
+
+
+class Entities(VerbResult, frozen=True, kw_only=True):
+    """All entities that the active memories mention."""
+
+    entities: tuple[EntityRow, ...]
+
+
+class Mention(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that mentions an entity, and whether a person or a model named the entity there."""
+
+    id: str
+    path: str
+    text: str
+    confirmed: bool
+
+
+class Mentioned(VerbResult, frozen=True, kw_only=True):
+    """One entity, and the memories that mention it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    count: int
+    confirmed: int
+    memories: tuple[Mention, ...]
+
+
+def entities(work: Work, request: EntitiesRequest) -> Entities | Mentioned:
+    """Return all entities of the active memories, or one entity with its memories."""
+    state = work.tree.state()
+    known = catalogue(state.active, work.config.get("entities.aliases"))
+    if not request.name:
+        rows = (
+            EntityRow(
+                name=one.name,
+                aliases=one.aliases,
+                count=len(one.memories),
+                confirmed=len(one.confirmed),
+                memories=one.memories,
+            )
+            for one in known.entities
+        )
+        return Entities(entities=tuple(rows))
+    entity = known.find(request.name)
+    if entity is None:
+        raise NoSuchEntity(request.name, known)
+    return Mentioned(
+        name=entity.name,
+        aliases=entity.aliases,
+        count=len(entity.memories),
+        confirmed=len(entity.confirmed),
+        memories=tuple(
+            Mention(
+                id=id_,
+                path=state.memories[id_].path,
+                text=state.memories[id_].body,
+                confirmed=id_ in entity.confirmed,
+            )
+            for id_ in entity.memories
+        ),
+    )

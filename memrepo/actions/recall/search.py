@@ -10,19 +10,17 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from memrepo.actions.recall.lookup import HITS, touch
 from memrepo.actions.recall.recall import (
     EXPIRED,
     RECALL_STATUSES,
     Recalled,
     by_words_alone,
+    heading,
     holding,
     index_of,
     of_kind,
     recall,
-)
-from memrepo.actions.recall.usage import HITS, touch
-from memrepo.actions.recall.when import (
-    heading,
     true_then,
     work_at,
 )
@@ -218,12 +216,12 @@ def do(work: Work, request: Request) -> Result:
     if request.layered:
         return _layered(work, request)
     there = work_at(work, request.at)
-    plain = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
-    index = index_of(there, past=bool(request.at), passages=plain, tick=work.call.tick)
+    is_unrestricted = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
+    index = index_of(there, past=bool(request.at), passages=is_unrestricted, tick=work.call.tick)
     only, weights = _filter(there, request), _weights(there, request)
     answer = recall(there, index, request.words, only, work.call.now, weights)
     commit, query, found = there.tree.commit, " ".join(request.words), answer.hits
-    if plain and not request.at and (kind := kind_asked(query)):
+    if is_unrestricted and not request.at and (kind := kind_asked(query)):
         first = of_kind(there, index, kind, request.limit, work.call.now)
         ids = {one.memory.id for one in first}
         found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]

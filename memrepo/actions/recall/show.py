@@ -8,15 +8,12 @@ from typing import Annotated, Any
 import msgspec
 
 from memrepo.actions.past.log import find_present
+from memrepo.actions.recall.lookup import as_json, touch
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import Derived, facts
-from memrepo.actions.recall.usage import touch
-from memrepo.actions.recall.when import heading, moment_of, work_at
+from memrepo.actions.recall.recall import Derived, facts, heading, moment_of, work_at
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.fields import bare
 from memrepo.core.memory import Memory
-from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_duration
@@ -177,16 +174,3 @@ def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
         until_from=span.until_from,
         instead=() if span.holds(moment) else tuple(instead),
     )
-
-
-def as_json(memory: Memory) -> dict[str, Any]:
-    """Return a memory's path, fields and body as JSON-compatible values."""
-    fields = {f.name: plain(f.name, memory) for f in FIELDS if f.name in memory.fields}
-    return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
-
-
-def plain(name: str, memory: Memory) -> Any:
-    """Return a field's value for JSON, or None if the memory lacks the field."""
-    if name not in memory.fields:
-        return None
-    return bare(BY_NAME[name].kind.write(memory.fields[name]))

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec.structs import asdict
 
+from memrepo.actions.recall.lookup import as_json as memory_json
 from memrepo.actions.recall.lookup import find
-from memrepo.actions.recall.show import as_json as memory_json
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError

@@ -14,8 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import Rejected, with_pages
-from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, find
-from memrepo.actions.recall.usage import count_retrieval
+from memrepo.actions.recall.lookup import Ambiguous, NoSuchMemory, count_retrieval, find
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write

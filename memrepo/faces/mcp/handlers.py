@@ -14,14 +14,12 @@ from memrepo.actions.lifecycle import session
 from memrepo.actions.past.log import find_present
 from memrepo.actions.recall import recent as looking
 from memrepo.actions.recall import search as searching
-from memrepo.actions.recall.lookup import find
+from memrepo.actions.recall.lookup import HITS, find, touch
 from memrepo.actions.recall.quotes import Quote, evidence
-from memrepo.actions.recall.recall import facts, in_words, recalled
+from memrepo.actions.recall.recall import facts, in_words, recalled, work_at
 from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import Passage, hit_of
 from memrepo.actions.recall.thread import NoSuchThread, all_threads, thread_of
-from memrepo.actions.recall.usage import HITS, touch
-from memrepo.actions.recall.when import work_at
 from memrepo.actions.setup import status as standing
 from memrepo.actions.work import Work
 from memrepo.core.errors import MemrepoError, UsageError
@@ -274,8 +272,8 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
 
 def recent(call: ToolCall) -> Reply:
     """Return the memories that changed since a date, a run or a commit, newest first."""
-    request = looking.Request(since=call.get("since"), limit=call.get("limit", LIMIT))
-    found = looking.do(call.work, request)
+    request = looking.RecentRequest(since=call.get("since"), limit=call.get("limit", LIMIT))
+    found = looking.recent(call.work, request)
     hits = []
     for one in found.changes:
         ends = one.replaces or one.replaced_by

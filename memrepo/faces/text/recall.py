@@ -13,14 +13,11 @@ from memrepo.text.sentences import excerpt
 from memrepo.text.words import query_terms, terms
 
 if TYPE_CHECKING:
-    from memrepo.actions.recall import entities as naming
-    from memrepo.actions.recall import graph as drawing
     from memrepo.actions.recall import recent as looking
     from memrepo.actions.recall import related as relating
     from memrepo.actions.recall import search as searching
     from memrepo.actions.recall import show as showing
     from memrepo.actions.recall import thread as reading
-    from memrepo.actions.recall import topics as counting
     from memrepo.actions.recall import why_not as explaining
     from memrepo.actions.recall.recall import Derived
     from memrepo.actions.recall.search import Hit
@@ -133,7 +130,7 @@ def _span(lines: tuple[int, int]) -> str:
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
-def recent(request: looking.Request, result: looking.Result, *, colour: bool) -> str:
+def recent(request: looking.RecentRequest, result: looking.Recent, *, colour: bool) -> str:
     """Format the recently changed memories with the kind of change, newest first."""
     since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
     lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
@@ -304,7 +301,7 @@ def thread(
     return "\n".join(lines)
 
 
-def topics(request: counting.Request, result: counting.Result, *, colour: bool) -> str:
+def topics(request: looking.TopicsRequest, result: looking.Topics, *, colour: bool) -> str:
     """Format the topics with score and count, followed by the rising and falling topics."""
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]
@@ -320,10 +317,13 @@ def topics(request: counting.Request, result: counting.Result, *, colour: bool) 
 
 
 def entities(
-    request: naming.Request, result: naming.Entities | naming.Mentioned, *, colour: bool
+    request: relating.EntitiesRequest,
+    result: relating.Entities | relating.Mentioned,
+    *,
+    colour: bool,
 ) -> str:
     """Format the list of all entities, or the memories that mention one entity."""
-    from memrepo.actions.recall.entities import Mentioned
+    from memrepo.actions.recall.related import Mentioned
 
     if isinstance(result, Mentioned):
         lines = [_names(result)]
@@ -334,12 +334,12 @@ def entities(
     return "\n".join(lines)
 
 
-def _names(row: naming.Row | naming.Mentioned) -> str:
+def _names(row: relating.EntityRow | relating.Mentioned) -> str:
     name = visible(row.name)
     return f"{name} ({', '.join(map(visible, row.aliases))})" if row.aliases else name
 
 
-def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> str:
+def graph(request: relating.GraphRequest, result: relating.Links, *, colour: bool) -> str:
     """Format the graph as link counts by type and the most linked memories, or as an HTML page."""
     from collections import Counter
 
@@ -359,7 +359,7 @@ def graph(request: drawing.Request, result: drawing.Result, *, colour: bool) -> 
     return "\n".join(lines)
 
 
-def related(request: relating.Request, result: relating.Result, *, colour: bool) -> str:
+def related(request: relating.RelatedRequest, result: relating.Related, *, colour: bool) -> str:
     """Format the memories linked to a memory, grouped by their distance in links."""
     lines = [f"{result.id}  {result.label}"]
     depth = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,12 @@ GIT_CONFIG = """\
 [init]
 \tdefaultBranch = main
 """
+
+
+def pytest_configure() -> None:
+    """Stop if the program is not installed next to the interpreter: hooks of tests start it."""
+    if not Path(sys.executable).with_name("memrepo").exists():
+        pytest.exit("memrepo is not installed in this environment; try: make test", 2)
 
 
 @pytest.fixture(scope="session", autouse=True)

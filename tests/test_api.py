@@ -5,7 +5,6 @@ from __future__ import annotations
 import doctest
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -98,14 +97,6 @@ def test_an_equal_text_is_one_memory_where_subject_and_scope_agree(
     assert memory.add_all([second, first]) == [b, a]
 
 
-def test_what_is_known_already_makes_no_commit(repo: Path, memory: OpenRepository) -> None:
-    id_ = memory.add("Tea is at five.")
-    before = standing(repo)
-    assert memory.add("tea is at  five.", type="lesson", now=AT + timedelta(days=1)) == id_
-    assert memory.add_all([]) == []
-    assert standing(repo) == before
-
-
 @pytest.mark.parametrize(
     ("entry", "code"),
     [
@@ -131,12 +122,6 @@ def test_one_refused_entry_refuses_all(
         memory.add_all([Entry(text="The moon is far."), entry])
     assert caught.value.exit_code == code
     assert standing(repo) == before
-
-
-def test_a_text_with_a_secret_is_named_by_its_entry(memory: OpenRepository) -> None:
-    entries = [Entry(text="The moon is far."), Entry(text=f"The key is {TOKEN}")]
-    with pytest.raises(MemrepoError, match="the text of entry 2 holds a secret"):
-        memory.add_all(entries)
 
 
 def test_an_entry_with_a_secret_may_be_skipped(memory: OpenRepository) -> None:
@@ -165,14 +150,6 @@ def test_a_source_of_the_repository_is_quoted_from_its_version(repo: Path) -> No
     assert piece.blob == git(repo, "rev-parse", f"HEAD:{path}").strip()
 
 
-def test_search_sees_what_others_commit_and_edit_meanwhile(
-    repo: Path, memory: OpenRepository
-) -> None:
-    assert memory.search("bees") == []
-    id_ = str(done(repo, "add", "Ana keeps bees.")["id"])
-    assert [hit.id for hit in memory.search("bees")] == [id_]
-
-
 def test_the_past_is_searched_and_shown_as_it_was(repo: Path, memory: OpenRepository) -> None:
     first = memory.add("Ana keeps bees.")
     then = git(repo, "rev-parse", "HEAD").strip()
@@ -184,17 +161,6 @@ def test_the_past_is_searched_and_shown_as_it_was(repo: Path, memory: OpenReposi
         memory.show(second, at=then)
     with pytest.raises(MemrepoError):
         memory.search("bees", at="no-such-commit")
-
-
-def test_filters_and_bounds_hold(repo: Path, memory: OpenRepository) -> None:
-    texts = ["Bees.", "Bees need water in summer and sugar in winter.", "Ana keeps bees."]
-    memory.add_all([Entry(text=t, type="lesson" if "need" in t else "fact") for t in texts])
-    assert [hit.type for hit in memory.search("bees", types=["lesson"])] == ["lesson"]
-    assert [hit.type for hit in memory.search("bees", types="lesson")] == ["lesson"]
-    assert len(memory.search("bees", 2)) == 2
-    assert len(memory.search("bees", max_tokens=6)) == 2
-    assert memory.search("bees", statuses=["archived"]) == []
-    assert memory.search('"* NEAR( \0 💥') == []
 
 
 @pytest.mark.parametrize(
@@ -216,24 +182,6 @@ def test_what_is_handed_over_counts_as_retrieved(
     memory.search("bees", no_touch=not touched)
     memory.show(id_, no_touch=not touched)
     assert memory.show(id_, no_touch=True).derived["retrievals"] == count
-
-
-def test_each_call_asks_the_clock_once_or_takes_the_time_it_is_given(repo: Path) -> None:
-    asked: list[datetime] = []
-
-    def clock() -> datetime:
-        asked.append(AT)
-        return AT
-
-    with open_repository(repo, clock=clock, actor="helper") as memory:
-        memory.search("bees")
-        first = memory.add("Ana keeps bees.")
-        later = datetime(2026, 5, 1, tzinfo=UTC)
-        second = memory.add("Ben keeps cows.", now=later)
-    assert len(asked) == 2
-    made = memories(repo)
-    assert [made[i].time("created") for i in (first, second)] == [AT, later]
-    assert made[first].fields["generated"].by == "process:helper"
 
 
 def test_a_folder_of_no_repository_is_refused(tmp_path: Path) -> None:

@@ -11,8 +11,6 @@ from driving import LATER, NEXT_DAY, Done, assert_sound, done, git, memories, me
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call
-from memrepo.core.changes import Delete, Remove, Update
-from memrepo.core.memory import Hot
 from memrepo.faces.mcp.replies import Reply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 from memrepo.faces.memory_tool import MemoryFiles
@@ -71,12 +69,6 @@ def written(repo: Path) -> str:
     return found
 
 
-def edited(repo: Path) -> str:
-    id_: str = tool(repo, "memory_store", text="Vera keeps the key.", reason="x").data["id"]
-    done(repo, "edit", id_, "--text", SAID)
-    return id_
-
-
 def confirmed(repo: Path) -> str:
     id_: str = tool(repo, "memory_store", text=SAID, reason="x").data["id"]
     done(repo, "confirm", id_, now=LATER)
@@ -116,36 +108,11 @@ def test_the_person_accepts_it_or_it_never_happened(repo: Path, ask: Ask) -> Non
     assert_sound(repo)
 
 
-def test_two_wishes_differ_by_all_that_they_would_change_but_the_time() -> None:
-    from memrepo.actions.write.commit import _wish_key
-
-    on = Hot(since=datetime(2026, 3, 1, tzinfo=UTC))
-    off = replace(on, until=datetime(2026, 3, 2, tzinfo=UTC))
-    later = replace(on, until=datetime(2026, 3, 3, tzinfo=UTC))
-    one, other = "mem-" + "1" * 16, "mem-" + "2" * 16
-    assert _wish_key(Update(id=one, fields={"hot": on})) != _wish_key(
-        Update(id=one, fields={"hot": off})
-    )
-    assert _wish_key(Update(id=one, fields={"hot": off})) == _wish_key(
-        Update(id=one, fields={"hot": later})
-    )
-    assert _wish_key(Remove(id=one)) != _wish_key(Remove(id=other))
-    assert _wish_key(Delete(path="a")) != _wish_key(Delete(path="b"))
-
-
 def test_a_refused_wish_leaves_the_memory_as_it_was(repo: Path) -> None:
     id_ = written(repo)
     supersede(repo, id_)
     done(repo, "discard", now=NEXT_DAY)
     assert (waiting(repo), [m.body for m in memories(repo).values()]) == ([], [SAID])
-
-
-@pytest.mark.parametrize("make", [written, edited, confirmed], ids=lambda make: make.__name__)
-def test_it_is_a_persons_once_a_person_wrote_edited_or_confirmed_it(
-    repo: Path, make: Callable[[Path], str]
-) -> None:
-    forget(repo, make(repo))
-    assert len(waiting(repo)) == 1
 
 
 @pytest.mark.parametrize("ask", ASKS, ids=lambda ask: ask.__name__)
@@ -186,30 +153,6 @@ def test_an_agent_accepts_no_wish_of_its_own_and_reverts_no_memory_of_a_person(r
         assert "a person wrote or confirmed it" in reply.text
     assert memories(repo)[id_].status == "active"
     assert len(waiting(repo)) == 1
-
-
-def test_asking_again_leaves_one_wish_and_a_newer_one_takes_its_place(repo: Path) -> None:
-    id_ = written(repo)
-    forget(repo, id_)
-    first = waiting(repo)
-    forget(repo, id_)
-    assert waiting(repo) == first
-    supersede(repo, id_)
-    (second,) = waiting(repo)
-    assert second != first[0]
-
-
-def test_runs_leave_a_wish_alone(repo: Path) -> None:
-    id_ = written(repo)
-    forget(repo, id_)
-    (repo / "MEMORY.md").unlink(missing_ok=True)
-    (repo / "sources").mkdir(exist_ok=True)
-    done(repo, "run", now=LATER)
-    done(repo, "run", "--mode", "reconciliation", now=NEXT_DAY)
-    assert len(waiting(repo)) == 1
-    done(repo, "accept", now=NEXT_DAY)
-    assert memories(repo)[id_].status == "forgotten"
-    assert_sound(repo)
 
 
 @pytest.mark.parametrize("command", ["delete", "replace", "insert"])
@@ -256,35 +199,6 @@ def test_directives_of_an_agent_take_nothing_of_a_person_off_the_hot_cache(repo:
     assert_sound(repo)
 
 
-@pytest.mark.parametrize("verb", [("pin", "--off"), ("promote", "--off")], ids=lambda v: v[0])
-def test_an_agent_takes_no_mark_off_a_memory_of_a_person(repo: Path, verb: tuple[str, str]) -> None:
-    id_ = written(repo)
-    done(repo, verb[0], id_, now=LATER)
-    before = memories(repo)[id_].fields
-    assert "waits for that person" in as_agent(repo, verb[0], id_, verb[1]).out
-    assert memories(repo)[id_].fields == before
-    done(repo, verb[0], id_, verb[1], now=LATER)
-    assert memories(repo)[id_].fields != before
-
-
-def test_a_prune_by_an_agent_takes_its_own_and_asks_for_what_is_a_persons(repo: Path) -> None:
-    id_ = written(repo)
-    own = tool(repo, "memory_store", text="The spare lamp is blue.", reason="x").data["id"]
-    ends = "valid_until=2026-03-05"
-    done(repo, "edit", id_, "--set", ends, now=LATER)
-    assert as_agent(repo, "edit", own, "--set", ends).exit == 0
-    prune = ("decay", "prune")
-    told = as_agent(repo, *prune, now="2026-06-01T09:00:00Z")
-    assert told.exit == 3, told
-    assert [change["memories"] for change in told.data["changes"]] == [[own]]
-    assert [change["memories"] for change in told.data["waits"]] == [[id_]]
-    assert memories(repo)[id_].status == "active"
-    assert len(waiting(repo)) == 1
-    done(repo, *prune, now="2026-06-01T09:00:00Z")
-    assert memories(repo).get(id_) is None or memories(repo)[id_].status == "archived"
-    assert_sound(repo)
-
-
 def test_what_an_agent_adds_waits_where_the_configuration_says_so(repo: Path) -> None:
     done(repo, "config", "set", "agents.additions", "review")
     head = git(repo, "rev-parse", "HEAD")
@@ -305,14 +219,3 @@ def test_what_an_agent_adds_waits_where_the_configuration_says_so(repo: Path) ->
         SAID,
     ]
     assert_sound(repo)
-
-
-def test_what_a_person_adds_and_a_session_s_note_do_not_wait(repo: Path) -> None:
-    done(repo, "config", "set", "agents.additions", "review")
-    written(repo)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEMREPO_ACTOR", "process:helper")
-        done(repo, "add", "We talked of the shed.", "--type", "note")
-        assert "is stored when" in memrepo(repo, "add", "Cy sings.", as_json=False).out
-    assert len(memories(repo)) == 2
-    assert len(waiting(repo)) == 1

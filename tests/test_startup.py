@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import NOW, done, git
+from driving import done, git
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
@@ -188,58 +188,6 @@ def test_a_hook_loads_little_and_starts_git_five_times_for_any_number_of_files(
     started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
     # What checks rest on, the change, contents, memories of the same ids, and paths alike.
     assert 0 < len(started) <= 5
-
-
-@pytest.mark.parametrize(("verb", "neither"), [("run", set()), ("status", {"git", "gitdb"})])
-def test_with_nothing_new_no_source_is_parsed_and_no_pattern_compiled_before_it_is_used(
-    tmp_path: Path, verb: str, neither: set[str]
-) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
-    done(repo, "add", "Ana likes the tea of the harbour")
-    done(repo, "run")
-    code, modules = loaded(repo, "--now", NOW, verb)
-    assert code == 0
-    assert modules & ({"anthropic", "frontmatter", "mistune", "yaml"} | neither) == set()
-    assert compiled(modules) == {}
-
-
-def test_a_header_that_only_yaml_can_read_loads_yaml(memory: Path) -> None:
-    memory.write_text(MEMORY.replace("type: fact", "type: 'fact'"), encoding="utf-8")
-    code, modules = loaded(memory.parent, "check", memory.name)
-    assert code == 0
-    assert "yaml" in modules
-
-
-def test_a_command_looks_for_rings_of_garbage_seldom_and_not_at_its_end(tmp_path: Path) -> None:
-    code = (
-        "import atexit, gc\n"
-        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"  # what is first runs last
-        "from memrepo.faces.cli import main\n"
-        "before = gc.get_threshold()[0]\n"
-        "main(['hooks', 'run', 'pre-commit', '-C', 'nowhere'])\n"
-        "print(gc.get_threshold()[0] > 100 * before, gc.get_freeze_count())"
-    )
-    where = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=where,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ran.stdout.split() == ["True", "0", "True"]
-
-
-def test_the_python_api_is_loaded_when_it_is_asked_for(tmp_path: Path) -> None:
-    code = (
-        "import sys, memrepo; assert 'memrepo.faces.python' not in sys.modules;"
-        "from memrepo import *; assert open_repository is memrepo.faces.python.open_repository;"
-        "assert not hasattr(memrepo, 'nothing')"
-    )
-    where = {"PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, env=where)
 
 
 def test_no_module_compiles_a_pattern_when_it_is_imported(tmp_path: Path) -> None:

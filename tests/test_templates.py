@@ -17,7 +17,6 @@ from memrepo.assets import asset
 from memrepo.config import parse_config
 from memrepo.core.memory import HOMES
 from memrepo.keys import BY_NAME, KEYS
-from memrepo.policies.rules import CRONS
 from memrepo.read.sources import SourceRules
 
 VALUES = {
@@ -63,17 +62,6 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
         "entities": {},
         "judge": {},
     }
-
-
-def test_the_shown_schedules_are_those_of_the_profiles() -> None:
-    text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
-    shown = re.findall(r"(?m)^#  +(?:\w+ +)?(\w+) = (\[.*\])$", text)
-    told = [(mode, tuple(tomllib.loads(f"x = {crons}")["x"])) for mode, crons in shown]
-    assert told == [
-        (mode, CRONS[mode][profile])
-        for profile in ("personal", "business")
-        for mode in ("incremental", "reconciliation")
-    ]
 
 
 def test_what_the_template_sets_is_the_default_in_force() -> None:
@@ -158,9 +146,3 @@ def test_a_view_ends_in_one_newline_and_has_no_double_blank_line(
     assert "\n\n\n" not in page
     assert page.count("a1b2c3") == lines
     assert ("Nothing here yet." in page) is (lines == 0)
-
-
-def test_an_empty_section_is_left_out() -> None:
-    page = render("LTMEMORY.md", [section("Facts"), section("Lessons", "Mara edits with vim.")])
-    assert "## Facts" not in page
-    assert "## Lessons\n\n- Mara edits with vim. `a1b2c3`\n" in page

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 from driving import LATER, done, git, memories, memrepo
-
-from memrepo.views.hot import said_by_hand, unescaped
 
 SAID = "The shed is red."
 
@@ -82,24 +79,6 @@ def test_the_hook_stops_a_commit_of_an_edited_page_and_not_of_a_foreign_one(hot_
     assert memrepo(hot_repo, "check", "--staged").data["problems"] == []
 
 
-def test_a_tag_that_names_a_file_outside_is_not_followed(hot_repo: Path, tmp_path: Path) -> None:
-    edited(hot_repo, "←memories/", "←../memories/")
-    (problem,) = memrepo(hot_repo, "check").data["problems"]
-    assert "is not in the hot cache" in problem["message"]
-
-
-def test_status_says_when_the_cache_gave_way_to_a_foreign_page(hot_repo: Path) -> None:
-    assert done(hot_repo, "status")["hot_cache"] == ""
-    (hot_repo / "MEMORY.md").write_text("# My own notes\n")
-    subprocess.run(["git", "-C", hot_repo, "commit", "-qam", "mine", "--no-verify"], check=True)
-    done(hot_repo, "run", now="2026-03-01T12:00:00Z")
-    assert (hot_repo / "HOT.md").exists()
-    assert (hot_repo / "MEMORY.md").read_text() == "# My own notes\n"
-    assert done(hot_repo, "status")["hot_cache"] == "HOT.md"
-    shown = memrepo(hot_repo, "status", as_json=False).out
-    assert "hot cache  in HOT.md: memrepo did not write MEMORY.md" in shown
-
-
 def test_a_view_changed_by_hand_is_a_warning_that_says_how_to_mend_it(hot_repo: Path) -> None:
     view = hot_repo / "views" / "LTMEMORY.md"
     before = view.read_text()
@@ -119,35 +98,3 @@ def test_a_view_changed_by_hand_is_a_warning_that_says_how_to_mend_it(hot_repo: 
     done(hot_repo, "run", now="2026-03-01T12:00:00Z")
     assert done(hot_repo, "check")["problems"] == []
     assert "The shed is green." in view.read_text()
-
-
-def test_a_page_of_ones_own_among_the_views_is_nobodys_business(hot_repo: Path) -> None:
-    (hot_repo / "views" / "mine.md").write_text("# Mine\n")
-    git(hot_repo, "add", "views")
-    assert done(hot_repo, "check", "--staged")["problems"] == []
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        (
-            "- A ↑2026-03-01(2 sessions)←memories/a/b-123456.md[pin]",
-            ("A", "memories/a/b-123456.md"),
-        ),
-        ("- A \\<b\\> ↑2026-03-01(critical)←memories/a.md", ("A \\<b\\>", "memories/a.md")),
-        ("# Memory", None),
-        ("", None),
-        ("## Knowledge", None),
-        ("- memories/knowledge/", None),
-        ("→ Full version: `memories/knowledge/`", None),
-        ("2 more are in:", None),
-        ("- A", ("A", "")),
-        ("Free words", ("Free words", "")),
-    ],
-)
-def test_a_line_of_the_page_is_read(line: str, said: tuple[str, str] | None) -> None:
-    assert said_by_hand(line) == said
-
-
-def test_the_escapes_of_a_bullet_are_undone() -> None:
-    assert unescaped(r"a \<b> \[c\] \\\`d") == r"a <b> [c] \`d"

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import hubs
 import pytest
-from driving import LATER, done, git, memories, memrepo, operations, standing
+from driving import done, git, memories, memrepo, operations, standing
 
 from memrepo.actions.run import run as running
 
@@ -34,17 +33,6 @@ def check(repo: Path, name: str) -> dict[str, object]:
     """Return one line of `doctor`."""
     (found,) = [c for c in memrepo(repo, "doctor").data["checks"] if c["name"] == name]
     return dict(found)
-
-
-def test_a_signer_that_fails_leaves_no_ingest_behind(two_runs: Path) -> None:
-    news(two_runs)
-    git(two_runs, "config", "commit.gpgSign", "true")
-    git(two_runs, "config", "gpg.program", "/bin/false")
-    before = standing(two_runs)
-    answer = memrepo(two_runs, "run", now=LATEST)
-    assert answer.exit == 5
-    assert "could not be signed" in answer.error["message"]
-    assert standing(two_runs) == before
 
 
 def test_a_branch_switched_meanwhile_receives_no_run(
@@ -80,16 +68,6 @@ def test_a_time_before_the_last_run_is_told(two_runs: Path) -> None:
     assert "2026-02-01T00:00:00Z" in answer.out + answer.err
 
 
-def test_init_inside_another_repository_says_so(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q")
-    (tmp_path / "code.txt").write_text("x")
-    git(tmp_path, "add", "-A")
-    git(tmp_path, "commit", "-qm", "code")
-    answer = done(tmp_path, "init", "notes")
-    assert any(str(tmp_path) in warning for warning in answer["warnings"])
-    assert not any(str(tmp_path) in w for w in done(tmp_path, "init", "notes")["warnings"])
-
-
 @pytest.mark.parametrize("meanwhile", [False, True])
 def test_all_memories_removed_by_hand_stop_the_next_run(two_runs: Path, *, meanwhile: bool) -> None:
     git(two_runs, "rm", "-rq", "memories")
@@ -122,40 +100,3 @@ def test_two_files_swapped_by_hand_are_worded_by_nobody_anew(two_runs: Path) -> 
     assert not check(two_runs, "rules")["ok"]
     stamps = {m.fields["generated"].by for m in memories(two_runs).values()}
     assert all(by.startswith("memrepo/") for by in stamps)
-
-
-@pytest.mark.parametrize("name", ["aa-copy.md", "zz-copy.md", "the-server (2).md"])
-def test_of_a_duplicate_id_the_copy_is_called_faulty(two_runs: Path, name: str) -> None:
-    alpha = path_of(two_runs, "alpha")
-    copy = alpha.with_name(name)
-    copy.write_text(alpha.read_text().replace("archive", "second archive"))
-    committed(two_runs)
-    line = check(two_runs, "memories")
-    assert not line["ok"]
-    assert "memory-same-id" in str(line["message"])
-    (problem,) = [p for p in done(two_runs, "status")["problems"] if p["rule"] == "memory-same-id"]
-    assert problem["path"] == copy.relative_to(two_runs).as_posix()
-    id_ = alpha.read_text().split("id: ")[1].split("\n")[0]
-    assert "second" not in memrepo(two_runs, "show", id_, as_json=False).out
-
-
-def test_a_heir_that_a_hand_removed_leaves_no_name_behind_in_a_sync(tmp_path: Path) -> None:
-    laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
-    old = done(laptop, "add", "The desk is made of oak.")["id"]
-    heir = done(laptop, "supersede", old, "The desk is made of pine.", now=LATER)["id"]
-    done(laptop, "sync", now=LATER)
-    done(desk, "sync", now=LATER)
-    done(desk, "edit", old, "--set", "tags=wood", now=LATEST)
-    git(laptop, "rm", "-q", memories(laptop)[heir].path)
-    git(laptop, "commit", "-qm", "not this one", "--no-verify")
-    line = check(laptop, "references")
-    assert not line["ok"]
-    assert heir in str(line["message"])
-    for repo in (laptop, desk, laptop):
-        done(repo, "sync", now=LATEST)
-    for repo in (laptop, desk):
-        assert heir not in memories(repo)
-        assert not memories(repo)[old].texts("superseded_by")
-        assert memories(repo)[old].status == "active"
-        assert memories(repo)[old].texts("tags") == ("wood",)
-        assert check(repo, "references")["ok"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -124,32 +122,6 @@ def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path
     assert rows[3]["path"] == layer
 
 
-def test_a_revert_set_the_fields_that_it_brought_back(small_repo: Path) -> None:
-    old = by_text(small_repo, "every 3 days")
-    workspaces.growing(small_repo.parent / "workspace", 3)
-    run = done(small_repo, "run", now=NEXT_DAY)["run"]
-    done(small_repo, "edit", old.id, "--set", "tags=water", now=DAY3)
-    done(small_repo, "revert", run, "--reason", "too early", now=DAY4)
-    assert blame(small_repo, old.id)["status"]["value"] == "active"
-    status = blame(small_repo, old.id)["status"]
-    assert (status["op"], status["reason"], status["when"]) == ("revert", "too early", DAY4)
-    assert blame(small_repo, old.id)["tags"]["op"] == "edit"
-    assert blame(small_repo, old.id)["subject"]["op"] == "create"
-    revert = head(small_repo)
-    done(small_repo, "revert", revert, "--reason", "after all", now=DAY5)
-    status = blame(small_repo, old.id)["status"]
-    assert (status["value"], status["reason"]) == ("superseded", "after all")
-    new = by_text(small_repo, "every 5 days")
-    born = blame(small_repo, new.id)
-    assert (born["type"]["op"], born["lines"][0]["op"]) == ("revert", "revert")
-    assert changed(small_repo, new.id) == [
-        ("restored", "revert"),
-        ("removed", "revert"),
-        ("changed", "supersede"),
-        ("created", "create"),
-    ]
-
-
 def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_repo: Path) -> None:
     done(small_repo, "revert", now=NEXT_DAY)
     assert memrepo(small_repo, "run", now=DAY3).exit == 3
@@ -161,70 +133,6 @@ def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_rep
     assert found["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
     (judged,) = done(small_repo, "why", memory.id)["judgements"]
     assert judged["accepted"] == merge
-
-
-def merged(repo: Path, other: str, content: str = "", path: str = "") -> str:
-    """Merge a branch by hand; a file in conflict gets a content."""
-    subprocess.run(
-        ["git", "-C", str(repo), "merge", "-q", "--no-commit", "--no-ff", other],
-        check=False,
-        capture_output=True,
-    )
-    if content:
-        (repo / path).write_text(content)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "--no-verify", "-m", f"merge {other}")
-    return head(repo)
-
-
-def test_over_a_criss_cross_each_value_is_its_own_sides(small_repo: Path) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    path = memory.path
-    git(small_repo, "checkout", "-q", "-b", "side")
-    tagged = write_by_hand(small_repo, path, "created:", "tags: [side]\ncreated:", "tag")
-    git(small_repo, "checkout", "-q", "main")
-    titled = write_by_hand(small_repo, path, "created:", "title: Beds\ncreated:", "title")
-    both = (small_repo / path).read_text().replace("created:", "tags: [side]\ncreated:", 1)
-    merged(small_repo, "side", both, path)
-    git(small_repo, "checkout", "-q", "side")
-    merged(small_repo, titled, both, path)
-    here = write_by_hand(small_repo, path, "last frost", "first frost", "word")
-    git(small_repo, "checkout", "-q", "main")
-    there = write_by_hand(small_repo, path, "tags: [side]", "tags: [side, main]", "tag too")
-    last = last_replaced((small_repo / path).read_text(), "last frost", "first frost")
-    top = merged(small_repo, "side", last.replace("title: Beds", "title: Both"), path)
-    found = blame(small_repo, memory.id)
-    assert found["tags"]["commit"] == there
-    assert found["lines"][0]["commit"] == here
-    assert found["title"]["commit"] == top  # what only the merge made is the merge's
-    commits = [row["commit"] for row in done(small_repo, "history", memory.id)["entries"]]
-    assert {tagged, titled, here, there, top} <= set(commits)
-    assert len(commits) == len(set(commits))
-
-
-def test_the_side_that_lost_a_merge_is_in_the_history_and_blamed_for_nothing(
-    small_repo: Path,
-) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    git(small_repo, "checkout", "-q", "-b", "side")
-    lost = write_by_hand(small_repo, memory.path, "roses", "ivy", "side")
-    git(small_repo, "checkout", "-q", "main")
-    won = write_by_hand(small_repo, memory.path, "roses", "vines", "main")
-    git(small_repo, "merge", "-q", "-s", "ours", "-m", "ours", "side")
-    commits = [row["commit"] for row in done(small_repo, "history", memory.id)["entries"]]
-    assert {lost, won} <= set(commits)
-    assert blame(small_repo, memory.id)["lines"][0]["commit"] == won
-
-
-def test_a_file_that_was_broken_and_mended_lost_no_author(small_repo: Path) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    first = blame(small_repo, memory.id)["type"]["commit"]
-    broken = write_by_hand(small_repo, memory.path, "created:", "created", "break")
-    mended = write_by_hand(small_repo, memory.path, "created", "created:", "mend")
-    assert blame(small_repo, memory.id)["type"]["commit"] == first
-    rows = {r["commit"]: r["change"] for r in done(small_repo, "history", memory.id)["entries"]}
-    assert rows == {broken: "unreadable", first: "created"}
-    assert mended not in rows
 
 
 def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> None:
@@ -274,49 +182,10 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
     assert changed(small_repo, memory.id, "--at", "HEAD~2") == [("created", "create")]
 
 
-def test_a_memory_whose_id_begins_alike_is_another(small_repo: Path) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    twin = f"{memory.id[:10]}{'0' * 10}"
-    path = small_repo / "memories" / "knowledge" / f"twin-{memory.id[4:10]}.md"
-    path.write_text(f"---\nid: {twin}\ntype: fact\n---\n\nA twin by its name.\n")
-    git(small_repo, "add", "-A")
-    git(small_repo, "commit", "-q", "-m", "twin")
-    assert changed(small_repo, memory.id) == [("created", "create")]
-    assert changed(small_repo, twin) == [("created", "edit")]
-
-
 @pytest.mark.parametrize("word", ["mem-ffffffffffff", "nothing-abcdef", "zz", "*", ":(glob)**"])
 def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None:
     for command in ("history", "why", "blame"):
         assert memrepo(small_repo, command, word).exit == 2
-
-
-def test_a_trailer_alone_makes_no_memory(small_repo: Path) -> None:
-    id_ = f"mem-{'f' * 16}"
-    git(
-        small_repo,
-        "commit",
-        "-q",
-        "--no-verify",
-        "--allow-empty",
-        "-m",
-        f"x\n\nMemrepo-Memory: {id_}",
-    )
-    for command in ("history", "why", "blame", "show"):
-        answer = memrepo(small_repo, command, id_)
-        assert answer.exit == 2
-        assert "no memory is called" in answer.error["message"]
-
-
-def test_a_memory_that_cannot_be_read_says_since_when(small_repo: Path) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    broken = write_by_hand(small_repo, memory.path, "created:", "created", "break")
-    answer = memrepo(small_repo, "why", memory.id)
-    assert answer.exit == 2
-    assert f"cannot be read since {broken[:10]}" in answer.error["message"]
-    (flag,) = [w for w in answer.error["fix"].split("`") if w.startswith("--at ")]
-    assert done(small_repo, "why", memory.id, *flag.split())["id"] == memory.id
-    assert changed(small_repo, memory.id) == [("unreadable", "edit"), ("created", "create")]
 
 
 # -- log -----------------------------------------------------------------------------------------
@@ -351,17 +220,11 @@ def test_log_filters_join(small_repo: Path) -> None:
     assert done(small_repo, "log", "-n", "1")["entries"][0]["commit"] == by_hand
 
 
+# -- time it takes -------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
     "flags", [("-n", "0"), ("-n", "-3"), ("-n", "x"), ("--op", "nothing"), ("--until", "soon")]
 )
 def test_log_refuses_what_it_cannot_mean(small_repo: Path, flags: tuple[str, ...]) -> None:
     assert memrepo(small_repo, "log", *flags).exit == 2
-
-
-# -- time it takes -------------------------------------------------------------------------------
-
-
-def _seconds(work: Any) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import done, memories, memrepo
+from driving import done, memories
 
 MORNING = "2026-03-05T21:15:00Z"
 """05:15 on 6 March in Shanghai, 13:15 on 5 March in Los Angeles."""
@@ -31,16 +31,6 @@ def test_the_log_of_today_is_dated_by_its_file_in_the_morning(tmp_path: Path, zo
     assert found >= {(True, "2026-03-06", "file")}
     assert {day for _, day, _ in found} == {"2026-03-06"}
     assert {basis for _, _, basis in found} == {"file"}
-
-
-@pytest.mark.parametrize(("zone", "day"), [(SHANGHAI, "2026-03-06"), (ANGELES, "2026-03-05")])
-def test_what_has_no_date_is_of_the_day_that_it_is_there(
-    tmp_path: Path, zone: str, day: str
-) -> None:
-    repo = begun(tmp_path, zone, {"MEMORY.md": "- Ada keeps the spare key of the shed.\n"})
-    done(repo, "run", now=MORNING)
-    (memory,) = memories(repo).values()
-    assert (memory.sources[0].captured, memory.sources[0].captured_from) == (day, "commit")
 
 
 def test_a_log_of_today_replaces_what_was_true_until_then(tmp_path: Path) -> None:
@@ -72,28 +62,6 @@ def test_what_is_true_until_a_day_is_recalled_to_its_end(
     done(repo, "add", "The bridge is closed.", "--valid-until", "2026-03-10", now=MORNING)
     found = [done(repo, "search", "bridge", "--no-touch", now=at)["hits"] for at in (last, end)]
     assert [len(hits) for hits in found] == [1, 0]
-
-
-@pytest.mark.parametrize(("zone", "folder"), [(SHANGHAI, "2026-03"), (ANGELES, "2026-02")])
-def test_a_note_by_hand_lies_in_the_month_that_it_is_there(
-    tmp_path: Path, zone: str, folder: str
-) -> None:
-    now = "2026-02-28T21:15:00Z"
-    repo = begun(tmp_path, zone, {"MEMORY.md": "- Ada keeps the spare key.\n"}, now=now)
-    path = done(repo, "add", "The plumber came.", "--type", "note", now=now)["path"]
-    assert f"/{folder}/" in path
-
-
-def test_a_session_without_a_name_is_the_day_there(tmp_path: Path) -> None:
-    repo = begun(tmp_path, SHANGHAI, {"MEMORY.md": "- Ada keeps the spare key of the shed.\n"})
-    done(repo, "run", now=MORNING)
-    done(repo, "search", "spare key", now=MORNING)
-    told = memrepo(repo, "search", "spare key", now="2026-03-06T15:59:00Z")
-    assert told.exit == 0
-    buffer = (repo / ".git" / "memrepo").rglob("*")
-    text = "".join(p.read_text("utf-8", "replace") for p in buffer if p.is_file())
-    assert "day-2026-03-06" in text
-    assert "day-2026-03-05" not in text
 
 
 def test_today_in_a_question_is_the_day_there(tmp_path: Path) -> None:

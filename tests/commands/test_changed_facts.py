@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import MEMORY_ID, done, memrepo
+from driving import done, memrepo
 
 FILL = ("Tax papers are in the grey box.", "The bicycle pump hangs in the shed.")
 DAYS = [f"2026-04-{day:02}" for day in range(1, 8)]
@@ -92,22 +92,6 @@ def test_a_line_of_a_daily_log_replaces_what_stands(tmp_path: Path, old: str, lo
     assert old not in [text for text, _ in nights.texts(old)]
 
 
-@pytest.mark.parametrize(
-    ("old", "log"),
-    [
-        ("Uwe works at Norlux.", "Uwe's sister works at Sudalis."),
-        ("The release is on June 3.", "Would June 10 be better for the release?"),
-        ("Wanda loves mint.", "Wanda loves basil."),
-        ("Uwe Brandt lives in Ulm.", "Uwe Keller lives in Kiel."),
-    ],
-)
-def test_a_look_alike_in_a_log_hurts_nothing(tmp_path: Path, old: str, log: str) -> None:
-    nights = Nights(tmp_path, old)
-    nights.night(DAYS[2], old, log=log)
-    assert (old, "resolved") in nights.texts(old)
-    assert any(log in hit["text"] for hit in nights.hits(log))
-
-
 def test_a_statement_that_was_taken_back_leaves_recall(tmp_path: Path) -> None:
     nights = Nights(tmp_path, "My brother is a pilot.")
     nights.night(DAYS[1], "My brother is a pilot.", log="I misspoke, I do not have a brother.")
@@ -134,13 +118,6 @@ def test_what_a_person_replaced_stays_replaced_whichever_source_says_it_again(
     nights.night(DAYS[2], old)
     nights.night(DAYS[3], old, log=old)
     assert nights.texts("Which queue is it?") == [(new, "resolved")]
-
-
-def test_what_a_person_wrote_is_not_taken_away_by_an_undated_line(tmp_path: Path) -> None:
-    nights = Nights(tmp_path, "The shed has a lamp.")
-    done(nights.repo, "add", "Uwe works at Norlux.", now=at(DAYS[1]))
-    nights.night(DAYS[2], "The shed has a lamp.", "Uwe no longer works at Norlux.")
-    assert ("Uwe works at Norlux.", "contested") in nights.texts("Does Uwe work at Norlux?")
 
 
 def test_a_ticked_box_archives_its_task_and_an_opened_one_brings_it_back(tmp_path: Path) -> None:
@@ -226,53 +203,6 @@ def test_of_twenty_facts_that_change_the_new_one_comes_first_and_the_old_one_is_
         stale += any(text == old.replace("**", "") and now == "resolved" for text, now in found)
     # A role, a launch, a rent and an exception are in words that only a model understands.
     assert (first >= 18, stale <= 4) == (True, True), (first, stale)
-
-
-@pytest.mark.parametrize("where", ["log", "line"])
-def test_after_five_updates_the_last_one_comes_first(tmp_path: Path, where: str) -> None:
-    towns = ("Ulm", "Kiel", "Bonn", "Jena", "Trier", "Mainz")
-    rents = (900, 920, 940, 960, 980, 1000)
-    told = [
-        (f"Wanda lives in {town}.", f"The rent is {rent} euros.")
-        for town, rent in zip(towns, rents, strict=True)
-    ]
-    nights, lines = Nights(tmp_path, *told[0]), [*told[0]]
-    for day, pair in zip(DAYS[1:], told[1:], strict=False):
-        if where == "line":
-            lines += pair
-            nights.night(day, *lines)
-        else:
-            nights.night(day, *lines, log="\n- ".join(pair))
-    questions = ("Where does Wanda live?", "How many euros is the rent?")
-    for question, last in zip(questions, told[-1], strict=True):
-        found = nights.texts(question)
-        assert found[0][0] == last
-        # What two logs say of a number was each so on its day: they are a sequence, not a doubt.
-        is_sequence = where == "log" and "rent" in question
-        assert is_sequence or all(now != "resolved" for text, now in found if text != last)
-
-
-def test_a_replacement_says_why_in_its_commit(tmp_path: Path) -> None:
-    nights = Nights(tmp_path, "Uwe works at Norlux.")
-    nights.night(DAYS[1], "Uwe works at Norlux.", "Uwe no longer works at Norlux.")
-    old = nights.hits("Uwe Norlux", "--status", "superseded")[0]["id"]
-    why = done(nights.repo, "why", old, now=at(DAYS[1]))
-    assert "a newer line says that it is over" in str(why)
-    assert MEMORY_ID.search(str(why))
-
-
-def test_another_value_replaces_one_that_no_line_says_any_more(tmp_path: Path) -> None:
-    between = [f"Shelf {n} holds the papers of year {2000 + n}." for n in range(12)]
-    nights = Nights(tmp_path, "The team has 7 testers.", *between)
-    nights.night(DAYS[1], *between, "The team has 9 testers.")
-    assert nights.texts("How many testers has the team?")[0] == (
-        "The team has 9 testers.",
-        "resolved",
-    )
-    (old,) = nights.hits("team testers", "--status", "superseded")
-    assert old["text"] == "The team has 7 testers."
-    why = str(done(nights.repo, "why", old["id"], now=at(DAYS[1])))
-    assert "the older statement is in no source any more" in why
 
 
 def test_similar_statements_come_newest_first_with_the_older_ones_and_their_days(

@@ -66,13 +66,6 @@ def test_a_named_file_is_judged_with_place_rule_and_remedy(repo: Path) -> None:
     assert "(fix: " in plain.out
 
 
-def test_a_missing_file_and_a_link_are_problems(repo: Path) -> None:
-    (repo / "link.md").symlink_to(repo / "memrepo.toml")
-    answer = memrepo(repo, "check", "none.md", "link.md")
-    assert answer.exit == 1
-    assert {p["rule"] for p in answer.data["problems"]} == {"file-unreadable"}
-
-
 def test_what_is_not_staged_is_not_judged(repo: Path) -> None:
     name = broken(repo)
     assert memrepo(repo, "check", "--staged").data["problems"] == []
@@ -126,16 +119,6 @@ def test_the_hook_stops_a_broken_edit_with_commit_dash_a(repo: Path) -> None:
     assert memrepo(repo, "check", "--all").exit == 0
 
 
-def test_a_broken_memory_that_no_hook_saw_is_named_and_stops_nothing(repo: Path) -> None:
-    name = broken(repo)
-    git(repo, "add", name)
-    assert commit(repo, "--no-verify").returncode == 0
-    assert memrepo(repo, "check", "--all").exit == 1
-    assert name in {p["path"] for p in done(repo, "status")["problems"]}
-    answer = done(repo, "run")
-    assert name in {p["path"] for p in answer["warnings"]}
-
-
 def test_a_hand_made_memory_is_completed_and_then_found(small_repo: Path) -> None:
     made = small_repo / "memories" / "knowledge" / "the-third-pot.md"
     made.write_bytes(b"---\ntype: fact # mine\n---\n\nThe spare key lies under the third pot.\n")
@@ -152,31 +135,6 @@ def test_a_hand_made_memory_is_completed_and_then_found(small_repo: Path) -> Non
     assert done(small_repo, "check", "--fix", fixed)["fixed"] == []
 
 
-def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:
-    made = small_repo / "memories" / "knowledge" / "broken.md"
-    made.write_bytes(b"---\ntype: fact\ntype: fact\n---\n\ntext\n")
-    answer = memrepo(small_repo, "check", "--fix", "memories/knowledge/broken.md")
-    assert answer.exit == 1
-    assert made.read_bytes() == b"---\ntype: fact\ntype: fact\n---\n\ntext\n"
-    assert memrepo(small_repo, "check", "--fix").exit == 2
-
-
-@pytest.mark.parametrize("option", ["--staged", "--all"])
-def test_files_and_the_whole_are_not_checked_at_once(repo: Path, option: str) -> None:
-    answer = memrepo(repo, "check", option, broken(repo))
-    assert answer.exit == 2
-    assert option in answer.error["message"]
-
-
-def test_two_files_of_equal_text_get_two_ids_from_a_fix(small_repo: Path) -> None:
-    for name in ("one", "two"):
-        path = small_repo / f"memories/knowledge/{name}.md"
-        path.write_text("---\ntype: fact\n---\n\nTea is at four.\n")
-    names = [f"memories/knowledge/{name}.md" for name in ("one", "two")]
-    fixed = done(small_repo, "check", "--fix", *names)["fixed"]
-    assert len({name[-9:] for name in fixed}) == 2
-
-
 @pytest.mark.parametrize("name", ["memories/knowledge/link.md", "memories"])
 def test_a_staged_link_is_named_and_not_followed(repo: Path, name: str) -> None:
     rules = {"tree-not-a-file"} if name != "memories" else {"tree-not-a-file", "manifest-by-hand"}
@@ -190,63 +148,9 @@ def test_a_staged_link_is_named_and_not_followed(repo: Path, name: str) -> None:
     assert {p["path"] for p in answer.data["problems"]} == {name}
 
 
-def test_a_name_that_is_not_utf8_is_a_problem(repo: Path) -> None:
-    path = os.fsencode(repo) + b"/memories/knowledge/\xff.md"
-    with open(path, "wb") as handle:  # noqa: PTH123 - no text can name it
-        handle.write(b"---\ntype: fact\n---\n\nText.\n")
-    git(repo, "add", "memories")
-    (problem,) = memrepo(repo, "check", "--staged").data["problems"]
-    assert (problem["rule"], problem["path"]) == (
-        "tree-name-not-utf8",
-        "memories/knowledge/\\udcff.md",
-    )
-
-
-def test_a_file_behind_a_linked_folder_is_not_read(small_repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret.md").write_text("password: hunter22x\n")
-    (small_repo / "memories" / "away").symlink_to(tmp_path)
-    (problem,) = memrepo(small_repo, "check", "memories/away/secret.md").data["problems"]
-    assert problem["rule"] == "file-unreadable"
-
-
 def test_a_file_of_somebody_else_is_not_judged_as_a_memory(small_repo: Path) -> None:
     (small_repo / "README.md").write_text("---\ntags: not a list\n---\n\nMine.\n")
     assert memrepo(small_repo, "check", "README.md").data["problems"] == []
-
-
-@pytest.mark.parametrize("count", [1, 60])
-def test_a_new_path_like_a_committed_one_is_found_among_few_files_and_many(
-    repo: Path, count: int
-) -> None:
-    folder = repo / "memories" / "knowledge" / "2026-01"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "straße-000000.md").write_text("one", encoding="utf-8")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "--no-verify", "-m", "one")
-    new = ["STRAßE-000000.md", *(f"other-{number:06}.md" for number in range(1, count))]
-    blob = git(repo, "hash-object", "-w", str(folder / "straße-000000.md")).strip()
-    for name in new:
-        path = f"memories/knowledge/2026-01/{name}"
-        git(repo, "update-index", "--add", "--cacheinfo", f"100644,{blob},{path}")
-    answer = memrepo(repo, "check", "--staged")
-    alike = [p["path"] for p in answer.data["problems"] if p["rule"] == "path-collision"]
-    assert alike == ["memories/knowledge/2026-01/STRAßE-000000.md"]
-
-
-def test_links_go_along_with_a_note_that_is_given_its_name(small_repo: Path) -> None:
-    folder = small_repo / "memories/knowledge"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "kiln.md").write_text("The kiln cools for nine hours.\n")
-    (folder / "glaze.md").write_text(
-        "Wait for the [[kiln]], [it](kiln.md), ![[Kiln#Heat]]; `[[kiln]]` and [[oven]] stay.\n\n"
-        "| what | where |\n| --- | --- |\n| [[kiln|heat]] | yard |\n"
-    )
-    fixed = done(small_repo, "check", "--fix", folder / "kiln.md", folder / "glaze.md")["fixed"]
-    glaze, kiln = sorted(path.rpartition("/")[2].removesuffix(".md") for path in fixed)
-    text = (folder / f"{glaze}.md").read_text()
-    assert f"[[{kiln}|kiln]], [it]({kiln}.md), ![[{kiln}#Heat|Kiln#Heat]]; `[[kiln]]`" in text
-    assert f"| [[{kiln}\\|heat]] | yard |" in text
-    assert "[[oven]]" in text
 
 
 def test_a_note_without_a_header_is_given_one_of_its_folder(small_repo: Path) -> None:
@@ -303,3 +207,31 @@ def test_a_memory_moved_out_of_its_layer_is_read_and_windows_names_are_warned_ab
     git(repo, "mv", str(repo / "memories" / path.name), str(odd))
     (problem,) = memrepo(repo, "check", "--staged").data["problems"]
     assert (problem["rule"], problem["severity"]) == ("path-windows", "warning")
+
+
+def test_what_is_broken_is_not_touched_by_a_fix(small_repo: Path) -> None:
+    made = small_repo / "memories" / "knowledge" / "broken.md"
+    made.write_bytes(b"---\ntype: fact\ntype: fact\n---\n\ntext\n")
+    answer = memrepo(small_repo, "check", "--fix", "memories/knowledge/broken.md")
+    assert answer.exit == 1
+    assert made.read_bytes() == b"---\ntype: fact\ntype: fact\n---\n\ntext\n"
+    assert memrepo(small_repo, "check", "--fix").exit == 2
+
+
+def test_a_file_behind_a_linked_folder_is_not_read(small_repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.md").write_text("password: hunter22x\n")
+    (small_repo / "memories" / "away").symlink_to(tmp_path)
+    (problem,) = memrepo(small_repo, "check", "memories/away/secret.md").data["problems"]
+    assert problem["rule"] == "file-unreadable"
+
+
+def test_a_name_that_is_not_utf8_is_a_problem(repo: Path) -> None:
+    path = os.fsencode(repo) + b"/memories/knowledge/\xff.md"
+    with open(path, "wb") as handle:  # noqa: PTH123 - no text can name it
+        handle.write(b"---\ntype: fact\n---\n\nText.\n")
+    git(repo, "add", "memories")
+    (problem,) = memrepo(repo, "check", "--staged").data["problems"]
+    assert (problem["rule"], problem["path"]) == (
+        "tree-name-not-utf8",
+        "memories/knowledge/\\udcff.md",
+    )

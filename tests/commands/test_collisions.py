@@ -36,15 +36,6 @@ def test_a_fact_and_its_reflection_are_one_memory_with_both_sources(tmp_path: Pa
     assert kinds(found) == {"MEMORY.md": "direct", "RTMEMORY.md": "inferred"}
 
 
-def test_a_reflection_that_comes_later_supports_the_fact(tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    taken_in(tmp_path, {"MEMORY.md": f"# Memory\n\n- {FACT}\n"})
-    (workspace / "RTMEMORY.md").write_text(f"# Lessons\n\n- {FACT}\n")
-    done(tmp_path / "repo", "run", now=LATER)
-    (found,) = memories(tmp_path / "repo").values()
-    assert kinds(found) == {"MEMORY.md": "direct", "RTMEMORY.md": "inferred"}
-
-
 def test_a_lesson_drawn_from_a_fact_is_a_memory_of_its_own(tmp_path: Path) -> None:
     lesson, fact = taken_in(
         tmp_path,
@@ -58,33 +49,11 @@ def test_a_lesson_drawn_from_a_fact_is_a_memory_of_its_own(tmp_path: Path) -> No
     assert {m.text("home") for m in (lesson, fact)} == {"LTMEMORY.md"}
 
 
-def test_a_milestone_and_the_episode_of_its_day_are_two_memories(tmp_path: Path) -> None:
-    story = "Vera opened the greenhouse with forty guests, cake and a short speech by the mayor."
-    found = taken_in(
-        tmp_path,
-        {
-            "CHRONICLES.md": f"# Chronicles\n\n## 2026-01-09\n\n{story}\n",
-            "episodes/2026-01-09.md": f"# Opening of the greenhouse\n\n{story}\n",
-        },
-    )
-    assert {(m.type, m.text("home")) for m in found} == {
-        ("milestone", "HISTORY.md"),
-        ("episode", "EPISODES.md"),
-    }
-    assert all(len(m.sources) == 1 for m in found)
-
-
 WISH = "I hope to sail around the Isle of Skye in my own wooden boat one day."
 
 
 def dreams(*days: str) -> str:
     return "# Dreams\n\n" + "".join(f"## {day}\n\n{WISH}\n\n" for day in days)
-
-
-def test_one_dream_is_no_wish_yet(tmp_path: Path) -> None:
-    assert taken_in(tmp_path, {"DREAMS.md": dreams("2026-01-05")}) == []
-    (kept,) = (tmp_path / "repo" / "candidates" / "deferred").rglob("*.md")
-    assert "one_dream" in kept.read_text()
 
 
 @pytest.mark.parametrize(
@@ -107,33 +76,3 @@ def test_a_deferred_dream_comes_back_with_more_evidence(
     assert not list((tmp_path / "repo" / "candidates").rglob("*.md"))
     assert answer["counts"]["deferred"] == 0
     assert_sound(tmp_path / "repo")
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"DREAMS.md": dreams("2026-01-05", "2026-02-01")},
-        {"DREAMS.md": dreams("2026-01-05"), "CHRONICLES.md": f"# Chronicles\n\n{WISH}\n"},
-    ],
-    ids=["dreamt-again", "chronicled"],
-)
-def test_a_dream_with_more_evidence_is_a_wish(tmp_path: Path, other: dict[str, str]) -> None:
-    (found,) = taken_in(tmp_path, other)
-    assert (found.type, found.text("home")) == ("aspiration", "WISHES.md")
-    assert len(found.sources) == 2
-
-
-def test_a_method_and_an_episode_that_follows_it_keep_their_homes(tmp_path: Path) -> None:
-    found = taken_in(
-        tmp_path,
-        {
-            "PROCEDURES.md": "# Procedures\n\n## Drain the pump\n\n1. Close the valve.\n"
-            "2. Run `pump --drain` and wait for the light.\n",
-            "episodes/2026-01-12.md": "# Drain the pump\n\nOn Monday Vera drained the pump with "
-            "`pump --drain` and waited for the light for an hour.\n",
-        },
-    )
-    assert {m.text("home"): m.type for m in found} == {
-        "PLAYBOOKS.md": "method",
-        "EPISODES.md": "episode",
-    }

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from driving import assert_sound, done, git, memories, memrepo, standing, tree
+from driving import done, git, memories, memrepo, tree
 from hoards import KEPT, hoard, stored
 
 from memrepo.core.memory import Memory
-from memrepo.policies import importance
 
 FIRST, SECOND, THIRD = (f"2026-03-01T{hour}:00:00Z" for hour in ("09", "10", "11"))
 
@@ -67,15 +65,6 @@ def test_two_thousand_memories_yield_summaries_and_nothing_protected_is_touched(
     assert memrepo(repo, "check", "--all").exit == 0
 
 
-def test_a_dry_run_shows_what_would_be_compressed_and_writes_nothing(repo: Path) -> None:
-    before = standing(repo)
-    shown = done(repo, "run", "--dry-run", now=FIRST)["counts"]
-    assert standing(repo) == before
-    counts = done(repo, "run", now=FIRST)["counts"]
-    assert (shown["summaries"], shown["summarised"]) == (counts["summaries"], counts["summarised"])
-    assert counts["summaries"] > 0
-
-
 def test_a_summary_is_one_commit_with_its_reason_and_sources_are_found_in_the_archive(
     repo: Path,
 ) -> None:
@@ -94,17 +83,6 @@ def test_a_summary_is_one_commit_with_its_reason_and_sources_are_found_in_the_ar
     assert source.id in [h["id"] for h in found]
 
 
-def test_runs_go_on_until_too_few_are_left_and_then_change_nothing(repo: Path) -> None:
-    when = iter(f"2026-03-01T{hour:02}:00:00Z" for hour in range(9, 20))
-    while done(repo, "run", now=next(when))["counts"].get("summaries"):
-        assert done(repo, "run", now=FIRST)["counts"].get("summaries") is None
-    assert_linked(repo)
-    assert_sound(repo)
-    was = tree(repo)
-    assert done(repo, "run", now="2026-03-01T20:00:00Z")["status"] == "skipped"
-    assert tree(repo) == was
-
-
 def test_what_is_taken_back_is_recalled_again_and_never_compressed_again(repo: Path) -> None:
     before = tree(repo)
     step = next(c for c in done(repo, "run", now=FIRST)["commits"] if c["op"] == "compress")
@@ -119,16 +97,6 @@ def test_what_is_taken_back_is_recalled_again_and_never_compressed_again(repo: P
     assert memrepo(repo, "check", "--all").exit == 0
 
 
-def test_one_source_that_was_restored_stays(repo: Path) -> None:
-    done(repo, "run", now=FIRST)
-    id_ = min(sources(repo))
-    done(repo, "restore", id_, now=SECOND)
-    for now in (THIRD, "2026-03-01T12:00:00Z"):
-        done(repo, "run", now=now)
-    assert memories(repo)[id_].status == "active"
-    assert_linked(repo)
-
-
 def test_the_interlock_holds_a_run_that_would_compress_too_much(repo: Path) -> None:
     path = repo / "memrepo.toml"
     path.write_text(path.read_text().replace("[run]", "[run]\npace_pct = 90", 1))
@@ -139,34 +107,3 @@ def test_the_interlock_holds_a_run_that_would_compress_too_much(repo: Path) -> N
     assert summaries(repo) == []
     done(repo, "accept", now=SECOND)
     assert_linked(repo)
-
-
-def test_the_words_that_weigh_memories_are_made_once_however_many_are_weighed(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[object] = []
-    real = importance.lexicon
-    monkeypatch.setattr(importance, "lexicon", lambda *given: made.append(given) or real(*given))
-    shown = done(repo, "run", "--only", "consolidation", "--dry-run", now=FIRST)
-    assert shown["counts"]["summaries"] > 0
-    assert len(made) == 1
-
-
-@pytest.fixture(params=["enabled = false", "trigger = 61", "below = 0.2", "keep = 60"])
-def off(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    done(tmp_path, "init", "repo")
-    stored(tmp_path / "repo", hoard(60))
-    given = {"enabled": "true", "trigger": "40", "keep": "5", **dict([request.param.split(" = ")])}
-    return configured(tmp_path / "repo", *(f"{key} = {value}" for key, value in given.items()))
-
-
-def test_the_configuration_says_what_is_compressed(off: Path) -> None:
-    assert done(off, "run", now=FIRST)["counts"].get("summaries") is None
-
-
-def test_wrong_thresholds_are_refused(repo: Path) -> None:
-    path: Any = repo / "memrepo.toml"
-    path.write_text(path.read_text().replace("trigger = 40", "below = 1.5"))
-    answer = memrepo(repo, "status")
-    assert answer.exit == 2
-    assert "expected a number from 0 to 1" in answer.error["message"]

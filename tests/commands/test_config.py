@@ -148,15 +148,6 @@ def test_what_cannot_be_set_is_refused_and_nothing_changes(
     assert standing(repo) == before
 
 
-def test_edits_that_a_person_did_not_commit_are_joined_and_left_to_them(repo: Path) -> None:
-    path = repo / "memrepo.toml"
-    path.write_text(path.read_text() + "\n[hot]\nbudget = 12\n")
-    head = git(repo, "rev-parse", "HEAD")
-    assert done(repo, "config", "set", "hot.sessions", "5")["state"] == "with your edits"
-    assert git(repo, "rev-parse", "HEAD") == head
-    assert path.read_text().endswith("[hot]\nbudget = 12\nsessions = 5\n")
-
-
 def test_a_program_is_set_for_this_clone_alone(repo: Path) -> None:
     head = git(repo, "rev-parse", "HEAD")
     assert done(repo, "config", "set", "judge.command", "claude")["path"] == ".git/config"
@@ -173,15 +164,3 @@ def test_a_key_is_explained_with_what_it_may_be_and_what_is_in_effect(repo: Path
     assert 'default  "offline"' in answer
     assert "(memrepo.toml:" in answer
     assert max(map(len, answer.splitlines())) <= 80
-
-
-def test_a_setting_of_an_earlier_version_is_named_and_does_nothing(
-    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    (tmp_path / "config/memrepo").mkdir(parents=True)
-    (tmp_path / "config/memrepo/config.toml").write_text('[dense]\nmodel = "/models/mine"\n')
-    git(repo, "config", "memrepo.notify.url", "https://example.org/hook")
-    rows = {row["key"]: row["doc"] for row in done(repo, "config")["keys"]}
-    assert rows["dense.model"] == rows["notify.url"] == "No longer used: remove it."
-    assert done(repo, "status", "--notify")["notified"] is False

@@ -120,35 +120,3 @@ def test_a_run_looks_only_at_what_changed_since_one_compared_all(
     new = done(small_repo, "add", "Vera Holm keeps the lighthouse of Alpha.")["id"]
     assert new in looked(small_repo, asked, now=THIRD_DAY)
     assert looked(small_repo, asked, now=THIRD_DAY) == set()
-
-
-def test_a_run_without_that_stage_does_not_count_as_one_that_compared(
-    small_repo: Path, asked: list[str]
-) -> None:
-    done(small_repo, "run", now=NEXT_DAY)
-    ids = two(small_repo)
-    assert looked(small_repo, asked, "--only", "lifecycle", now=THIRD_DAY) == set()
-    assert ids <= looked(small_repo, asked, now=THIRD_DAY)
-    assert flags(small_repo) == 1
-
-
-def test_a_changed_configuration_means_all_again(small_repo: Path, asked: list[str]) -> None:
-    two(small_repo)
-    everyone = looked(small_repo, asked, now=NEXT_DAY)
-    assert looked(small_repo, asked, now=NEXT_DAY) < everyone
-    with (small_repo / "memrepo.toml").open("a") as rules:
-        rules.write("\n[recall]\nrecency = 0.3\n")
-    git(small_repo, "commit", "-qam", "other rules")
-    assert looked(small_repo, asked, now=NEXT_DAY) == everyone
-
-
-def test_a_case_that_is_deleted_means_all_again(small_repo: Path, asked: list[str]) -> None:
-    two(small_repo)
-    everyone = looked(small_repo, asked, now=NEXT_DAY)
-    done(small_repo, "add", "Vera Holm keeps the lighthouse of Alpha.", now=NEXT_DAY)
-    done(small_repo, "run", now=NEXT_DAY)
-    assert looked(small_repo, asked, now=NEXT_DAY) == set()
-    (case,) = (small_repo / "corrections").glob("*.md")
-    git(small_repo, "rm", "-q", str(case))
-    git(small_repo, "commit", "-qm", "gone", "--no-verify")
-    assert looked(small_repo, asked, now=NEXT_DAY) > everyone

@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import workspaces
 from driving import LATER, begin, done, git, memories, memrepo
-
-from benchmarks.memories import START
-from benchmarks.memories import memories as many
-from memrepo.actions.landing import prepare
-from memrepo.core.changes import Create, Plan, Step
-from memrepo.core.messages import Context
-from memrepo.store.repo import open_repository
 
 CHECKS = ("history", "references", "tombstones", "signatures")
 
@@ -50,18 +42,6 @@ def test_a_sound_history_passes_every_check(long_repo: Path) -> None:
     found = checks(long_repo)
     assert {name: found[name]["ok"] for name in CHECKS} == dict.fromkeys(CHECKS, True), found
     assert found["history"]["problems"] == []
-
-
-@pytest.mark.parametrize("decide", ["accept", "discard"])
-def test_what_a_person_decided_passes_too(small_repo: Path, decide: str) -> None:
-    workspaces.growing(small_repo.parent / "workspace", 1)
-    run = memrepo(small_repo, "run", "--max-change-pct", "0", now=LATER)
-    if run.exit == 0:
-        done(small_repo, "revert", now=LATER)
-        assert memrepo(small_repo, "run", now=LATER).exit == 3
-    done(small_repo, decide, now=LATER)
-    found = checks(small_repo)
-    assert found["history"]["ok"], found["history"]
 
 
 def test_a_manifest_that_somebody_edited_names_the_commit(long_repo: Path) -> None:
@@ -100,74 +80,6 @@ def test_a_supersession_cut_in_half_names_the_commit_that_did_it(long_repo: Path
     assert found["message"].endswith(f"since commit {bad[:10]}")
     assert {p["rule"] for p in found["problems"]} == {"supersession-half", "supersession-status"}
     assert "supersession-half" in {p["rule"] for p in done(long_repo, "status")["problems"]}
-
-
-def test_a_tombstone_that_cannot_be_read_is_named(long_repo: Path) -> None:
-    folder = long_repo / "tombstones"
-    folder.mkdir(exist_ok=True)
-    (folder / "a.md").write_text("---\nscope: ''\nreason: [\n---\n")
-    bad = commit(long_repo, "by hand")
-    done(long_repo, "add", "One more", now=LATER)
-    found = checks(long_repo)["tombstones"]
-    assert not found["ok"]
-    assert "tombstones/a.md" in found["message"]
-    assert found["message"].endswith(f"since commit {bad[:10]}")
-
-
-def test_the_commit_is_found_within_the_chain_of_a_run(small_repo: Path) -> None:
-    base = git(small_repo, "rev-parse", "HEAD").strip()
-    git(small_repo, "switch", "-qc", "chain")
-    commit(small_repo, "one")
-    (small_repo / "tombstones").mkdir(exist_ok=True)
-    (small_repo / "tombstones/a.md").write_text("no header")
-    bad = commit(small_repo, "two")
-    commit(small_repo, "three")
-    git(small_repo, "switch", "-q", "main")
-    assert git(small_repo, "rev-parse", "HEAD").strip() == base
-    git(small_repo, "merge", "-q", "--no-ff", "--no-verify", "--no-edit", "chain")
-    commit(small_repo, "after")
-    assert checks(small_repo)["tombstones"]["message"].endswith(f"since commit {bad[:10]}")
-
-
-def test_the_number_of_processes_does_not_grow_with_history(
-    small_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def started() -> int:
-        trace = tmp_path / "trace"
-        trace.unlink(missing_ok=True)
-        with monkeypatch.context() as patch:
-            patch.setenv("GIT_TRACE2_EVENT", str(trace))
-            assert checks(small_repo)["history"]["ok"]
-        return trace.read_text().count('"event":"start"')
-
-    before = started()
-    with open_repository(small_repo) as store:
-        steps = tuple(
-            Step(op="create", what=m.slug, changes=(Create(memory=m),)) for m in many(300)
-        )
-        plan = Plan(base=store.head(), steps=steps)
-        state = store.snapshot(store.head()).state()
-        store.land(prepare(store, state, plan, Context(actor="memrepo/0"), START).chain, "many")
-    # Many files at once are read by processes of their own (for the state two, for the index one),
-    # and the index follows by one `diff-tree`: as many whatever the history.
-    assert started() <= before + 4
-
-
-def test_control_characters_in_foreign_commits_confuse_nothing(small_repo: Path) -> None:
-    tree = git(small_repo, "rev-parse", "HEAD^{tree}").strip()
-    head = git(small_repo, "rev-parse", "HEAD").strip()
-    raw = (
-        f"tree {tree}\nparent {head}\nauthor a\x1db <a\x1e@x> 1772359200 +0000\n"
-        f"committer a <a\x1d@x> 1772359200 +0000\n\n\x1d{'0' * 40}\x1f subject\n"
-    )
-    made = subprocess.run(
-        ["git", "-C", str(small_repo), "hash-object", "-t", "commit", "-w", "--stdin"],
-        input=raw.encode(),
-        capture_output=True,
-        check=True,
-    )
-    git(small_repo, "reset", "-q", "--hard", made.stdout.decode().strip())
-    assert checks(small_repo)["history"]["ok"]
 
 
 def test_the_quick_doctor_reads_no_memory_and_says_what_it_left_out(tmp_path: Path) -> None:

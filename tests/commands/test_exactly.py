@@ -29,13 +29,6 @@ def committed(repo: Path, subject: str = "by hand") -> str:
     return git(repo, "rev-parse", "--short=10", "HEAD").strip()
 
 
-def reworded_by_hand(repo: Path, *words: str) -> str:
-    for word in words:
-        path = repo / memories(repo)[by_word(repo, word)].path
-        path.write_text(path.read_text().replace("server", "old server"))
-    return committed(repo)
-
-
 # -- one memory ------------------------------------------------------------------------------------
 
 
@@ -48,24 +41,6 @@ def test_of_a_revert_of_a_revert_only_the_named_memory_goes(two_runs: Path) -> N
     assert_sound(two_runs)
 
 
-@pytest.mark.parametrize("word", ["vim", "helix"])
-@pytest.mark.parametrize("undone", [False, True])
-def test_a_supersession_of_a_run_goes_whole(two_runs: Path, word: str, *, undone: bool) -> None:
-    vim, helix, named = (by_word(two_runs, w) for w in ("vim", "helix", word))
-    before, run = statuses(two_runs), last_run(two_runs)
-    if undone:
-        done(two_runs, "undo", now=LATEST)
-        done(two_runs, "undo", now=LATEST)
-        answer = done(two_runs, "revert", named, now=NIGHT)
-    else:
-        answer = done(two_runs, "revert", run, "--memory", named, now=NIGHT)
-    rest = {i: s for i, s in before.items() if i != helix}
-    assert statuses(two_runs) == {**rest, vim: "active"}
-    assert not memories(two_runs)[vim].texts("superseded_by")
-    assert answer["together"] == [helix if word == "vim" else vim]
-    assert_sound(two_runs)
-
-
 def test_a_supersession_whose_heir_was_edited_goes_not_at_all(two_runs: Path) -> None:
     vim, helix = by_word(two_runs, "vim"), by_word(two_runs, "helix")
     done(two_runs, "edit", helix, "--text", "Editor: helix, always.", now=LATEST)
@@ -74,29 +49,6 @@ def test_a_supersession_whose_heir_was_edited_goes_not_at_all(two_runs: Path) ->
     assert answer.exit == 3
     assert [c["memory"] for c in answer.data["conflicts"]] == [helix]
     assert standing(two_runs) == before
-
-
-@pytest.mark.parametrize("stamped", [False, True])
-def test_what_a_hand_wrote_last_is_left_to_git(two_runs: Path, *, stamped: bool) -> None:
-    hand = reworded_by_hand(two_runs, "alpha", "beta")
-    if stamped:
-        done(two_runs, "run", now=LATEST)
-    before = standing(two_runs)
-    answer = memrepo(two_runs, "revert", by_word(two_runs, "alpha"), now=NIGHT)
-    assert answer.exit == 2
-    assert hand in answer.error["message"]
-    assert f"git revert {hand}" in answer.error["fix"]
-    assert standing(two_runs) == before
-
-
-def test_undo_never_takes_the_stamps_alone(two_runs: Path) -> None:
-    reworded_by_hand(two_runs, "beta")
-    done(two_runs, "run", now=LATEST)
-    git(two_runs, "reset", "-q", "--hard", "HEAD^1")  # the stamps came last, as after a dead run
-    assert "Record who edited" in git(two_runs, "log", "-1", "--format=%s")
-    answer = memrepo(two_runs, "undo", now=NIGHT)
-    assert answer.exit == 2
-    assert memories(two_runs)[by_word(two_runs, "beta")].fields["generated"].by.startswith("human:")
 
 
 def test_a_run_of_which_parts_were_taken_back_goes_whole(two_runs: Path) -> None:
@@ -177,16 +129,3 @@ def test_own_keys_and_comments_stay_or_clash(
     else:
         assert words in (two_runs / memories(two_runs)[id_].path).read_text()
     assert answer.exit == (3 if word != "vim" else answer.exit)
-
-
-@pytest.mark.parametrize("own", OWN)
-def test_own_keys_and_comments_stay_when_one_memory_is_named(two_runs: Path, own: str) -> None:
-    alpha = by_word(two_runs, "alpha")
-    added, words = OWN[own]
-    path = two_runs / memories(two_runs)[alpha].path
-    done(two_runs, "pin", alpha, now=LATEST)
-    path.write_text(added(path.read_text()))
-    committed(two_runs)
-    done(two_runs, "revert", alpha, now=NIGHT)
-    assert not memories(two_runs)[alpha].flag("pinned")
-    assert words in path.read_text()

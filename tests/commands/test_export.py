@@ -74,15 +74,6 @@ def test_a_folder_that_holds_files_is_refused_unless_forced(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out", "repo", "workspace"]
 
 
-def test_an_empty_folder_is_taken_and_a_missing_one_is_made(
-    small_repo: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "empty").mkdir()
-    done(small_repo, "export", "jsonl", tmp_path / "empty")
-    done(small_repo, "export", "jsonl", tmp_path / "deep" / "er")
-    assert files(tmp_path / "empty") == files(tmp_path / "deep" / "er") != {}
-
-
 @pytest.mark.parametrize(
     "where", [".", "memories", "memories/out", "sources/inbox/out", "views", ".git/out", "runs/a/b"]
 )
@@ -97,35 +88,16 @@ def test_a_link_into_the_repository_is_refused(small_repo: Path, tmp_path: Path)
     assert memrepo(small_repo, "export", "jsonl", tmp_path / "out", "--force").exit == 2
 
 
-def test_a_file_is_no_folder(small_repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("x")
-    assert memrepo(small_repo, "export", "jsonl", tmp_path / "out", "--force").exit == 2
-    assert (tmp_path / "out").read_text() == "x"
-
-
 def test_a_dry_run_writes_nothing(small_repo: Path, tmp_path: Path) -> None:
     answer = done(small_repo, "export", "okf", tmp_path / "out", "--dry-run")
     assert answer["counts"]["memories"] > 3
     assert not (tmp_path / "out").exists()
 
 
-def test_an_unknown_format_is_a_usage_error(small_repo: Path, tmp_path: Path) -> None:
-    assert memrepo(small_repo, "export", "csv", tmp_path / "out").exit == 2
-
-
 def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> None:
     done(small_repo, "export", "jsonl", tmp_path / "out")
     lines = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"] for line in lines} == set(memories(small_repo))
-
-
-def test_lines_end_at_line_feeds_for_any_reader(ugly_repo: Path, tmp_path: Path) -> None:
-    done(ugly_repo, "export", "artifacts", tmp_path / "a")
-    done(ugly_repo, "export", "jsonl", tmp_path / "j")
-    for path in (tmp_path / "a" / purifier.CLAIMS, tmp_path / "j" / "memories.jsonl"):
-        data = path.read_bytes()
-        assert b"\\u2028" in data
-        assert [json.loads(line) for line in data.decode().splitlines()]
 
 
 def test_an_openclaw_workspace_is_read_back(small_repo: Path, tmp_path: Path) -> None:

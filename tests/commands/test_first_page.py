@@ -8,10 +8,6 @@ from pathlib import Path
 import pytest
 from driving import LATER, NEXT_DAY, NOW, assert_sound, classic, done, git, memories, memrepo
 
-from memrepo.actions.work import Call
-from memrepo.core.times import parse_time
-from memrepo.faces.mcp.tools import DEFAULT, answer
-
 BULLET = re.compile(r"^- .*←memories/", re.MULTILINE)
 
 
@@ -24,14 +20,6 @@ def repo(tmp_path: Path) -> Path:
 
 def page(repo: Path) -> str:
     return (repo / "MEMORY.md").read_text()
-
-
-def by_heart(repo: Path, now: str) -> str:
-    """Ask for the first page as an agent does."""
-    (tool,) = [tool for tool in DEFAULT if tool.name == "memory_hot"]
-    reply = answer(Call(where=repo, now=parse_time(now)), tool, {}, "test")
-    assert not reply.failed
-    return reply.text
 
 
 def test_the_page_never_holds_more_than_its_budget(repo: Path) -> None:
@@ -61,44 +49,6 @@ def test_the_page_stays_when_its_last_bullet_left(repo: Path) -> None:
     done(repo, "promote", id_, now=NEXT_DAY)
     assert len(BULLET.findall(page(repo))) == 1
     assert "Nothing is on it now" not in page(repo)
-
-
-def test_a_memory_read_on_the_page_is_not_idle(repo: Path) -> None:
-    id_ = done(repo, "add", "Locker 4 belongs to Ilse.")["id"]
-    other = done(repo, "add", "The pier was built in 1962.")["id"]
-    for one in (id_, other):
-        done(repo, "promote", one)
-    done(repo, "promote", other, "--off", now=LATER)
-    for day in range(2, 7):
-        now = f"2026-03-0{day}T09:00:00Z"
-        done(repo, "session", "start", "--id", f"s{day}", now=now)
-        assert "Locker 4" in by_heart(repo, f"2026-03-0{day}T09:01:00Z")
-        done(repo, "run", now=f"2026-03-0{day}T23:00:00Z")
-    assert len(BULLET.findall(page(repo))) == 1
-    for day in range(11, 15):  # a page that is only injected is read by nobody
-        done(repo, "session", "start", "--id", f"s{day}", now=f"2026-03-{day}T09:00:00Z")
-        done(repo, "run", now=f"2026-03-{day}T23:00:00Z")
-    assert BULLET.findall(page(repo)) == []
-
-
-def test_what_is_critical_stays_so_through_an_import(repo: Path, tmp_path: Path) -> None:
-    layers = tmp_path / "layers"
-    (layers / "memory").mkdir(parents=True)
-    said = "The boat shed is always locked before dark."
-    (layers / "memory" / "knowledge.md").write_text(
-        f"# Knowledge\n\n- {said}\n- The pier is old.\n"
-    )
-    (layers / "MEMORY.md").write_text(
-        f"# Memory\n\n## Knowledge\n- {said} ↑2026-01-02(critical)←memory/knowledge.md\n"
-    )
-    done(repo, "import", "layered", layers)
-    (memory,) = [m for m in memories(repo).values() if m.body == said]
-    assert memory.flag("critical")
-    assert "↑2026-01-02(critical)←" in page(repo)
-    for day in range(2, 8):
-        done(repo, "session", "start", "--id", f"s{day}", now=f"2026-03-0{day}T09:00:00Z")
-        memrepo(repo, "run", now=f"2026-03-0{day}T23:00:00Z")
-    assert "(critical)" in page(repo)
 
 
 HOUSE = {
@@ -178,34 +128,6 @@ def test_a_line_says_what_it_is_about_where_its_text_does_not(tmp_path: Path) ->
     assert "Name: Pim · Vibe: calm" in found
 
 
-def test_the_page_follows_what_holds_the_morning_after(tmp_path: Path) -> None:
-    repo, workspace = bakery(tmp_path)
-    done(repo, "run")
-    memory = workspace / "MEMORY.md"
-    old = "- 2026-02-10: Decided to close the second shop in Basel.\n"
-    new = "- 2026-03-01: Decided to bake without palm oil from now on.\n"
-    rule = "\n## Boundaries\n\n- Never lend the van to anyone but Rosa.\n"
-    memory.write_text(memory.read_text().replace(old, new) + rule, encoding="utf-8")
-    done(repo, "run", now=NEXT_DAY)
-    found = lines(repo)
-    assert found["Never lend the van to anyone but Rosa."] == ("Rules", "critical")
-    assert found["Decided to bake without palm oil from now on."] == ("Decisions", "sync")
-    assert not any("Basel" in text for text in found)
-    assert "van" in session(repo, NEXT_DAY)
-    tip = git(repo, "rev-parse", "HEAD")
-    done(repo, "run", now=NEXT_DAY)
-    assert git(repo, "rev-parse", "HEAD") == tip
-    assert_sound(repo)
-
-
-def test_a_form_that_nobody_filled_in_is_on_no_page(tmp_path: Path) -> None:
-    form = "# USER.md - About Your Human\n\n- **Name:** _(your name)_\n- **Timezone:**\n"
-    repo, _ = bakery(tmp_path, **{"USER.md": form})
-    done(repo, "run")
-    assert "About Your Human" not in page(repo)
-    assert "your name" not in page(repo)
-
-
 def test_what_a_person_takes_off_the_page_stays_off(tmp_path: Path) -> None:
     repo, _ = bakery(tmp_path)
     done(repo, "run")
@@ -215,20 +137,6 @@ def test_what_a_person_takes_off_the_page_stays_off(tmp_path: Path) -> None:
     assert "flour" not in page(repo)
     assert "flour" not in session(repo, NEXT_DAY)
     assert "oven code" in page(repo)
-
-
-def test_pins_and_what_was_asked_for_take_the_room_of_the_composition(tmp_path: Path) -> None:
-    repo, _ = bakery(tmp_path)
-    done(repo, "run")
-    asked = [done(repo, "add", f"Shelf {n} holds the tins of size {n}.")["id"] for n in range(25)]
-    for id_ in asked:
-        done(repo, "promote", id_, "--critical", now=LATER)
-    done(repo, "run", now=NEXT_DAY)
-    found = lines(repo)
-    assert len(found) <= 30
-    assert sum(text.startswith("Shelf") for text in found) == 25
-    assert "Name: Rosa Lind · Timezone: UTC" in found
-    assert_sound(repo)
 
 
 def test_the_classic_profile_promotes_by_use_only(tmp_path: Path) -> None:

@@ -8,10 +8,8 @@ from pathlib import Path
 import hubs
 import pytest
 from driving import LATER, done, git, memrepo, subjects
-from hubs import tip, write
+from hubs import tip
 
-from memrepo.actions.run.preconditions import CannotTakeOver, with_owner
-from memrepo.config import parse_config
 from memrepo.store import settings
 from memrepo.store.local import opened
 
@@ -74,24 +72,6 @@ def test_taking_over_is_a_commit_of_its_own_that_a_revert_of_the_run_leaves(
     assert memrepo(laptop, "run").exit == 3
 
 
-def test_taking_over_twice_makes_one_commit(machines: tuple[Path, Path]) -> None:
-    laptop, _ = machines
-    done(laptop, "run", "--take-over")
-    before = tip(laptop)
-    done(laptop, "run", "--take-over")
-    assert tip(laptop) == before
-
-
-def test_uncommitted_work_on_the_configuration_is_not_taken_along(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, _ = machines
-    text = (laptop / "memrepo.toml").read_text() + "\n# mine\n"
-    write(laptop, "memrepo.toml", text)
-    assert memrepo(laptop, "run", "--take-over").exit == 5
-    assert (laptop / "memrepo.toml").read_text() == text
-
-
 # -- which clone this is -----------------------------------------------------------------------
 
 
@@ -116,41 +96,4 @@ def test_a_copied_repository_is_another_clone(machines: tuple[Path, Path], tmp_p
     assert clone_id(laptop) == first
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "not json", '{"id": 1}'])
-def test_a_record_that_cannot_be_read_is_made_anew(machines: tuple[Path, Path], text: str) -> None:
-    laptop, _ = machines
-    (laptop / ".git" / "memrepo").mkdir(exist_ok=True)
-    (laptop / ".git" / "memrepo" / settings.CLONE_FILE).write_text(text)
-    first = clone_id(laptop)
-    assert len(first) == 16
-    assert clone_id(laptop) == first
-
-
 # -- where it is written -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", '\n\n[run]\nowner = "me"\n'),
-        ('profile = "business"\n', 'profile = "business"\n\n[run]\nowner = "me"\n'),
-        ("[run]\nmax_change_pct = 5 # mine\n", '[run]\nowner = "me"\nmax_change_pct = 5 # mine\n'),
-        ('[run]\nowner = "you" # since May\n', '[run]\nowner = "me" # since May\n'),
-        ("[run]\nowner='you'\n[judge]\n", '[run]\nowner="me"\n[judge]\n'),
-        ('run.owner = "you"\n', 'run.owner = "me"\n'),
-        ("[ run ]\n", '[ run ]\nowner = "me"\n'),
-    ],
-)
-def test_the_owner_is_set_and_every_other_byte_stays(before: str, after: str) -> None:
-    found = with_owner("memrepo.toml", before, "me")
-    assert found == after
-    assert parse_config(found).get("run.owner") == "me"
-
-
-@pytest.mark.parametrize(
-    ("text", "owner"),
-    [("run = {max_change_pct = 5}\n", "me"), ("", 'a "quote"'), ("", "a\nb")],
-)
-def test_where_it_cannot_be_set_a_person_is_asked(text: str, owner: str) -> None:
-    with pytest.raises(CannotTakeOver):
-        with_owner("memrepo.toml", text, owner)

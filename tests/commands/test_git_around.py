@@ -151,19 +151,6 @@ def test_what_a_run_with_other_commits_decided_is_not_proposed_again(
     assert owned(repo) == full
 
 
-def test_without_a_name_never_something_older_goes(changed: tuple[Path, str, str]) -> None:
-    repo, run, before = changed
-    assert done(repo, "revert", "--dry-run")["name"] == run
-    answer = memrepo(repo, "undo", now=LATEST)
-    if answer.exit:
-        assert run in answer.error["fix"] or "commit by hand" in answer.error["message"]
-        return
-    assert answer.data["name"] == run
-    assert owned(repo) == before
-    gone = memrepo(repo, "revert", now=LATEST)
-    assert (gone.exit, run in gone.error["message"]) == (2, True)
-
-
 def test_what_was_amended_into_a_run_is_a_persons_and_stays(two_runs: Path) -> None:
     (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]
     (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]
@@ -182,21 +169,6 @@ def test_what_was_amended_into_a_run_is_a_persons_and_stays(two_runs: Path) -> N
     done(two_runs, "revert", runs(two_runs)[0], "--theirs", now=LATEST)
     assert beta.id not in memories(two_runs)
     assert "old server" in memories(two_runs)[alpha.id].body
-
-
-def test_two_runs_in_one_commit_are_told_and_go_by_the_commit(two_runs: Path) -> None:
-    both, start = runs(two_runs), git(two_runs, "rev-list", "--first-parent", "HEAD").split()[-2]
-    full, before = git(two_runs, "rev-parse", "HEAD").strip(), tree(two_runs, start)
-    git(two_runs, "reset", "-q", "--hard", start)
-    git(two_runs, "merge", "-q", "--squash", full)
-    git(two_runs, "commit", "-qm", "two nights", "--no-verify")
-    head = git(two_runs, "rev-parse", "--short=10", "HEAD").strip()
-    for run in both:
-        answer = memrepo(two_runs, "revert", run, now=LATEST)
-        assert answer.exit == 3
-        assert all(one in answer.error["message"] for one in both)
-    done(two_runs, "revert", head, now=LATEST)
-    assert tree(two_runs) == before
 
 
 # -- taken back by git, whole or in part -----------------------------------------------------------
@@ -239,43 +211,6 @@ def test_a_run_that_git_took_back_does_not_come_back_by_itself(
     assert len(git(two_runs, "for-each-ref", "refs/heads/run/").splitlines()) == 1
 
 
-def test_a_revert_that_git_reverted_counts_no_more(two_runs: Path) -> None:
-    run, full = runs(two_runs)[0], tree(two_runs)
-    done(two_runs, "revert", now=LATEST)
-    git(two_runs, "revert", "--no-edit", "HEAD")
-    assert tree(two_runs) == full
-    assert done(two_runs, "status")["last_run"]["run"] == run
-    assert done(two_runs, "run", now=NIGHT)["status"] == "skipped"
-    workspace = two_runs.parent / "workspace" / "MEMORY.md"
-    workspace.write_text(workspace.read_text() + "- The server gamma rings the bells at noon.\n")
-    assert done(two_runs, "run", now=NIGHT)["status"] == "ok"
-
-
-def test_a_run_that_git_took_back_and_brought_back_goes_like_any_other(two_runs: Path) -> None:
-    run, before = runs(two_runs)[0], owned(two_runs)
-    git(two_runs, "revert", "--no-edit", "-m", "1", "HEAD")
-    git(two_runs, "revert", "--no-edit", "HEAD")
-    assert owned(two_runs) == before
-    done(two_runs, "revert", run, now=LATEST)
-    assert len(memories(two_runs)) == 2
-    assert runs(two_runs) == runs(two_runs)[-1:]
-
-
-def test_half_a_run_taken_back_by_hand_stays_away_and_the_rest_can_go(two_runs: Path) -> None:
-    run, before = runs(two_runs)[0], tree(two_runs, "HEAD^1")
-    (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]
-    git(two_runs, "rm", "-q", beta.path)
-    git(two_runs, "commit", "-qm", "not this one", "--no-verify")
-    memrepo(two_runs, "run", now=LATEST)
-    assert beta.id not in memories(two_runs)
-    assert run in runs(two_runs)
-    done(two_runs, "revert", run, now=NIGHT)
-    kept = {i: m.status for i, m in memories(two_runs).items()}
-    git(two_runs, "checkout", "-q", before, "--", "memories")
-    assert kept == {i: m.status for i, m in memories(two_runs).items()}
-    git(two_runs, "checkout", "-q", "HEAD", "--", "memories")
-
-
 # -- undo ------------------------------------------------------------------------------------------
 
 LAST: dict[str, tuple[str, ...]] = {
@@ -303,23 +238,6 @@ def test_undo_twice_is_the_identity_pages_included(two_runs: Path, last: str) ->
     assert_sound(two_runs)
 
 
-def test_undo_twice_of_a_rejection_rejects_again(two_runs: Path) -> None:
-    (alpha,) = [i for i, m in memories(two_runs).items() if "alpha" in m.body]
-    done(two_runs, "reject", alpha, "--reason", "no", now=LATEST)
-    pages = git(two_runs, "rev-parse", "HEAD:views")
-    for now in (NIGHT, "2026-03-01T13:10:00Z"):
-        done(two_runs, "undo", now=now)
-    assert memories(two_runs)[alpha].status == "forgotten"
-    assert git(two_runs, "rev-parse", "HEAD:views") == pages
-
-
-def test_a_commit_by_hand_elsewhere_does_not_stand_in_the_way_of_undo(two_runs: Path) -> None:
-    run = runs(two_runs)[0]
-    by_hand(two_runs)
-    assert done(two_runs, "undo", now=LATEST)["name"] == run
-    assert (two_runs / "note.txt").exists()
-
-
 def test_undo_says_what_it_would_take_where_a_hand_came_last(two_runs: Path) -> None:
     run = runs(two_runs)[0]
     (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]
@@ -332,3 +250,16 @@ def test_undo_says_what_it_would_take_where_a_hand_came_last(two_runs: Path) -> 
     assert hand in answer.error["message"]
     assert f"memrepo revert {run}" in answer.error["fix"]
     assert tree(two_runs) == before
+
+
+def test_without_a_name_never_something_older_goes(changed: tuple[Path, str, str]) -> None:
+    repo, run, before = changed
+    assert done(repo, "revert", "--dry-run")["name"] == run
+    answer = memrepo(repo, "undo", now=LATEST)
+    if answer.exit:
+        assert run in answer.error["fix"] or "commit by hand" in answer.error["message"]
+        return
+    assert answer.data["name"] == run
+    assert owned(repo) == before
+    gone = memrepo(repo, "revert", now=LATEST)
+    assert (gone.exit, run in gone.error["message"]) == (2, True)

@@ -86,21 +86,6 @@ def answered(
     return capsys.readouterr().out
 
 
-def test_a_card_is_kept_as_a_whole_and_counts_agree(
-    repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    count = headings(repo)[-1][1]
-    said = answered(repo, monkeypatch, capsys, "y", "y", "y", "n", "they are in the shed", "y")
-    assert f"{count + 3} decisions" in said
-    assert f"4-{count + 3} of {count + 3}  {count} memories from notes/stock.md" in said
-    assert f": 3 of {count + 3} decisions in effect" in said
-    assert f"omitted, and not proposed again: {count}" in said
-    crates = [m for m in memories(repo).values() if "crate" in m.body]
-    assert len(crates) == count
-    assert {m.status for m in crates} == {"active"}
-    assert done(repo, "log", "--runs")["waiting"] == done(repo, "runs")["waiting"] == []
-
-
 def test_a_card_can_be_looked_into(
     repo: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,22 +107,3 @@ def test_accept_and_discard_count_decisions_as_the_review_does(repo: Path) -> No
     assert done(repo, "discard", "--dry-run", now=MUCH_LATER)["decisions"] == total
     said = memrepo(repo, "accept", now=MUCH_LATER, as_json=False).out
     assert f": {total} decisions in effect" in said
-
-
-def test_the_report_of_the_morning_has_the_same_groups(repo: Path) -> None:
-    found = headings(repo)
-    text = memrepo(repo, "report", as_json=False).out
-    assert [line[4:] for line in text.splitlines() if line.startswith("### ")] == [
-        heading for heading, _, _ in found
-    ]
-    assert "crate" not in text
-    assert f"- {found[-1][1]} memories: `memrepo diff " in text
-
-
-def test_a_memory_written_by_hand_has_no_file_in_its_heading(repo: Path) -> None:
-    commit = done(repo, "add", "The mill turns at noon.", now=MUCH_LATER)["commit"]
-    (group,) = done(repo, "diff", commit)["groups"]
-    assert group["heading"] == "New, written by hand"
-    edited = done(repo, "edit", group["decisions"][0][0], "--text", "It turns at one.")["commit"]
-    (group,) = done(repo, "diff", edited)["groups"]
-    assert group["heading"] == "People, rules and contacts"  # a person's own words

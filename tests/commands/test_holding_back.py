@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, classic, done, git, memories, memrepo, standing
+from driving import assert_sound, begin, done, git, memories, memrepo, standing
 
 LINES = [f"- The locker number {n} belongs to crew {n + 100}." for n in range(60)]
 NEW = [f"- The boat number {n} is moored at pier {n + 300}." for n in range(4)]
@@ -74,21 +74,6 @@ def test_every_later_night_goes_on_and_the_branch_stays(repo: Path) -> None:
     assert standing(repo) == before
 
 
-def test_more_that_is_held_back_joins_what_waits(repo: Path) -> None:
-    write(repo, LINES[:40])
-    first = night(repo, 2)[1]
-    assert len(first["held"]) == 20
-    write(repo, [*LINES[:10], *NEW])
-    second = night(repo, 3)[1]
-    assert len(second["held"]) == 50
-    assert branches(repo) == ["main", second["branch"]]
-    done(repo, "accept", now="2026-03-03T09:00:00Z")
-    assert texts(repo, "retire_candidate") == said(LINES[10:])
-    assert texts(repo) >= said([*LINES[:10], *NEW])
-    assert night(repo, 4)[1]["status"] == "skipped"
-    assert_sound(repo)
-
-
 def test_one_command_takes_what_waits_after_nights_of_additions(repo: Path) -> None:
     write(repo, LINES[:20])
     night(repo, 2)
@@ -98,37 +83,6 @@ def test_one_command_takes_what_waits_after_nights_of_additions(repo: Path) -> N
     assert texts(repo, "retire_candidate") == said(LINES[20:])
     assert branches(repo) == ["main"]
     assert night(repo, 4)[1]["status"] == "skipped"
-
-
-def test_lines_that_are_back_are_held_back_no_longer(repo: Path) -> None:
-    write(repo, LINES[:20])
-    night(repo, 2)
-    write(repo, LINES[:50])
-    assert len(night(repo, 3)[1]["held"]) == 10
-    write(repo, LINES)
-    code, data = night(repo, 4)
-    assert (code, data["branch"]) == (0, "")
-    assert branches(repo) == ["main"]
-
-
-def test_what_is_refused_is_not_held_again(repo: Path) -> None:
-    write(repo, LINES[:20])
-    night(repo, 2)
-    done(repo, "discard", now="2026-03-02T09:00:00Z")
-    write(repo, [*LINES[:20], *NEW])
-    code, data = night(repo, 3)
-    assert (code, data["status"], data["branch"]) == (0, "ok", "")
-    assert texts(repo) == said([*LINES, *NEW])
-
-
-def test_what_a_person_confirms_is_held_back_no_longer(repo: Path) -> None:
-    write(repo, LINES[:20])
-    night(repo, 2)
-    id_ = next(i for i, m in memories(repo).items() if m.body == LINES[30][2:])
-    done(repo, "confirm", id_, now="2026-03-02T09:00:00Z")
-    data = night(repo, 3)[1]
-    assert len(data["held"]) == 39
-    assert id_ not in {i for held in data["held"] for i in held["memories"]}
 
 
 def test_a_lost_branch_is_drafted_again_from_the_record(repo: Path) -> None:
@@ -151,38 +105,6 @@ def test_taking_the_night_back_takes_its_removals_along(repo: Path) -> None:
     assert (code, len(data["held"])) == (3, 40)
 
 
-def test_time_goes_on_while_something_waits(repo: Path) -> None:
-    id_ = done(repo, "add", "The crane is out of order.", "--class", "short")["id"]
-    write(repo, LINES[:20])
-    night(repo, 2)
-    night(repo, 5)
-    assert id_ not in memories(repo)
-
-
-def test_a_limit_that_is_named_lets_what_waited_land(repo: Path) -> None:
-    write(repo, LINES[:36])
-    assert night(repo, 2)[0] == 3
-    code, data = night(repo, 3, "--max-change-pct", "90")
-    assert (code, data["counts"]["memories_retired"]) == (0, 24)
-    assert branches(repo) == ["main"]
-    assert night(repo, 4)[1]["status"] == "skipped"
-
-
-def test_notes_do_not_dilute_the_share(tmp_path: Path) -> None:
-    write(tmp_path / "repo", LINES[:50] + [f"- Buoy {n} blinks red." for n in range(50)])
-    for day in range(1, 29):
-        log = "\n\n".join(f"## {h:02}:00\n\nThe crane lifted box {h}." for h in range(9, 18))
-        path = tmp_path / "workspace" / "memory" / f"2026-02-{day:02}.md"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"# 2026-02-{day:02}\n\n{log}\n", encoding="utf-8")
-    repo = begin(tmp_path, tmp_path / "workspace")
-    claims = sum(not m.is_note for m in memories(repo).values())
-    write(repo, LINES[:27] + [f"- Buoy {n} blinks red." for n in range(50)])
-    code, data = night(repo, 2)
-    assert code == 3
-    assert f"of {claims} claims" in data["why"]
-
-
 def test_the_manifest_says_what_waits_and_what_was_decided(repo: Path) -> None:
     write(repo, LINES[:20])
     data = night(repo, 2)[1]
@@ -195,8 +117,20 @@ def test_the_manifest_says_what_waits_and_what_was_decided(repo: Path) -> None:
     assert memrepo(repo, "check", "--all").exit == 0
 
 
-def test_the_classic_lifecycle_holds_back_the_same(repo: Path) -> None:
-    classic(repo)
+def test_what_is_refused_is_not_held_again(repo: Path) -> None:
+    write(repo, LINES[:20])
+    night(repo, 2)
+    done(repo, "discard", now="2026-03-02T09:00:00Z")
     write(repo, [*LINES[:20], *NEW])
-    assert night(repo, 2)[1]["status"] == "held"
-    assert texts(repo) >= said(NEW)
+    code, data = night(repo, 3)
+    assert (code, data["status"], data["branch"]) == (0, "ok", "")
+    assert texts(repo) == said([*LINES, *NEW])
+
+
+def test_a_limit_that_is_named_lets_what_waited_land(repo: Path) -> None:
+    write(repo, LINES[:36])
+    assert night(repo, 2)[0] == 3
+    code, data = night(repo, 3, "--max-change-pct", "90")
+    assert (code, data["counts"]["memories_retired"]) == (0, 24)
+    assert branches(repo) == ["main"]
+    assert night(repo, 4)[1]["status"] == "skipped"

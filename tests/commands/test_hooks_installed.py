@@ -54,21 +54,6 @@ def test_a_hand_made_memory_is_completed_as_it_is_committed(repo: Path) -> None:
     assert git(repo, "status", "--porcelain") == ""
 
 
-def test_what_is_only_staged_in_part_is_not_mended(repo: Path) -> None:
-    made = write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n")
-    made.write_text(made.read_text() + "\nNot yet.\n")
-    ran = run(repo, "commit", "-qm", "mine")
-    assert (ran.returncode, "memory-no-id" in ran.stderr) == (0, True)
-    assert made.read_text().endswith("Not yet.\n")
-
-
-def test_a_commit_of_named_files_mends_nothing_and_leaves_the_index_alone(repo: Path) -> None:
-    name = "memories/knowledge/pot.md"
-    write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n")
-    assert run(repo, "commit", "-qm", "mine", "--", name).returncode == 0
-    assert git(repo, "status", "--porcelain") == ""
-
-
 def test_a_commit_of_named_files_is_judged_by_these_alone(repo: Path) -> None:
     good, bad = "memories/knowledge/pot.md", "memories/knowledge/bad.md"
     write(repo, "---\ntype: fact\n---\n\nThe spare key lies under the third pot.\n", good)
@@ -96,16 +81,6 @@ def test_a_part_that_is_picked_is_judged_and_the_rest_is_left(repo: Path) -> Non
         assert ran.returncode == code, ran
     assert "type: facct" not in git(repo, "show", f"HEAD:{memory.path}")
     assert "More of it." in git(repo, "show", f"HEAD:{memory.path}")
-
-
-def test_what_all_tracked_files_change_is_mended_in_the_commit_as_well(repo: Path) -> None:
-    memory = next(m for m in memories(repo).values() if not m.is_note)
-    path = repo / memory.path
-    path.write_text(path.read_text() + "\nMore\u200b of it.\n")
-    assert run(repo, "commit", "-qam", "mine").returncode == 0
-    assert git(repo, "show", f"HEAD:{memory.path}") == path.read_text()
-    assert path.read_text().endswith("More of it.\n")
-    assert git(repo, "status", "--porcelain") == ""
 
 
 def test_a_client_with_a_window_finds_the_program_without_a_path(
@@ -158,10 +133,6 @@ def test_a_message_is_read_as_git_would_keep_it(
     assert KEY not in answer.out
 
 
-def test_a_message_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    assert memrepo(tmp_path, "check-message", "none").exit == 2
-
-
 def test_a_secret_stops_a_push_and_stays_out_of_what_is_said(repo: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "-q", "--bare", "hub.git")
     git(repo, "remote", "add", "hub", str(tmp_path / "hub.git"))
@@ -177,13 +148,6 @@ def test_a_secret_stops_a_push_and_stays_out_of_what_is_said(repo: Path, tmp_pat
     assert [p["rule"] for p in answer.data["problems"]] == ["secret-found"]
     assert (answer.exit, KEY in answer.out) == (1, False)
     assert memrepo(repo, "check", "--all").exit == 0
-
-
-def test_a_branch_is_deleted_on_the_hub_without_a_question(repo: Path, tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "--bare", "hub.git")
-    hub = str(tmp_path / "hub.git")
-    assert run(repo, "push", "-q", hub, "HEAD:x").returncode == 0
-    assert run(repo, "push", "-q", hub, ":x").returncode == 0
 
 
 def test_hooks_of_another_program_are_kept_and_asked_first(repo: Path) -> None:
@@ -221,51 +185,12 @@ def test_a_hooks_path_elsewhere_is_taken_over_and_asked_first(repo: Path, tmp_pa
     assert (ran.returncode, "theirs" in ran.stderr) == (1, True)
 
 
-def test_a_hooks_path_in_the_work_tree_is_refused(repo: Path) -> None:
-    git(repo, "config", "core.hooksPath", ".husky")
-    answer = memrepo(repo, "hooks", "install")
-    assert (answer.exit, "inside the work tree" in answer.error["message"]) == (3, True)
-    assert 'memrepo hooks run NAME "$@"' in answer.error["fix"]
-    assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
-
-
-def test_hooks_of_ones_own_that_ask_memrepo_count(repo: Path) -> None:
-    git(repo, "config", "core.hooksPath", ".husky")
-    program = git(repo, "config", "memrepo.program").strip()
-    (repo / ".husky").mkdir()
-    for name in HOOKS:
-        (repo / ".husky" / name).write_text(f"#!/bin/sh\n'{program}' hooks run {name} \"$@\"\n")
-        (repo / ".husky" / name).chmod(0o755)
-    assert memrepo(repo, "hooks", "status").exit == 0
-    write(repo, "---\ntype: facct\n---\n\nx\n")
-    assert run(repo, "commit", "-qm", "mine").returncode == 1
-    (repo / ".husky" / "pre-push").chmod(0o644)
-    assert done(repo, "status")["hooks"].startswith("pre-push: core.hooksPath is .husky")
-
-
 def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: Path) -> None:
     git(repo, "worktree", "add", "-q", str(tmp_path / "other"), "-b", "other")
     write(tmp_path / "other", "---\ntype: facct\n---\n\nx\n")
     ran = run(tmp_path / "other", "commit", "-qm", "mine")
     assert (ran.returncode, "pot.md:2:7" in ran.stdout + ran.stderr) == (1, True)
     assert memrepo(repo, "check", "--staged").data["problems"] == []
-
-
-def test_the_index_follows_a_checkout_and_a_rewrite(repo: Path) -> None:
-    memory = next(iter(memories(repo).values()))
-    done(repo, "search", "memory")
-    done(repo, "edit", memory.id, "--text", "A walrus lives in the pond.")
-    assert run(repo, "checkout", "-q", "-b", "back", "HEAD~1").returncode == 0
-    assert memrepo(repo, "hooks", "run", "post-rewrite", "amend").exit == 0
-    assert done(repo, "search", "walrus")["hits"] == []
-    assert memrepo(repo, "hooks", "run", "post-checkout", "a", "a", "1").data["schema_version"] == 1
-
-
-@pytest.mark.parametrize(
-    "argv", [["run"], ["install", "x"], ["run", "post-nothing"], ["status", "--dry-run"]]
-)
-def test_a_hook_that_is_none_is_a_usage_error(repo: Path, argv: list[str]) -> None:
-    assert memrepo(repo, "hooks", *argv).exit == 2
 
 
 def test_a_changed_configuration_of_hooks_is_told_until_it_is_trusted(repo: Path) -> None:
@@ -279,6 +204,14 @@ def test_a_changed_configuration_of_hooks_is_told_until_it_is_trusted(repo: Path
     assert memrepo(repo, "hooks", "status").exit == 0
     config.unlink()
     assert not done(repo, "trust")["trusted"]
+
+
+def test_a_hooks_path_in_the_work_tree_is_refused(repo: Path) -> None:
+    git(repo, "config", "core.hooksPath", ".husky")
+    answer = memrepo(repo, "hooks", "install")
+    assert (answer.exit, "inside the work tree" in answer.error["message"]) == (3, True)
+    assert 'memrepo hooks run NAME "$@"' in answer.error["fix"]
+    assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
 
 
 def test_a_clone_trusts_nothing_by_itself(repo: Path, tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import workspaces
-from driving import LATER, assert_sound, done, files, git, memories, memrepo, standing, subjects
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
 from memrepo.assets import asset
 from memrepo.formats import purifier
@@ -69,16 +68,6 @@ def test_a_round_trip_gives_equal_claims_but_for_run_ids(workspace: Path, tmp_pa
         assert (tmp_path / "out" / name).read_bytes() == (runtime / name).read_bytes()
 
 
-def test_a_round_trip_of_unchanged_sources_keeps_their_lines(
-    small_repo: Path, tmp_path: Path
-) -> None:
-    workspace = small_repo.parent / "workspace"
-    done(small_repo, "export", "artifacts", workspace / "runtime")
-    done(tmp_path, "init", "other", "--from", workspace, now=LATER)
-    done(tmp_path / "other", "export", "artifacts", tmp_path / "out", now=LATER)
-    assert compared(tmp_path / "out") == compared(workspace / "runtime") != []
-
-
 def test_the_import_is_a_commit_of_its_own_before_the_snapshot(
     workspace: Path, tmp_path: Path
 ) -> None:
@@ -114,101 +103,6 @@ def test_a_run_after_the_import_makes_no_memory_a_second_time(
     assert after == before
     assert answer["counts"]["memories_new"] == 0
     assert answer["counts"]["units"] >= len(before)
-
-
-REWORDED = "Because of her back, Vera likes raised beds better than open rows."
-SUMMED_UP = "The garden is watered every 3 days."
-
-
-def foreign(workspace: Path) -> None:
-    """Publish what a model made of the small workspace: other words, subjects and objects."""
-    inventory = [
-        {"path": name, "content_hash": purifier.content_hash((workspace / name).read_bytes())}
-        for name in ("MEMORY.md", "RTMEMORY.md")
-    ]
-    records = [
-        _foreign(REWORDED, "preference", "vera", "prefers", "raised beds", "MEMORY.md", 6),
-        _foreign(SUMMED_UP, "fact", "garden", "is watered", "every 3 days", "MEMORY.md", 5),
-        _foreign(
-            "Never prune the roses before the last frost in April.",
-            "lesson",
-            "roses",
-            "are pruned after",
-            "the last frost",
-            "RTMEMORY.md",
-            None,
-        ),
-    ]
-    runtime = workspace / "runtime"
-    runtime.mkdir()
-    (runtime / purifier.CLAIMS).write_text("".join(json.dumps(r) + "\n" for r in records))
-    (runtime / purifier.MANIFEST).write_text(
-        json.dumps({"packageVersion": "1.7.0", "sourceInventory": inventory})
-    )
-
-
-def _foreign(text: str, type_: str, *triple: Any) -> dict[str, Any]:
-    subject, predicate, object_, source, line = triple
-    return {
-        "id": purifier.lineage_id(
-            subject=subject, predicate=predicate, text=text, home="LTMEMORY.md"
-        ),
-        "type": type_,
-        "status": "resolved",
-        "text": text,
-        "subject": subject,
-        "predicate": predicate,
-        "object": object_,
-        "primaryHome": "LTMEMORY.md",
-        "provenance": [
-            {
-                "source": source,
-                "lineSpan": [line, line] if line else None,
-                "type": "direct",
-                "capturedAt": "2026-01-09T10:00:00Z",
-            }
-        ],
-        "updatedAt_utc": "2026-01-10T00:00:00Z",
-    }
-
-
-def test_what_a_model_reworded_is_met_again_by_the_line_it_stands_on(tmp_path: Path) -> None:
-    workspace = workspaces.growing(tmp_path / "workspace", 0)
-    foreign(workspace)
-    assert done(tmp_path, "init", "repo", "--from", workspace)["imported"] == 3
-    repo = tmp_path / "repo"
-    done(repo, "run", now=LATER)
-    bodies = sorted(m.body for m in memories(repo).values() if not m.is_note)
-    assert REWORDED in bodies
-    assert SUMMED_UP in bodies
-    assert not [b for b in bodies if "her back hurts" in b or "Watering interval" in b]
-    assert sum("prune the roses" in b for b in bodies) == 1
-
-
-def test_a_text_that_stands_in_a_second_place_adds_evidence(tmp_path: Path) -> None:
-    workspace = workspaces.growing(tmp_path / "workspace", 0)
-    foreign(workspace)
-    text = "Never prune the roses before the last frost in April."
-    (workspace / "memory" / "roses.md").write_text(f"# Roses\n\n- {text}\n")
-    done(tmp_path, "init", "repo", "--from", workspace)
-    done(tmp_path / "repo", "run", now=LATER)
-    (memory,) = [m for m in memories(tmp_path / "repo").values() if m.body == text]
-    assert {s.resource for s in memory.sources} == {
-        "sources/RTMEMORY.md",
-        "sources/memory/roses.md",
-    }
-    assert memory.text("origin") == "import"
-
-
-def test_an_edit_since_the_purifier_last_ran_is_not_hidden(tmp_path: Path) -> None:
-    workspace = workspaces.growing(tmp_path / "workspace", 0)
-    foreign(workspace)
-    workspaces_memory = workspace / "MEMORY.md"
-    edited = workspaces_memory.read_bytes().replace(b"every 3 days", b"every 5 days")
-    workspaces_memory.write_bytes(edited)
-    done(tmp_path, "init", "repo", "--from", workspace)
-    done(tmp_path / "repo", "run", now=LATER)
-    assert [m for m in memories(tmp_path / "repo").values() if "every 5 days" in m.body]
 
 
 def test_import_into_a_repository_that_is_there(
@@ -268,12 +162,6 @@ def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(
     assert found["imported"] == last - 2
     plain = memrepo(tmp_path, "init", "other", "--from", workspace, as_json=False)
     assert f"{purifier.CLAIMS}:1:1: import-line" in plain.err
-
-
-def test_equal_imports_make_equal_commits(workspace: Path, tmp_path: Path) -> None:
-    heads = [done(tmp_path, "init", name, "--from", workspace)["commit"] for name in ("a", "b")]
-    assert heads[0] == heads[1]
-    assert files(tmp_path / "a") == files(tmp_path / "b")
 
 
 def test_an_ugly_repository_comes_back_whole(ugly_repo: Path, tmp_path: Path) -> None:

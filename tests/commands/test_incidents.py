@@ -59,24 +59,6 @@ def test_a_run_that_takes_59_of_62_memories_away_waits(depots: Path) -> None:
     assert_sound(depots)
 
 
-def test_accepted_all_the_same_it_is_taken_back_whole(depots: Path) -> None:
-    before = memories(depots)
-    assert memrepo(depots, "run", now=LATER).exit == 3
-    done(depots, "accept", now=LATER)
-    assert len(recalled(depots)) == LEFT
-    assert set(memories(depots)) == set(before)  # out of recall, and still on disk
-    done(depots, "pin", min(recalled(depots)), now=LATER)
-    done(depots, "revert", git(depots, "rev-list", "--merges", "-1", "HEAD").strip(), now=LATER)
-    after = memories(depots)
-    pinned = {i for i, m in after.items() if m.fields.get("pinned")}
-    assert len(pinned) == 1
-    assert {i: m for i, m in after.items() if i not in pinned} == {
-        i: m for i, m in before.items() if i not in pinned
-    }
-    assert len(recalled(depots)) == COUNT
-    assert_sound(depots)
-
-
 def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path) -> None:
     files = {
         f"memory/2026-01-{n:02}.md": f"# A day\n\n## 09:00\n\nRain for {n} hours.\n".encode()
@@ -145,40 +127,6 @@ def test_an_edit_committed_during_the_call_stays_and_the_run_lands(
     assert answer.exit in (0, 3)
     assert "in May every 2" in memories(small_repo)[id_].body
     assert "my own words" in git(small_repo, "log", "--format=%s")
-    assert_sound(small_repo)
-
-
-def test_an_edit_not_committed_yet_stops_the_run_and_stays(
-    small_repo: Path, during: During
-) -> None:
-    _, path = superseded(small_repo)
-    during(lambda: edited(path))
-    head = git(small_repo, "rev-parse", "HEAD")
-    answer = memrepo(small_repo, "run", now=LATER)
-    assert answer.exit == 5
-    assert path.name in answer.error["message"]
-    assert "in May every 2" in path.read_text()
-    # Only the snapshot of the sources came in, before the call.
-    assert git(small_repo, "rev-parse", "HEAD^") == head
-    git(small_repo, "commit", "-qam", "my own words")
-    during(lambda: None)
-    assert memrepo(small_repo, "run", now=LATER).exit in (0, 3)
-    assert "in May every 2" in git(small_repo, "log", "-p", "--format=")
-    assert_sound(small_repo)
-
-
-def test_a_memory_that_a_person_removed_during_the_call_is_not_written_again(
-    small_repo: Path, during: During
-) -> None:
-    id_, path = superseded(small_repo)
-
-    def meanwhile() -> None:
-        git(small_repo, "rm", "-q", str(path.relative_to(small_repo)))
-        git(small_repo, "commit", "-qm", "gone")
-
-    during(meanwhile)
-    assert memrepo(small_repo, "run", now=LATER).exit in (0, 3)
-    assert id_ not in memories(small_repo)
     assert_sound(small_repo)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, begin, done, files, memories, memrepo, standing
+from driving import LATER, assert_sound, done, files, memories, memrepo, standing
 
 
 def workspace_of(repo: Path) -> Path:
@@ -107,40 +107,6 @@ def test_a_dry_run_writes_nothing(small_repo: Path) -> None:
     assert standing(small_repo) == before
 
 
-def test_an_inbox_file_in_the_repository_is_taken_in_beside_the_mirror(small_repo: Path) -> None:
-    inbox = small_repo / "sources" / "inbox"
-    inbox.mkdir(exist_ok=True)
-    (inbox / "call.md").write_text("- Holt must always be called before noon.\n")
-    answer = done(small_repo, "run")
-    assert answer["ingest"]["added"] == ["sources/inbox/call.md"]
-    assert answer["counts"]["memories_new"] == 1
-    assert done(small_repo, "ingest")["removed"] == []
-    assert_sound(small_repo)
-
-
-def test_the_business_profile_leaves_personal_files_out(tmp_path: Path) -> None:
-    workspace = workspaces.write(
-        tmp_path / "workspace",
-        {
-            **workspaces.SMALL,
-            "DREAMS.md": b"- I hope to sail around Skye one day.\n",
-            "CHRONICLES.md": b"- 2025-05-01: Vera moved into the mill.\n",
-        },
-    )
-    repo = begin(tmp_path, workspace, "--profile", "business")
-    assert not {"sources/DREAMS.md", "sources/CHRONICLES.md"} & files(repo).keys()
-    assert not {"views/HISTORY.md", "views/WISHES.md"} & files(repo).keys()
-    assert {"views/LTMEMORY.md", "views/PLAYBOOKS.md"} < files(repo).keys()
-
-
-@pytest.mark.parametrize("form", ["MEMORY.md", "./MEMORY.md", "sources/MEMORY.md", "absolute"])
-def test_a_path_may_be_written_in_every_usual_way(small_repo: Path, form: str) -> None:
-    path = workspace_of(small_repo) / "MEMORY.md"
-    path.write_text(path.read_text() + "- The kettle is blue.\n")
-    word = str(path) if form == "absolute" else form
-    assert done(small_repo, "ingest", word)["changed"] == ["sources/MEMORY.md"]
-
-
 def test_a_path_that_names_nothing_is_a_usage_error_with_a_suggestion(small_repo: Path) -> None:
     before = standing(small_repo)
     answer = memrepo(small_repo, "ingest", "MEMROY.md")
@@ -194,16 +160,6 @@ def test_files_that_no_pattern_names_are_told_once(notebooks: Path) -> None:
     assert memrepo(repo, "run", now=LATER, as_json=False).err == ""
 
 
-def test_status_and_ingest_always_say_what_is_not_read(notebooks: Path) -> None:
-    done(notebooks, "init", "repo", "--from", "workspace")
-    repo = notebooks / "repo"
-    assert done(repo, "status")["unmatched"] == {"count": 5, "paths": NOT_READ, "pct": 40.6}
-    said = "5 text files or folders that no pattern names (40.6 % of the text): "
-    line = f"not read   {said}{', '.join(NOT_READ[:3])} and 2 more"
-    assert line in memrepo(repo, "status", as_json=False).out
-    assert "not read: 5 text files" in memrepo(repo, "ingest", as_json=False).out
-
-
 @pytest.mark.parametrize("key", ["claims", "deny"])
 def test_the_configuration_takes_them_in_or_silences_them(notebooks: Path, key: str) -> None:
     done(notebooks, "init", "repo", "--from", "workspace")
@@ -217,12 +173,3 @@ def test_the_configuration_takes_them_in_or_silences_them(notebooks: Path, key: 
     assert not set(unmatched) & set(UNNAMED)
     taken = {f"sources/{name}" for name in UNNAMED}
     assert (taken <= set(ingested["added"])) is (key == "claims")
-
-
-def test_a_dry_ingest_leaves_the_telling_to_the_next(notebooks: Path) -> None:
-    done(notebooks, "init", "repo", "--from", "workspace")
-    repo = notebooks / "repo"
-    (notebooks / "workspace" / "more.txt").write_text("More.\n")
-    for options in (["--dry-run"], []):
-        assert "6 text files" in memrepo(repo, "ingest", *options, as_json=False).err
-    assert memrepo(repo, "ingest", as_json=False).err == ""

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from zoneinfo import ZoneInfoNotFoundError
 
 import pytest
 import workspaces
@@ -22,20 +21,12 @@ from driving import (
     subjects,
 )
 
-from memrepo.actions.setup.init import machine_zone
-
 
 def test_a_missing_workspace_is_a_usage_error_and_nothing_is_made(tmp_path: Path) -> None:
     answer = memrepo(tmp_path, "init", "repo", "--from", "nowhere")
     assert answer.exit == 2
     assert "nowhere" in answer.error["message"]
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_as_workspace_is_a_usage_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("x")
-    assert memrepo(tmp_path, "init", "repo", "--from", "file").exit == 2
-    assert not (tmp_path / "repo").exists()
 
 
 def test_init_twice_changes_nothing(fresh_repo: Path) -> None:
@@ -185,13 +176,6 @@ def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
     assert "`sources.claims` includes a file" in text
 
 
-def test_where_all_is_read_nothing_is_said_of_it(tmp_path: Path) -> None:
-    workspaces.write(tmp_path / "workspace", {"MEMORY.md": b"- Rui likes tea.\n"})
-    assert done(tmp_path, "init", "repo", "--from", "workspace")["left_alone"] == []
-    text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
-    assert "not read" not in text
-
-
 @pytest.mark.parametrize(
     ("tz", "zone"),
     [
@@ -207,51 +191,6 @@ def test_the_zone_is_the_machines_and_is_written_down(
     run = [sys.executable, "-m", "memrepo", "init", "repo"]
     subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
     assert f'timezone = "{zone}"' in (tmp_path / "repo/memrepo.toml").read_text()
-
-
-def test_where_the_machine_names_no_zone_it_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
-    def conflicting() -> str:
-        raise ZoneInfoNotFoundError("two files say two zones")
-
-    for found in (conflicting, lambda: None, lambda: "Mars/Olympus"):
-        monkeypatch.setattr("tzlocal.get_localzone_name", found)
-        assert machine_zone() == "UTC"
-
-
-def test_a_workspace_whose_texts_lie_deeper_is_told_what_to_name(tmp_path: Path) -> None:
-    given = {
-        "notes/deep/a.md": b"- Rui likes tea.\n",
-        "notes/b.md": b"- Vera keeps bees.\n",
-        "log [old]/c.txt": b"- The shed is green.\n",
-        "AGENTS.md": b"x",
-    }
-    workspaces.write(tmp_path / "workspace", given)
-    answer = done(tmp_path, "init", "repo", "--from", "workspace")
-    assert sorted(answer["proposed"]) == ["log [[]old]/**/*.txt", "notes/**/*.md"]
-    repo = tmp_path / "repo"
-    assert memrepo(repo, "doctor").data["checks"]
-    assert [c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]] == []
-    text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
-    assert "`memrepo config add sources.claims" in text
-    assert memrepo(repo, "run").data["status"] == "skipped"
-    done(repo, "config", "add", "sources.claims", *answer["proposed"])
-    assert done(repo, "run")["counts"]["memories_new"] == 3
-    assert done(tmp_path, "init", "repo")["proposed"] == []
-
-
-def test_of_many_folders_one_pattern_a_kind_is_proposed(tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    for n in range(12):
-        (workspace / f"area {n}").mkdir(parents=True)
-        (workspace / f"area {n}" / "x.md").write_text(f"- The lamp {n} hangs in the hall.\n")
-    (workspace / "area 0" / "y.txt").write_text("The pump is green.\n")
-    (workspace / "MEMORY.md").write_text("- The door of the shed is red.\n")
-    answer = done(tmp_path, "init", "repo", "--from", workspace)
-    assert sorted(answer["proposed"]) == ["**/*.md", "area 0/**/*.txt"]
-    done(tmp_path / "repo", "config", "add", "sources.claims", *answer["proposed"])
-    done(tmp_path / "repo", "run")
-    told = {s.resource for m in memories(tmp_path / "repo").values() for s in m.sources}
-    assert {f"sources/area {n}/x.md" for n in range(12)} | {"sources/MEMORY.md"} <= told
 
 
 @pytest.mark.parametrize(
@@ -275,32 +214,6 @@ def test_init_recognises_the_folder(
     assert (
         done(tmp_path / "repo", "config", "show", "sources.profile")["keys"][0]["value"] == profile
     )
-
-
-def test_all_notes_of_a_vault_are_read_and_its_settings_are_not(tmp_path: Path) -> None:
-    vault = {
-        ".obsidian/plugins/about.md": b"The plugin draws graphs.\n",
-        ".trash/old.md": b"The shop closes on Mondays.\n",
-        "People/Ada.md": b"Ada is my sister. She works as a nurse.\n",
-        "Projects/Boat/plan.md": b"We decided to buy a wooden boat, see [[Ada]].\n",
-        "Daily/2026-02-20.md": b"Met Ada for tea.\n",
-        "Templates/person.md": b"# {{title}}\n",
-        "People/Bo.md": b"---\nphone: 555 0100\ntags: [friend]\n---\nBo keeps bees in Ulm.\n",
-    }
-    workspaces.write(tmp_path / "vault", vault)
-    answer = done(tmp_path, "init", "repo", "--from", "vault")
-    assert answer["ingest"]["added"] == sorted(
-        f"sources/{name}" for name in vault if not name.startswith(".")
-    )
-    assert done(tmp_path / "repo", "run")["first"]["properties"] == ["phone", "tags"]
-    found = {m.body.strip(): m for m in memories(tmp_path / "repo").values()}
-    boat = found["We decided to buy a wooden boat, see [[Ada]]."]
-    ada = found["Ada is my sister. She works as a nurse."]
-    assert [link.target for link in boat.fields["links"]] == [ada.id]
-    text = memrepo(tmp_path, "init", "other", "--from", "vault", as_json=False).out
-    assert "is an Obsidian vault: all its notes are read" in text
-    text = memrepo(tmp_path / "other", "run", as_json=False).out
-    assert "properties of notes are not read: phone, tags" in text
 
 
 def test_a_code_repository_has_all_of_memrepos_files_in_one_folder(tmp_path: Path) -> None:
@@ -364,15 +277,6 @@ def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
     assert kept or answer["ingest"]["refused"] or any("no text" in w for w in answer["warnings"])
 
 
-def test_an_empty_workspace_is_told_of_until_something_lies_there(tmp_path: Path) -> None:
-    (tmp_path / "workspace").mkdir()
-    empty = done(tmp_path, "init", "repo", "--from", "workspace")["warnings"]
-    assert any("contains no text yet" in warning for warning in empty)
-    (tmp_path / "workspace" / "MEMORY.md").write_text("- The lamp hangs in the hall.\n")
-    told = done(tmp_path, "init", "other", "--from", "workspace")["warnings"]
-    assert not any("contains no text yet" in warning for warning in told)
-
-
 def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -> None:
     given = dict(workspaces.SMALL)
     given["AGENTS.md"] = b"Be kind.\n"
@@ -399,19 +303,3 @@ def test_a_first_run_without_memories_announces_no_examples(tmp_path: Path) -> N
     text = memrepo(tmp_path / "repo", "run", as_json=False).out
     assert "\n0 memories of " in text
     assert "for example:" not in text
-
-
-def test_a_file_that_makes_most_memories_is_named_by_the_first_run(tmp_path: Path) -> None:
-    names = ("pump", "gate", "barn", "well", "mill", "kiln", "shed", "dock")
-    large = "".join(f"- The {name} in the yard is painted green by Ada.\n" for name in names)
-    given = {
-        "MEMORY.md": b"- Ada drinks tea at four.\n",
-        "memory/rooms.md": large.encode(),
-        "memory/cellar.md": b"- The cellar holds the winter apples.\n",
-    }
-    workspaces.write(tmp_path / "workspace", given)
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    first = done(tmp_path / "repo", "run")["first"]
-    assert first["largest"] == "memory/rooms.md"
-    assert first["largest_pct"] == 80
-    assert len(first["examples"]) == 3

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import foreign_memory
 import pytest
 import workspaces
-from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
 from memrepo.core.memory import Memory
 
@@ -92,18 +90,6 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-def test_an_import_taken_back_can_be_made_again(repo: Path, tmp_path: Path, format_: str) -> None:
-    where = folder(tmp_path, format_)
-    before = tree(repo)
-    commit = done(repo, "import", format_, where)["commit"]
-    after = set(memories(repo))
-    done(repo, "revert", commit, now=LATER)
-    assert tree(repo) == before
-    done(repo, "import", format_, where, now=LATER)
-    assert set(memories(repo)) == after
-
-
-@pytest.mark.parametrize("format_", FORMATS)
 def test_what_a_person_rejected_stays_out(repo: Path, tmp_path: Path, format_: str) -> None:
     where = folder(tmp_path, format_)
     done(repo, "import", format_, where)
@@ -113,32 +99,6 @@ def test_what_a_person_rejected_stays_out(repo: Path, tmp_path: Path, format_: s
     again = done(repo, "import", format_, where, now=LATER)
     assert (again["commit"], standing(repo)) == ("", still)
     assert memories(repo)[rejected.id].status == "forgotten"
-
-
-def test_what_a_person_rejected_elsewhere_is_named_and_the_rest_comes(
-    repo: Path, tmp_path: Path
-) -> None:
-    where = folder(tmp_path, "obsidian")
-    done(repo, "add", "North is up; see [greenhouse](Projects/Greenhouse.md) now.")
-    (one,) = memories(repo).values()
-    done(repo, "reject", one.id, "--reason", "wrong")
-    answer = done(repo, "import", "obsidian", where)
-    assert answer["counts"]["barred"] == 1
-    assert answer["imported"] == 2
-    assert [r[:2] for r in rules(answer)] == [("rejected-similar", "Plot map.md")]
-
-
-def test_what_an_import_brought_and_a_person_took_out_does_not_come_back(
-    repo: Path, tmp_path: Path
-) -> None:
-    where = folder(tmp_path, "obsidian")
-    done(repo, "import", "obsidian", where)
-    gone = next(m for m in memories(repo).values() if m.text("title") == "Plot map")
-    git(repo, "rm", "-q", gone.path)
-    git(repo, "commit", "-qm", "by hand", "--no-verify")
-    answer = done(repo, "import", "obsidian", where, now=LATER)
-    assert (answer["commit"], answer["counts"]["left_before"]) == ("", 1)
-    assert gone.id not in memories(repo)
 
 
 def test_a_secret_is_replaced_and_named(repo: Path, tmp_path: Path) -> None:
@@ -178,15 +138,6 @@ def test_a_path_with_nothing_of_the_format_is_a_usage_error(repo: Path, tmp_path
         answer = memrepo(repo, "import", "mem0", tmp_path / path)
         assert (answer.exit, said in answer.error["message"]) == (2, True)
     assert memrepo(repo, "import", "carrier-pigeon", tmp_path).exit == 2
-
-
-def test_a_link_is_not_followed_and_is_named(repo: Path, tmp_path: Path) -> None:
-    where = folder(tmp_path, "obsidian")
-    (tmp_path / "outside.md").write_text("Nobody asked for this.\n")
-    (where / "Linked.md").symlink_to(tmp_path / "outside.md")
-    answer = done(repo, "import", "obsidian", where)
-    assert ("source-not-a-file", "Linked.md") in [r[:2] for r in rules(answer)]
-    assert not [m for m in memories(repo).values() if "Nobody asked" in m.body]
 
 
 def test_one_file_of_mem0(repo: Path, tmp_path: Path) -> None:
@@ -371,29 +322,23 @@ def test_a_bad_line_is_named_with_its_key(
     assert len(memories(repo)) == (1 if rule == "import-record" else 2)
 
 
-def test_a_conversation_is_a_note_of_what_the_person_wrote(repo: Path, tmp_path: Path) -> None:
-    answer = done(repo, "import", "chatgpt", folder(tmp_path, "chatgpt"))
-    assert answer["counts"]["answers_passed_over"] == 1
-    found = {m.is_note: m for m in memories(repo).values()}
-    assert found[True].body == "- When do I repot the lemon tree?\n- And which soil?"
-    assert found[True].text("title") == "Repotting"
-    assert found[False].body == "Keeps a lemon tree indoors."
+def test_what_an_import_brought_and_a_person_took_out_does_not_come_back(
+    repo: Path, tmp_path: Path
+) -> None:
+    where = folder(tmp_path, "obsidian")
+    done(repo, "import", "obsidian", where)
+    gone = next(m for m in memories(repo).values() if m.text("title") == "Plot map")
+    git(repo, "rm", "-q", gone.path)
+    git(repo, "commit", "-qm", "by hand", "--no-verify")
+    answer = done(repo, "import", "obsidian", where, now=LATER)
+    assert (answer["commit"], answer["counts"]["left_before"]) == ("", 1)
+    assert gone.id not in memories(repo)
 
 
-def test_a_database_in_use_is_read_with_its_newest_rows(repo: Path, tmp_path: Path) -> None:
-    place = tmp_path / "claude-mem" / "claude-mem.db"
-    folder(tmp_path, "claude-mem")
-    with closing(sqlite3.connect(place)) as database:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute(
-            "INSERT INTO observations (type, title, narrative) VALUES ('discovery', 'Port',"
-            " 'The kiln listens on port 7001.')"
-        )
-        database.commit()
-        before = {p.name: p.read_bytes() for p in place.parent.iterdir() if p.suffix == ".db"}
-        done(repo, "import", "claude-mem", place.parent)
-        assert {name: (place.parent / name).read_bytes() for name in before} == before
-    found = {m.body: m.type for m in memories(repo).values()}
-    assert found["The kiln listens on port 7001."] == "fact"
-    assert found["The kiln queue moved to Redis."] == "decision"
-    assert found["Renamed kiln to oven.\n- Two files changed"] == "note"
+def test_a_link_is_not_followed_and_is_named(repo: Path, tmp_path: Path) -> None:
+    where = folder(tmp_path, "obsidian")
+    (tmp_path / "outside.md").write_text("Nobody asked for this.\n")
+    (where / "Linked.md").symlink_to(tmp_path / "outside.md")
+    answer = done(repo, "import", "obsidian", where)
+    assert ("source-not-a-file", "Linked.md") in [r[:2] for r in rules(answer)]
+    assert not [m for m in memories(repo).values() if "Nobody asked" in m.body]

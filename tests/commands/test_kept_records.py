@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from driving import LONG, done, git, memrepo
@@ -15,8 +13,6 @@ from hypothesis import strategies as st
 
 from memrepo.core import codec
 from memrepo.store import tree
-from memrepo.store.catalogue import catalogue_at
-from memrepo.store.tables import is_built
 
 COUNT = 64
 DO = st.sampled_from(["edit", "archive", "hand", "page", "lost page", "move", "nothing", "words"])
@@ -95,59 +91,3 @@ def test_a_run_with_the_cache_writes_the_commits_of_a_run_without(
                 (heads, {k: v for k, v in told.items() if k != "duration_s"}, dry["counts"])
             )
         assert said[0] == said[1]
-
-
-def test_a_run_reads_the_files_that_changed_and_no_others(
-    full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo = tmp_path / "repo"
-    shutil.copytree(full, repo)
-    for hour in (10, 11, 12, 13):  # until nothing is owed
-        last = done(repo, "run", now=f"2026-03-01T{hour}:00:00Z")["status"]
-    assert last == "skipped"
-    act(repo, "hand", 1)
-    read: list[str] = []
-
-    def decode(path: str, data: bytes) -> Any:
-        read.append(path)
-        return codec.decode(path, data)
-
-    monkeypatch.setattr(tree, "_DECODED", {})
-    monkeypatch.setattr(tree, "codec", SimpleNamespace(decode=decode))
-    done(repo, "run", now="2026-03-01T14:00:00Z")
-    assert 0 < len(set(read)) <= 2
-
-
-def test_what_runs_keep_is_no_index_that_a_hook_brings_up_to_date(
-    full: Path, tmp_path: Path
-) -> None:
-    repo = tmp_path / "repo"
-    shutil.copytree(full, repo)
-    place = repo / ".git" / "memrepo" / "index.sqlite3"
-    assert place.exists()
-    before = is_built(place)
-    assert memrepo(repo, "hooks", "run", "post-checkout", "a", "b", "1").exit == 0
-    assert is_built(place) == before
-    assert not is_built(tmp_path / "none")
-    done(repo, "search", "depot")
-    assert is_built(place)
-    wanted = dict.fromkeys(blobs(repo), "a.md")
-    assert catalogue_at(place).read(wanted).keys() == wanted.keys()
-
-
-def blobs(repo: Path) -> list[str]:
-    return [row.split()[2] for row in git(repo, "ls-tree", "-r", "HEAD", "memories").splitlines()]
-
-
-def test_a_page_that_a_hand_changed_is_rendered_though_it_is_known(
-    full: Path, tmp_path: Path
-) -> None:
-    repo = tmp_path / "repo"
-    shutil.copytree(full, repo)
-    done(repo, "run", now="2026-03-01T13:00:00Z")
-    page = next((repo / "views").glob("*.md"))
-    before = page.read_bytes()
-    page.write_bytes(before + b"\n- mine\n")
-    git(repo, "commit", "-qam", "by hand", "--no-verify")
-    assert done(repo, "run", now="2026-03-01T14:00:00Z")["views"] == [page.name]
-    assert page.read_bytes() == before

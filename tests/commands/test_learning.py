@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.driving import LATER, NEXT_DAY, copied, done, git, memories, memrepo, tree
+from tests.driving import LATER, NEXT_DAY, copied, done, git, memories, memrepo
 
 WHO = ("baker", "florist", "cobbler", "printer")
 BAYS = [f"Bay {n} belongs to the {who}." for n, who in enumerate(WHO, start=1)]
@@ -75,18 +75,6 @@ def test_a_line_like_three_rejected_ones_is_left_out_and_others_come(repo: Path)
     assert "ranked lower: you rejected 3 similar statements" in told
 
 
-def test_two_decisions_say_nothing(repo: Path) -> None:
-    rejected(repo, BAYS[:2])
-    assert night(repo) == {BAY, BOAT}
-    assert git(repo, "grep", "-l", "owner_", check=False) == ""
-
-
-def test_forgetting_counts_as_rejecting(repo: Path) -> None:
-    for id_ in ids(repo, BAYS[:3]):
-        done(repo, "forget", id_, now=LATER)
-    assert night(repo) == {BOAT}
-
-
 def test_nothing_is_learned_where_the_configuration_says_so(repo: Path) -> None:
     done(repo, "config", "set", "run.learn", "false")
     rejected(repo, BAYS[:3])
@@ -98,17 +86,6 @@ def test_reverting_the_decisions_takes_back_what_followed_from_them(repo: Path) 
     for commit in reversed(rejected(repo, BAYS[:3])):
         done(repo, "revert", commit, now=LATER)
     assert night(repo) == {BAY, BOAT}
-
-
-def test_the_same_decisions_give_the_same_tree(repo: Path, tmp_path: Path) -> None:
-    rejected(repo, BAYS[:3])
-    other = copied(tmp_path, tmp_path / "other")
-    assert night(repo) == night(other)
-    assert tree(repo) == tree(other)
-
-
-def test_a_full_repository_takes_only_what_is_good(full_repo: Path) -> None:
-    assert night(full_repo) == {BOAT}
 
 
 @pytest.mark.parametrize(

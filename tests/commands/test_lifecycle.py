@@ -104,30 +104,12 @@ def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> No
     assert f"Memrepo-Access: {ledger}" in git(small_repo, "log", "-1", "--format=%B")
 
 
-def test_one_move_of_many_is_taken_back_by_its_memory(small_repo: Path) -> None:
-    done(small_repo, "run", now=after(days=1))
-    first, *others = notes(small_repo)
-    assert first.text("tier") == "warm"
-    done(small_repo, "revert", first.id, now=after(days=1, hours=1))
-    back, *rest = notes(small_repo)
-    assert (back.id, back.text("tier")) == (first.id, "")
-    assert rest == others
-
-
 @pytest.mark.parametrize("days", [0, 1, 20])
 def test_a_second_run_at_the_same_moment_changes_nothing(small_repo: Path, days: int) -> None:
     done(small_repo, "run", now=after(days=days))
     before = standing(small_repo)
     assert done(small_repo, "run", now=after(days=days))["status"] == "skipped"
     assert standing(small_repo) == before
-
-
-def test_a_day_on_which_nothing_moved_makes_no_commit(small_repo: Path) -> None:
-    done(small_repo, "run", now=after(days=1))
-    head = git(small_repo, "rev-parse", "HEAD")
-    for day in range(2, 7):
-        assert done(small_repo, "run", now=after(days=day))["status"] == "skipped"
-    assert git(small_repo, "rev-parse", "HEAD") == head
 
 
 def test_a_dry_run_counts_what_the_run_then_does_and_keeps_no_ledger(small_repo: Path) -> None:
@@ -138,17 +120,6 @@ def test_a_dry_run_counts_what_the_run_then_does_and_keeps_no_ledger(small_repo:
     assert standing(small_repo) == before
     assert dry["counts"] == done(small_repo, "run", now=after(days=31))["counts"]
     assert dry["counts"]["archived"] > 0
-
-
-def test_age_alone_is_no_matter_for_the_interlock(small_repo: Path) -> None:
-    classic(small_repo)
-    for number in range(30):
-        added(small_repo, f"The shed number {number} is locked.")
-    ran = done(small_repo, "run", "--max-change-pct", "0", now=after(days=40))
-    assert ran["status"] == "ok"
-    assert ran["counts"]["archived"] == 20
-    assert done(small_repo, "run", now=after(days=40))["status"] == "skipped"
-    assert done(small_repo, "run", now=after(days=40, seconds=1))["counts"]["archived"] > 5
 
 
 def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> None:
@@ -169,12 +140,6 @@ def test_a_prune_that_a_person_took_back_is_not_done_again(small_repo: Path) -> 
     assert id_ in memories(small_repo)
 
 
-def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
-    before = moves(small_repo)
-    memrepo(small_repo, "run", "--mode", "reconciliation", now=after(days=40))
-    assert moves(small_repo) == before
-
-
 # -- hot cache -----------------------------------------------------------------------------------
 
 
@@ -191,14 +156,6 @@ def test_a_single_write_that_touches_a_hot_memory_carries_its_page(cold_repo: Pa
     assert "←" not in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     assert memories(cold_repo)[id_].fields["hot"].until == parse_time(NOW)
     assert_sound(cold_repo)
-
-
-def test_undoing_a_promotion_takes_the_page_along(cold_repo: Path) -> None:
-    id_ = added(cold_repo, "The gate opens at six.")
-    done(cold_repo, "promote", id_)
-    done(cold_repo, "revert", "HEAD")
-    assert not (cold_repo / "MEMORY.md").exists()
-    assert "hot" not in memories(cold_repo)[id_].fields
 
 
 @pytest.mark.parametrize("committed", [True, False])
@@ -233,29 +190,6 @@ def test_three_sessions_promote_and_three_more_demote(
     assert "←" not in (repo / "MEMORY.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("flags", [[], ["--critical"]])
-def test_promoting_twice_changes_nothing(small_repo: Path, flags: list[str]) -> None:
-    id_ = claim(small_repo).id
-    done(small_repo, "promote", id_, *flags)
-    assert "unchanged" in done(small_repo, "promote", id_, *flags)
-    if flags:
-        done(small_repo, "demote", id_)
-        assert not memories(small_repo)[id_].flag("critical")
-    assert "unchanged" in done(small_repo, "demote", id_) or not flags
-
-
-def test_a_note_has_no_place_on_the_hot_cache(small_repo: Path) -> None:
-    answer = memrepo(small_repo, "promote", notes(small_repo)[0].id)
-    assert answer.exit == 2
-    assert "not a note" in answer.error["message"]
-
-
-def test_a_critical_memory_is_hot_after_the_next_run(small_repo: Path) -> None:
-    id_ = added(small_repo, "My name is Vera.", "--critical", "--type", "identity")
-    done(small_repo, "run", now=after(minutes=1))
-    assert memories(small_repo)[id_].fields["hot"].reason == "critical"
-
-
 # -- sessions ------------------------------------------------------------------------------------
 
 
@@ -274,15 +208,6 @@ def test_a_session_starts_with_what_is_hot_in_a_fence(cold_repo: Path) -> None:
     assert files(cold_repo) == before
     shared = done(cold_repo, "session", "start", "--audience", "shared")
     assert shared["hot"] == []
-
-
-def test_the_newest_note_comes_first_and_one_that_was_read_before_it(small_repo: Path) -> None:
-    told = {n.id: max(s.captured for s in n.sources) for n in notes(small_repo)}
-    found = done(small_repo, "session", "start")["notes"]
-    assert [told[id_] for id_ in found] == sorted(told.values(), reverse=True)
-    done(small_repo, "show", found[-1], now=after(minutes=1))
-    again = done(small_repo, "session", "start", now=after(minutes=2))["notes"]
-    assert again == [found[-1], *found[:-1]]
 
 
 def test_a_context_keeps_to_its_budget(small_repo: Path) -> None:
@@ -309,69 +234,6 @@ def test_all_that_a_session_s_start_prints_is_within_its_budget(
     assert ("did not fit" in printed) == bool(found["left_out"])
 
 
-def test_a_note_that_does_not_fit_is_there_with_its_gist(small_repo: Path) -> None:
-    day = "\n".join(f"- Tray {n} was put on shelf {n} of the cold store." for n in range(60))
-    id_ = done(small_repo, "add", day, "--type", "note", "--title", "Trays")["id"]
-    context = done(small_repo, "session", "start", "--max-tokens", "300")["context"]
-    (line,) = [line for line in context.splitlines() if id_ in line]
-    assert line.startswith("note Trays (")
-    assert "its gist: Tray 0 was put on shelf 0" in line
-    whole = done(small_repo, "session", "start", "--max-tokens", "9000")["context"]
-    assert "its gist" not in whole
-    assert "Tray 59" in whole
-
-
-def test_a_session_shows_no_note_of_a_word_or_two(small_repo: Path) -> None:
-    notes = [("HEARTBEAT_OK", False), ("Tray 4 was moved to the cold store.", True)]
-    for body, shown in notes:
-        id_ = done(small_repo, "add", body, "--type", "note", "--title", "Day")["id"]
-        assert (id_ in done(small_repo, "session", "show")["notes"]) is shown
-
-
-def test_of_the_notes_of_a_day_a_few_come_before_what_another_day_holds(tmp_path: Path) -> None:
-    folder = tmp_path / "space" / "memory"
-    folder.mkdir(parents=True)
-    said = [f"## 1{n}:00\n\nTray {n} lies on shelf {n}{n}.\n" for n in range(6)]
-    (folder / "2026-02-20.md").write_text(
-        "# Day\n\nThe **oven** of the bakery was mended on Friday.\n"
-    )
-    (folder / "2026-02-21.md").write_text("# Day\n\n" + "\n".join(said))
-    done(tmp_path, "init", tmp_path / "repo", "--from", tmp_path / "space")
-    done(tmp_path / "repo", "run", now="2026-02-22T09:00:00Z")
-    shown = done(tmp_path / "repo", "session", "show", now="2026-02-22T10:00:00Z")["context"]
-    places = [
-        shown.find(words) for words in ("Tray 5", "Tray 4", "mended on Friday", "Tray 3", "Tray 0")
-    ]
-    assert places[:4] == sorted(places[:4]), shown
-    assert min(places[:4]) > 0 > places[4]
-
-
-def test_showing_a_session_begins_none(small_repo: Path) -> None:
-    done(small_repo, "session", "show")  # what is worked out is kept
-    before = files(small_repo, git_too=True)
-    shown = done(small_repo, "session", "show", now=after(minutes=1))
-    assert files(small_repo, git_too=True) == before
-    assert shown["context"] == done(small_repo, "session", "start", now=after(minutes=1))["context"]
-
-
-def test_an_end_keeps_what_was_counted(small_repo: Path) -> None:
-    assert done(small_repo, "session", "end")["ledger"] == ""
-    done(small_repo, "session", "start", "--id", "chat")
-    done(small_repo, "show", claim(small_repo).id)
-    tip = done(small_repo, "session", "end")["ledger"]
-    assert tip == git(small_repo, "rev-parse", REF).strip()
-
-
-def test_a_refresh_moves_notes_and_begins_anew(small_repo: Path) -> None:
-    dry = done(small_repo, "session", "refresh", "--dry-run", now=after(hours=4))
-    before = git(small_repo, "rev-parse", "HEAD")
-    found = done(small_repo, "session", "refresh", now=after(hours=4))
-    assert len(found["moves"]) == len(notes(small_repo)) == len(dry["moves"])
-    assert git(small_repo, "rev-parse", "HEAD") != before
-    assert found["notes"] == []
-    assert done(small_repo, "session", "refresh", now=after(hours=4))["moves"] == []
-
-
 # -- recall --------------------------------------------------------------------------------------
 
 
@@ -386,14 +248,6 @@ def test_recall_is_silent_about_what_is_over_and_status_expired_finds_it(
     (hit,) = done(small_repo, "search", "zebra", "--status", "expired", now=late)["hits"]
     assert (hit["id"], hit["expired"]) == (id_, True)
     assert done(small_repo, "search", "zebra", "--status", "expired", now=now)["hits"] == []
-
-
-def test_what_is_over_does_not_crowd_out_what_holds(small_repo: Path) -> None:
-    for number in range(5):
-        added(small_repo, f"zebra zebra zebra {number}", "--class", "ephemeral")
-    id_ = added(small_repo, "A zebra and many other animals live in the park over there.")
-    (hit,) = done(small_repo, "search", "zebra", "-k", "1", now=after(days=1))["hits"]
-    assert hit["id"] == id_
 
 
 def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
@@ -504,21 +358,6 @@ def test_a_layered_search_stops_at_the_first_tier_that_answers(small_repo: Path)
     assert done(small_repo, "show", old, now=after(days=8))["derived"]["tier"] == "hot"
 
 
-def test_more_than_three_hits_are_not_read(small_repo: Path) -> None:
-    for number in range(4):
-        noted(small_repo, f"The zebra crossing number {number}.")
-    found = done(small_repo, "search", "--layered", "zebra crossing")
-    assert (found["too_many"], found["count"], found["hits"]) == (True, 4, [])
-    said = memrepo(small_repo, "search", "--layered", "zebra", "crossing", as_json=False).out
-    assert "use narrower words" in said
-    assert not (small_repo / ".git" / "memrepo" / "access.jsonl").exists()
-
-
-def test_nothing_found_names_the_three_reasons(small_repo: Path) -> None:
-    said = memrepo(small_repo, "search", "--layered", "zebra", "crossing", as_json=False).out
-    assert len([line for line in said.splitlines() if line.startswith("- ")]) == 3
-
-
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -534,15 +373,6 @@ def test_a_layered_search_takes_two_to_five_words_that_say_something(
     assert memrepo(small_repo, "search", "--layered", *words).exit == code
 
 
-@pytest.mark.parametrize(
-    "option", ["--type=fact", "--status=archived", "--at=HEAD", "--valid-at=2026-03-01"]
-)
-def test_what_a_layered_search_cannot_heed_is_refused(small_repo: Path, option: str) -> None:
-    refused = memrepo(small_repo, "search", "--layered", "zebra", "crossing", option)
-    assert refused.exit == 2
-    assert option.partition("=")[0] in refused.error["message"]
-
-
 def test_a_layered_search_heeds_tags_forms_of_words_and_its_bound(small_repo: Path) -> None:
     mine = added(small_repo, "The zebra crossing is closed.", "--type", "note", "--tag", "road")
     noted(small_repo, "Zebras were crossing the river.")
@@ -555,35 +385,6 @@ def test_a_layered_search_heeds_tags_forms_of_words_and_its_bound(small_repo: Pa
     said = memrepo(small_repo, *argv, "--max-tokens", "2", as_json=False).out
     assert "tier hot" in said
     assert "1 hit is omitted: the limit is 2 tokens" in said
-
-
-def test_a_layered_search_looks_at_every_note_that_holds_the_words(small_repo: Path) -> None:
-    far = noted(small_repo, "The zebra crossing" + " and another matter" * 200 + " is Ruth's.")
-    found = done(small_repo, "search", "--layered", "zebra", "ruth")
-    assert [h["id"] for h in found["hits"]] == [far]
-
-
-def test_nothing_found_says_what_else_holds_the_words(small_repo: Path) -> None:
-    noted(small_repo, "The zebra is fed.")
-    added(small_repo, "The zebra crossing is closed.")
-    found = done(small_repo, "search", "--layered", "zebra", "crossing")
-    assert (found["hits"], found["partly"], found["others"]) == ([], 1, 1)
-    said = memrepo(small_repo, "search", "--layered", "zebra", "crossing", as_json=False).out
-    assert said.endswith(
-        "1 note holds some of the words (`memrepo search --type note`)\n"
-        "1 other memory holds them all (`memrepo search`)\n"
-    )
-
-
-def test_what_a_forgotten_note_superseded_stays_behind_it(small_repo: Path) -> None:
-    old = noted(small_repo, "The zebra crossing is closed.")
-    new = done(small_repo, "supersede", old, "The zebra crossing is open.")["id"]
-    done(small_repo, "show", old, now=after(days=14))
-    both = ("--status", "active", "--status", "superseded", "--no-touch")
-    found = done(small_repo, "search", "zebra", "crossing", *both, now=after(days=15))["hits"]
-    tiers = {hit["id"]: hit["tier"] for hit in found}
-    assert (tiers[old], tiers[new]) == ("warm", "forgotten")
-    assert list(tiers) == [new, old]
 
 
 def test_a_forgotten_note_that_is_found_is_recovered(small_repo: Path) -> None:
@@ -607,29 +408,6 @@ def test_health_is_the_snapshot_and_exits_one_when_something_waits(cold_repo: Pa
     late = memrepo(cold_repo, "health", now=after(days=181))
     assert late.exit == 1
     assert late.data["review"]
-
-
-def test_growing_older_is_no_edit_that_stands_in_the_way_of_undoing_a_run(
-    small_repo: Path,
-) -> None:
-    run = done(small_repo, "runs")["runs"][0]["run"]
-    done(small_repo, "run", now=after(days=8))
-    assert {n.text("tier") for n in notes(small_repo)} == {"gist"}
-    done(small_repo, "revert", run, now=after(days=8))
-    assert memories(small_repo) == {}
-    assert_sound(small_repo)
-
-
-def test_our_own_page_is_never_ingested(tmp_path: Path) -> None:
-    (tmp_path / "agent").mkdir()
-    repo = tmp_path / "agent"
-    (repo / "PROCEDURES.md").write_text("# P\n\n## Pump\n\n1. Open the valve.\n", encoding="utf-8")
-    done(repo, "init")
-    done(repo, "run")
-    done(repo, "promote", claim(repo).id)
-    assert (repo / "MEMORY.md").exists()
-    assert done(repo, "run", now=after(minutes=1))["status"] == "skipped"
-    assert not (repo / "sources" / "MEMORY.md").exists()
 
 
 # -- directives ------------------------------------------------------------------------------------
@@ -662,35 +440,6 @@ def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path)
     assert_sound(small_repo)
 
 
-def test_a_restore_by_directive_counts_as_one_retrieval(small_repo: Path) -> None:
-    classic(small_repo)
-    id_ = added(small_repo, "The zebra crossing is closed.")
-    memory = memories(small_repo)[id_]
-    done(small_repo, "run", now=after(days=31))
-    assert memories(small_repo)[memory.id].status == "archived"
-    told(small_repo, f"[[restore:{memory.layer}:{memory.slug}]]", now=after(days=32))
-    assert memories(small_repo)[memory.id].status == "active"
-    done(small_repo, "run", now=after(days=33))
-    assert memories(small_repo)[memory.id].status == "active"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[[pin:a:b]]",
-        "\r\n\t[[ pin : a : b ]]\r\n",
-        "```\ncode\n```\r\n[[pin:a:b]]\n```\nmore",
-        "a ` tick, [[pin:a:b]], no code",
-        "```code``` [[pin:a:b]] `x`",
-        "    [[pin:a:b]]",
-        "~~~\r\ncode\r\n~~~\r\n[[pin:a:b]]\r\n",
-    ],
-)
-def test_a_directive_counts_wherever_it_is_said_and_not_shown(small_repo: Path, text: str) -> None:
-    (row,) = told(small_repo, text)["applied"]  # type: ignore[misc]
-    assert (row["directive"], row["said"]) == ("pin:a:b", "names no memory")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -709,3 +458,30 @@ def test_a_directive_counts_wherever_it_is_said_and_not_shown(small_repo: Path, 
 )
 def test_what_is_no_directive_is_text(small_repo: Path, text: str) -> None:
     assert told(small_repo, text)["applied"] == []
+
+
+def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:
+    before = moves(small_repo)
+    memrepo(small_repo, "run", "--mode", "reconciliation", now=after(days=40))
+    assert moves(small_repo) == before
+
+
+@pytest.mark.parametrize(
+    "option", ["--type=fact", "--status=archived", "--at=HEAD", "--valid-at=2026-03-01"]
+)
+def test_what_a_layered_search_cannot_heed_is_refused(small_repo: Path, option: str) -> None:
+    refused = memrepo(small_repo, "search", "--layered", "zebra", "crossing", option)
+    assert refused.exit == 2
+    assert option.partition("=")[0] in refused.error["message"]
+
+
+def test_our_own_page_is_never_ingested(tmp_path: Path) -> None:
+    (tmp_path / "agent").mkdir()
+    repo = tmp_path / "agent"
+    (repo / "PROCEDURES.md").write_text("# P\n\n## Pump\n\n1. Open the valve.\n", encoding="utf-8")
+    done(repo, "init")
+    done(repo, "run")
+    done(repo, "promote", claim(repo).id)
+    assert (repo / "MEMORY.md").exists()
+    assert done(repo, "run", now=after(minutes=1))["status"] == "skipped"
+    assert not (repo / "sources" / "MEMORY.md").exists()

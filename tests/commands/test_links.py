@@ -58,16 +58,6 @@ def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:
     assert linked(repo) == []
 
 
-def test_runs_make_no_links_where_the_configuration_says_so(tmp_path: Path) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo, "--from", workspace(tmp_path))
-    config = repo / "memrepo.toml"
-    config.write_text(f"{config.read_text('utf-8')}\n[links]\nexpand = false\n", encoding="utf-8")
-    done(repo, "run")
-    assert len(memories(repo)) == 2
-    assert linked(repo) == []
-
-
 def test_add_names_what_is_alike_and_links_nothing(tmp_path: Path) -> None:
     repo = two_linked(tmp_path)
     before = linked(repo)
@@ -89,26 +79,6 @@ def test_the_page_is_written_and_an_odd_file_is_not_overwritten(tmp_path: Path) 
     assert memrepo(repo, "graph", "--html", page).exit == 2
     assert memrepo(repo, "graph", "--html", "-").exit == 2
     assert memrepo(repo, "graph", "--html", "-", as_json=False).out.startswith("<!doctype html>")
-
-
-def test_a_wikilink_by_hand_is_a_reference(tmp_path: Path) -> None:
-    repo = two_linked(tmp_path)
-    target = linked(repo)[0][0]
-    new = done(repo, "add", f"Look at [[{target}]] first.")["id"]
-    rows = done(repo, "related", new)["related"]
-    assert [(r["id"], r["type"], r["in_body"]) for r in rows] == [(target, "references", True)]
-    assert "links" not in memories(repo)[new].fields
-
-
-def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
-    old = done(repo, "add", "The stall is shut in July.")["id"]
-    new = done(repo, "supersede", old, "The stall is shut in August.")["id"]
-    for one, other, way in ((new, old, "to"), (old, new, "from")):
-        (row,) = done(repo, "related", one)["related"]
-        assert (row["id"], row["type"], row["way"]) == (other, "supersedes", way)
-    assert "supersedes it" in memrepo(repo, "related", old, as_json=False).out
 
 
 def test_a_hook_names_what_still_refers_to_a_deleted_memory(tmp_path: Path) -> None:

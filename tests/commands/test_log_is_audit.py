@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import workspaces
 from driving import begin, done, git, memories, memrepo, operations, subjects
-from purging import purged
 
 PERSON = "Test Person <person@example.org>"
 RUN = "memrepo run <run@memrepo.invalid>"
@@ -164,16 +163,6 @@ def test_a_bulk_commit_lists_its_memories_by_file(small: Path) -> None:
     assert "- " + message.splitlines()[0] in merge
 
 
-def test_a_long_list_is_bounded(tmp_path: Path) -> None:
-    text = "".join(f"- The locker {n} belongs to the choir number {n}.\n" for n in range(60))
-    base = workspaces.write(tmp_path / "workspace", {"MEMORY.md": b"# Lockers\n\n" + text.encode()})
-    repo = begin(tmp_path, base)
-    message = git(repo, "log", "-1", "--format=%B", "--grep=^Add .* from MEMORY.md$")
-    count = int(message.split()[1])
-    assert count > 10
-    assert f"- and {count - 10} more" in message.splitlines()
-
-
 def test_three_nights_give_reasons(small: Path) -> None:
     for day in (1, 2, 3):
         workspaces.growing(small.parent / "workspace", day)
@@ -193,33 +182,3 @@ def test_reading_makes_no_commit(small: Path) -> None:
         memrepo(small, *argv, now=LATER)
     assert git(small, "rev-parse", "HEAD") == before
     assert git(small, "status", "--porcelain") == ""
-
-
-def test_a_purge_takes_the_old_words_of_a_supersession(repo: Path) -> None:
-    old = str(done(repo, "add", "Bea pays with card Alpenglow")["id"])
-    done(repo, "supersede", old, "Bea pays with card Birchwood")
-    done(repo, "undo")
-    done(repo, "edit", old, "--set", "tags=x")
-    said = git(repo, "log", "--format=%B")
-    assert "Supersede: Bea pays with card Birchwood (was: card Alpenglow)" in said
-    purged(repo, "Bea pays with card Alpenglow")
-    assert "Alpenglow" not in git(repo, "log", "--all", "--format=%B")
-    assert "(was: (purged))" in git(repo, "log", "--format=%B")
-
-
-def landed(repo: Path) -> str:
-    checks = memrepo(repo, "doctor", now=LATER).data["checks"]
-    return next(str(check["message"]) for check in checks if check["name"] == "runs")
-
-
-def test_a_discard_of_an_older_history_is_read_as_before(small: Path) -> None:
-    workspaces.growing(small.parent / "workspace", 1)
-    held = memrepo(small, "run", "--mode", "reconciliation", now=LATER)
-    assert held.exit == 3
-    run = done(small, "discard", now=LATER)["run"]
-    assert subjects(small)[0] == f"Discard run {run}"
-    assert landed(small).startswith("1 run in effect")
-    message = last(small, "%B").replace(f"Discard run {run}", f"run: {run}: refused")
-    old = "".join(line for line in message.splitlines(keepends=True) if "Discards" not in line)
-    git(small, "commit", "-q", "--amend", "--no-verify", "-m", old)
-    assert landed(small).startswith("1 run in effect")

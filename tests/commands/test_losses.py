@@ -64,16 +64,6 @@ def test_a_page_that_somebody_deleted_is_told_and_put_back(repo: Path) -> None:
     assert checked(repo, "pages")["ok"]
 
 
-def test_a_page_whose_deletion_was_committed_is_written_by_the_next_run(repo: Path) -> None:
-    before = files(repo)
-    git(repo, "rm", "-qr", "MEMORY.md", "views")
-    git(repo, "commit", "-qm", "away", "--no-verify")
-    assert checked(repo, "pages")["ok"]
-    done(repo, "run", now=NEXT_WEEK)
-    assert (repo / "MEMORY.md").read_bytes() == before["MEMORY.md"]
-    assert {p.name for p in (repo / "views").iterdir()} >= {"LTMEMORY.md"}
-
-
 def test_a_view_that_a_hand_changed_is_told_before_it_is_committed(repo: Path) -> None:
     with (repo / "views" / "LTMEMORY.md").open("a", encoding="utf-8") as page:
         page.write("By hand.\n")
@@ -96,13 +86,3 @@ def test_a_ledger_that_lost_its_ref_is_told_and_put_back(repo: Path) -> None:
     git(repo, "merge-base", "--is-ancestor", tip, REF)
     assert checked(repo, "ledger")["ok"]
     assert done(repo, "run", now=NEXT_WEEK).get("warnings", []) == []
-
-
-def test_a_clone_without_the_ledger_says_so(repo: Path, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "-q", f"file://{repo}", "other")
-    other = tmp_path / "other"
-    assert "`memrepo sync` brings it" in str(checked(other, "ledger", "--fix")["message"])
-    ran = done(other, "run", now=NEXT_WEEK)
-    assert [w["rule"] for w in ran["warnings"]] == ["ledger-behind"]
-    git(other, "fetch", "-q", "origin", f"{REF}:{REF}")
-    assert checked(other, "ledger")["ok"]

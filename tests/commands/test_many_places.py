@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from driving import begin, done, git, memories, memrepo
 
-from memrepo.actions.run import known
-from memrepo.actions.work import Call
-from memrepo.core import memory as places
 from memrepo.core.memory import MAX_LISTED, Memory
-from memrepo.faces.mcp.tools import DEFAULT, answer
 
 LINE = "The barn door is painted green."
 
@@ -87,21 +82,6 @@ def test_a_night_with_more_places_raises_the_count_in_one_change(repo: Path) -> 
     assert (commits(repo), told(repo)) == (head, after)
 
 
-def test_a_reconciliation_counts_nothing_twice(repo: Path) -> None:
-    before = told(repo)
-    done(repo, "run", "--mode", "reconciliation", now=night(2))
-    assert told(repo) == before
-
-
-def test_a_line_under_another_heading_of_its_file_is_no_new_place(repo: Path) -> None:
-    unlisted = next(
-        n for n in range(120) if f"sources/memory/part-{n:03}.md" not in told(repo).files
-    )
-    page(repo.parent, unlisted).write_text(f"# Another part\n\n## Doors\n\n- {LINE}\n")
-    done(repo, "run", now=night(2))
-    assert count(told(repo)) == 120
-
-
 def test_half_of_the_listed_places_gone_changes_nothing(repo: Path) -> None:
     before = told(repo)
     write(repo.parent, range(25), line="")
@@ -134,33 +114,6 @@ def test_a_memory_whose_last_place_is_gone_is_retired(repo: Path) -> None:
     assert listed
 
 
-@pytest.mark.parametrize("last", [0, 60, 119])
-def test_the_last_of_all_places_may_go_at_any_time(repo: Path, last: int) -> None:
-    write(repo.parent, (n for n in range(120) if n != last), line="")
-    done(repo, "run", now=night(2))
-    assert told(repo).status == "active"
-    write(repo.parent, [last], line="")
-    done(repo, "run", now=night(3))
-    assert told(repo).standing == "retire_candidate"
-    write(repo.parent, [last])
-    done(repo, "run", now=night(4))
-    assert (told(repo).status, told(repo).standing) == ("active", "resolved")
-
-
-def test_a_line_that_leaves_its_listed_places_and_comes_to_another_is_listed_there(
-    repo: Path,
-) -> None:
-    write(repo.parent, range(120), line="")
-    write(repo.parent, [500])
-    done(repo, "run", now=night(2))
-    after = told(repo)
-    assert (after.status, count(after)) == ("active", 121)
-    assert standing_places(repo, after) == ["sources/memory/part-500.md"]
-    write(repo.parent, [500], line="")
-    done(repo, "run", now=night(3))
-    assert told(repo).standing == "retire_candidate"
-
-
 def test_a_line_edited_in_all_its_places_is_reworded(repo: Path) -> None:
     before = told(repo)
     write(repo.parent, range(120), line="The barn door is painted green and white.")
@@ -170,26 +123,6 @@ def test_a_line_edited_in_all_its_places_is_reworded(repo: Path) -> None:
     assert (len(after.sources), count(after)) == (MAX_LISTED, 120)
 
 
-def test_a_line_edited_in_its_listed_places_alone_still_stands(repo: Path) -> None:
-    before = told(repo)
-    gone = [int(f[-6:-3]) for f in before.files]
-    write(repo.parent, gone, line="The barn door is painted green and white.")
-    done(repo, "run", now=night(2))
-    after = memories(repo)[before.id]
-    assert (after.body, after.status) == (before.body, "active")
-    assert standing_places(repo, after)
-
-
-def test_a_reword_in_few_places_drops_the_count(repo: Path) -> None:
-    before = told(repo)
-    write(repo.parent, range(1, 120), line="")
-    write(repo.parent, [0], line="The barn door is painted green and white.")
-    done(repo, "run", now=night(2))
-    after = memories(repo)[before.id]
-    assert (after.body, count(after)) == ("The barn door is painted green and white.", None)
-    assert len(after.sources) == 1
-
-
 def test_a_night_taken_back_takes_its_count_back(repo: Path) -> None:
     before = told(repo)
     write(repo.parent, range(120, 200))
@@ -197,62 +130,6 @@ def test_a_night_taken_back_takes_its_count_back(repo: Path) -> None:
     assert count(told(repo)) == 200
     done(repo, "revert", run, now=night(3))
     assert told(repo).fields == before.fields
-
-
-def test_a_night_taken_back_keeps_what_came_after_it(repo: Path) -> None:
-    id_ = told(repo).id
-    write(repo.parent, range(120, 160))
-    run = done(repo, "run", now=night(2))["run"]
-    done(repo, "pin", id_, now=night(2))
-    write(repo.parent, range(160, 200))
-    done(repo, "run", now=night(3))
-    done(repo, "revert", run, now=night(4))
-    after = told(repo)
-    assert (after.id, after.status, after.flag("pinned")) == (id_, "active", True)
-    assert count(after) == 200
-    assert done(repo, "check")["problems"] == []
-    write(repo.parent, range(200), line="")
-    done(repo, "run", "--force", now=night(5))
-    assert told(repo).standing == "retire_candidate"
-
-
-def test_a_memory_that_lists_more_lists_fewer_when_it_is_met_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path, range(120))
-    with monkeypatch.context() as before:
-        for module in (places, known):
-            before.setattr(module, "MAX_LISTED", 10_000)
-        repo = begin(tmp_path, tmp_path / "workspace")
-    memory = told(repo)
-    assert (len(memory.sources), count(memory)) == (120, None)
-    write(tmp_path, range(20), line="")
-    done(repo, "run", now=night(2))
-    assert told(repo) == memory
-    write(tmp_path, [120])
-    done(repo, "run", now=night(3))
-    after = told(repo)
-    assert (len(after.sources), count(after), after.first) == (MAX_LISTED, 121, memory.first)
-
-
-def test_what_is_left_out_of_a_waiting_run_is_taken_in_again_from_all_its_places(
-    tmp_path: Path,
-) -> None:
-    own = tmp_path / "workspace" / "MEMORY.md"
-    own.parent.mkdir()
-    lines = [f"- The server number {n} keeps the archive of year {1990 + n}." for n in range(20)]
-    own.write_text("\n".join(["# Servers", "", *lines, ""]))
-    repo = begin(tmp_path, tmp_path / "workspace")
-    write(tmp_path, range(120))
-    own.write_text("\n".join(["# Servers", "", *lines[:8], ""]))
-    assert memrepo(repo, "run", "--mode", "reconciliation", now=night(2)).exit == 3
-    (added,) = (c for c in done(repo, "diff")["changes"] if c["op"] == "added")
-    taken = done(repo, "accept", "--except", added["id"], now=night(2))
-    assert added["id"] in taken["offered"]
-    again = memrepo(repo, "run", now=night(3))
-    assert (again.exit, again.data["counts"]["units"]) == (3, 120)
-    done(repo, "accept", now=night(3))
-    assert (len(told(repo).sources), count(told(repo))) == (MAX_LISTED, 120)
 
 
 def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
@@ -265,23 +142,3 @@ def test_every_face_tells_how_many_places_there_are(repo: Path) -> None:
     (hit,) = done(repo, "search", "barn", "door")["hits"]
     assert (len(hit["sources"]), hit["source_count"]) == (MAX_LISTED, 120)
     assert "and 117 more places" in memrepo(repo, "search", "barn", "door", as_json=False).out
-
-
-@pytest.mark.parametrize(
-    ("form", "told_so"), [("jsonl", '"source_count": 120'), ("okf", "source_count: 120")]
-)
-def test_an_export_tells_how_many_places_there_are(repo: Path, form: str, told_so: str) -> None:
-    target = repo.parent / "out"
-    done(repo, "export", form, target)
-    texts = [path.read_text() for path in target.rglob("*") if path.is_file()]
-    assert any(told_so in text for text in texts)
-
-
-def test_the_tools_of_an_agent_tell_how_many_places_there_are(repo: Path) -> None:
-    call = Call(where=repo, now=datetime(2026, 3, 2, tzinfo=UTC))
-    tools = {tool.name: tool for tool in DEFAULT}
-    found = answer(call, tools["memory_search"], {"query": "barn door"}, "test")
-    opened = answer(call, tools["memory_get"], {"id": told(repo).id}, "test")
-    assert "'source_count': 120" in str(found.data)
-    assert "'source_count': 120" in str(opened.data)
-    assert "and 115 more places" in opened.text

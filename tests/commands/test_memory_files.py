@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from driving import LATER, NEXT_DAY, assert_sound, begin, done, git, memories, memrepo
 
-from memrepo.policies import claims
-
 MEMORY = """\
 # Memory
 
@@ -60,20 +58,6 @@ def test_a_file_is_named_in_the_script_of_its_words(repo: Path) -> None:
     memory = next(m for m in memories(repo).values() if "星期三" in m.body and not m.is_note)
     (source,) = memory.sources
     assert (source.captured, source.captured_from) == ("2026-02-14", "file")
-
-
-def test_no_header_is_long(repo: Path) -> None:
-    for memory in memories(repo).values():
-        header = (repo / memory.path).read_text().split("---\n")[1].splitlines()
-        assert len(header) <= 10
-        assert all(len(line) <= 80 for line in header)
-
-
-def test_what_judged_it_is_told_of_the_run(repo: Path) -> None:
-    id_ = done(repo, "search", "kiln")["hits"][0]["id"]
-    told = done(repo, "why", id_)
-    assert told["scores"]["route_fitness"] == 1.0
-    assert [j["disposition"] for j in told["judgements"]] == ["new_claim"]
 
 
 def test_lines_that_left_a_source_are_quoted_from_the_version_that_had_them(repo: Path) -> None:
@@ -153,17 +137,3 @@ def test_a_wrong_source_is_told_with_its_line(repo: Path) -> None:
     (problem,) = (p for p in told.data["problems"] if p["severity"] == "error")
     assert problem["line"] == path.read_text().split("\n").index('  - "MEMORY.md:9-4"') + 1
     assert "expected a place such as MEMORY.md:35" in problem["message"]
-
-
-def test_a_full_folder_gets_folders_below_it(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claims, "CROWD", 2)
-    added = done(repo, "add", "The clay comes from the river bank.", now=LATER)
-    assert added["path"].startswith("memories/knowledge/2026-03/")
-    source = repo.parent / "workspace" / "MEMORY.md"
-    source.write_text(
-        source.read_text() + "\n## Shop\n- Never fire the kiln while the shop is open\n"
-    )
-    done(repo, "run", now=LATER)
-    assert (
-        path_of(repo, "while the shop").parent.parent == repo / "memories" / "knowledge" / "undated"
-    )

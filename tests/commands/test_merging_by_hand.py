@@ -134,18 +134,6 @@ def test_a_merge_is_settled_once_whichever_clone_looks_next(repo: Path) -> None:
     assert len([op for op in operations(repo) if op == "sync"]) == 1
 
 
-def test_what_came_after_the_merge_stays(repo: Path) -> None:
-    other = clone(repo, set_up=False)
-    done(repo, "pin", named(repo, "coffee"))
-    edit(other, "coffee", "nine", "eight")
-    pull(other)
-    git(other, "commit", "-qam", "merged by hand")
-    edit(other, "coffee", "eight", "half past eight")
-    done(other, "confirm", named(other, "tea"), now=LATER)
-    memory = memories(other)[named(other, "coffee")]
-    assert (memory.body, memory.fields["pinned"]) == ("Coffee is served at half past eight", True)
-
-
 def test_a_resolution_in_a_persons_words_stands(repo: Path) -> None:
     other = clone(repo, set_up=False)
     id_ = named(repo, "coffee")
@@ -162,86 +150,6 @@ def test_a_resolution_in_a_persons_words_stands(repo: Path) -> None:
     assert memory.fields["pinned"] is True
 
 
-def test_an_edit_and_a_removal_end_in_the_edit(repo: Path) -> None:
-    other = clone(repo)
-    id_ = named(repo, "coffee")
-    git(repo, "rm", "-q", str(file_of(repo, "coffee").relative_to(repo)))
-    git(repo, "commit", "-qm", "gone")
-    edit(other, "coffee", "nine", "eight")
-    assert pull(other) > 0
-    git(other, "rm", "-q", str(file_of(other, "coffee").relative_to(other)))
-    git(other, "commit", "-qm", "merged: theirs")
-    assert id_ not in memories(other)
-    assert done(other, "status")["unsettled"][0]["what"] == ["1 memory"]
-    done(other, "add", "next", now=LATER)
-    assert memories(other)[id_].body == "Coffee is served at eight"
-
-
-def test_a_pin_does_not_follow_a_move_onto_another_memory(repo: Path) -> None:
-    """Both files look alike: rename detection would take one for the other."""
-    other = clone(repo)
-    coffee, tea = named(repo, "coffee"), named(repo, "tea")
-    done(repo, "pin", coffee)
-    moved = file_of(other, "coffee")
-    (other / "memories/skills/2026-03").mkdir(parents=True)
-    git(other, "mv", str(moved.relative_to(other)), "memories/skills/2026-03/" + moved.name)
-    git(other, "commit", "-qm", "moved")
-    pull(other)
-    for path in git(other, "diff", "--name-only", "--diff-filter=U").split():
-        git(other, "add", path)
-    git(other, "commit", "-qam", "merged", check=False)
-    done(other, "confirm", tea, now=LATER)
-    found = memories(other)
-    assert found[coffee].fields["pinned"] is True
-    assert found[coffee].path.startswith("memories/skills/")
-    assert "pinned" not in found[tea].fields
-    assert_sound(other)
-
-
-def test_uncommitted_work_on_a_file_to_settle_postpones_it(repo: Path) -> None:
-    other = clone(repo, set_up=False)
-    id_ = named(repo, "coffee")
-    done(repo, "pin", id_)
-    edit(other, "coffee", "nine", "eight")
-    pull(other)
-    git(other, "commit", "-qam", "merged by hand")
-    path = file_of(other, "coffee")
-    mine = path.read_text().replace("eight", "noon")
-    path.write_text(mine)
-    answer = memrepo(other, "add", "Something else", now=LATER, as_json=False)
-    assert answer.exit == 0
-    assert "git-merge-unsettled" in answer.err
-    assert path.read_text() == mine
-    git(other, "commit", "-qam", "noon")
-    done(other, "add", "More", now=LATER)
-    memory = memories(other)[id_]
-    assert (memory.body, memory.fields["pinned"]) == ("Coffee is served at noon", True)
-
-
-def test_merges_of_other_peoples_files_are_none_of_our_business(repo: Path) -> None:
-    git(repo, "switch", "-qc", "side")
-    (repo / "code.py").write_text("1\n")
-    git(repo, "add", ".")
-    git(repo, "commit", "-qm", "code")
-    git(repo, "switch", "-q", "main")
-    edit(repo, "coffee", "nine", "eight")
-    git(repo, "merge", "-q", "--no-edit", "side")
-    done(repo, "add", "next", now=LATER)
-    assert not [op for op in operations(repo) if op == "sync"]
-
-
-def test_a_merge_of_three_branches_is_named_and_left(repo: Path) -> None:
-    for name, word in (("one", "coffee"), ("two", "tea")):
-        git(repo, "switch", "-qc", name, "main")
-        edit(repo, word, "served", f"poured ({name})")
-    git(repo, "switch", "-q", "main")
-    done(repo, "add", "third")
-    git(repo, "merge", "-q", "--no-edit", "one", "two")
-    answer = memrepo(repo, "add", "next", now=LATER, as_json=False)
-    assert answer.exit == 0
-    assert "git-merge-of-many" in answer.err
-
-
 def test_init_in_a_plain_clone_sets_the_driver_up_and_doctor_mends_it(repo: Path) -> None:
     other = clone(repo, set_up=False)
     names = {c["name"]: c["ok"] for c in memrepo(other, "doctor").data["checks"]}
@@ -254,12 +162,6 @@ def test_init_in_a_plain_clone_sets_the_driver_up_and_doctor_mends_it(repo: Path
     done(other, "init")
     assert (other / ".git/config").read_text() == config
     assert attributes.read_text() == "*.md merge=memrepo diff=memrepo\n"
-
-
-def test_a_setting_that_a_person_made_stays_and_is_named(repo: Path) -> None:
-    git(repo, "config", "pull.twohead", "ort")
-    assert "pull.twohead is ort" in done(repo, "init")["warnings"][0]
-    assert git(repo, "config", "pull.twohead").strip() == "ort"
 
 
 def test_in_an_adopted_folder_only_memrepos_files_are_joined_by_it(tmp_path: Path) -> None:
@@ -401,18 +303,6 @@ def test_a_criss_cross_has_a_virtual_base(repo: Path) -> None:
         assert store.head() == tips[0]
 
 
-def test_histories_without_a_common_commit_are_united_over_nothing(repo: Path) -> None:
-    done(repo.parent, "init", "stranger", "--tz", "UTC")
-    stranger = repo.with_name("stranger")
-    done(stranger, "add", "Coffee is served at nine")
-    done(stranger, "add", "Milk is served at six")
-    git(repo, "fetch", "-q", str(stranger), "main")
-    with open_repository(repo) as store:
-        found = join.sides_of(store, store.head(), store.resolve("FETCH_HEAD"), ())
-        assert found.bases == ()
-        assert len(found.merged().state.memories) == 3
-
-
 # Commits that no hook saw
 
 
@@ -444,3 +334,23 @@ def test_what_a_rebase_broke_between_memories_is_told_by_the_next_write(repo: Pa
     assert "supersession-status" not in again.err
     rules = {p["rule"] for p in done(repo, "status")["problems"]}
     assert "supersession-status" in rules
+
+
+def test_uncommitted_work_on_a_file_to_settle_postpones_it(repo: Path) -> None:
+    other = clone(repo, set_up=False)
+    id_ = named(repo, "coffee")
+    done(repo, "pin", id_)
+    edit(other, "coffee", "nine", "eight")
+    pull(other)
+    git(other, "commit", "-qam", "merged by hand")
+    path = file_of(other, "coffee")
+    mine = path.read_text().replace("eight", "noon")
+    path.write_text(mine)
+    answer = memrepo(other, "add", "Something else", now=LATER, as_json=False)
+    assert answer.exit == 0
+    assert "git-merge-unsettled" in answer.err
+    assert path.read_text() == mine
+    git(other, "commit", "-qam", "noon")
+    done(other, "add", "More", now=LATER)
+    memory = memories(other)[id_]
+    assert (memory.body, memory.fields["pinned"]) == ("Coffee is served at noon", True)

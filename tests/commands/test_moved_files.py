@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -52,10 +51,6 @@ def places(repo: Path) -> set[str]:
     return {s.resource for m in memories(repo).values() for s in m.sources}
 
 
-def notes(repo: Path) -> int:
-    return sum(memory.is_note for memory in memories(repo).values())
-
-
 def said(repo: Path) -> dict[str, tuple[str, str]]:
     return {id_: (m.body, m.status) for id_, m in memories(repo).items()}
 
@@ -80,58 +75,6 @@ def test_logs_that_move_to_an_archive_stop_nothing_and_are_not_doubled(repo: Pat
     assert_sound(repo)
 
 
-def test_what_moved_back_is_followed_too(repo: Path) -> None:
-    before = said(repo)
-    pairs = [(name, name.replace("memory/", "memory/archive/")) for name in LOGS]
-    move(repo, *pairs, ("memory/people.md", "memory/team.md"))
-    done(repo, "run", now=LATER)
-    move(repo, *((new, old) for old, new in pairs), ("memory/team.md", "memory/people.md"))
-    done(repo, "run", now=NEXT_DAY)
-    assert said(repo) == before
-    assert places(repo) == {f"sources/{n}" for n in ("MEMORY.md", "memory/people.md", *LOGS)}
-    assert done(repo, "run", now=NEXT_DAY)["status"] == "skipped"
-    done(repo, "doctor")
-
-
-def test_a_moved_log_that_grows_has_its_note_grow(repo: Path) -> None:
-    count = notes(repo)
-    move(repo, ("memory/2026-01-16.md", "memory/old/2026-01-16.md"))
-    done(repo, "run", now=LATER)
-    append(repo, "memory/old/2026-01-16.md", "\nThe pane broke on the way.\n")
-    assert done(repo, "run", now=NEXT_DAY)["counts"]["notes_grown"] == 1
-    assert notes(repo) == count
-
-
-def test_a_log_that_moved_and_grew_has_its_note_grow(repo: Path) -> None:
-    count = notes(repo)
-    move(repo, ("memory/2026-01-16.md", "memory/old/2026-01-16.md"))
-    append(repo, "memory/old/2026-01-16.md", "\nThe pane broke on the way.\n")
-    assert done(repo, "run", now=NEXT_DAY)["counts"]["notes_grown"] == 1
-    assert notes(repo) == count
-
-
-def test_a_copied_log_has_one_note(repo: Path) -> None:
-    count = len(memories(repo))
-    (workspace(repo) / "memory/copy").mkdir()
-    name = "2026-01-16.md"
-    shutil.copy(workspace(repo) / "memory" / name, workspace(repo) / "memory/copy" / name)
-    done(repo, "run", now=NEXT_DAY)
-    assert len(memories(repo)) == count
-    assert done(repo, "run", now=NEXT_DAY)["status"] == "skipped"
-
-
-def test_one_of_two_files_is_renamed(tmp_path: Path) -> None:
-    given = {"MEMORY.md": b"- The workshop is in the mill.\n", "memory/people.md": PEOPLE.encode()}
-    repo = begin(tmp_path, workspaces.write(tmp_path / "workspace", given))
-    before = said(repo)
-    move(repo, ("memory/people.md", "memory/team.md"))
-    ran = done(repo, "run", now=NEXT_DAY)
-    assert ran["ingest"]["removed"] == ["sources/memory/people.md"]
-    assert said(repo) == before
-    assert places(repo) == {"sources/MEMORY.md", "sources/memory/team.md"}
-    assert_sound(repo)
-
-
 def test_a_renamed_file_that_was_edited_loses_and_gains_only_the_edited_lines(repo: Path) -> None:
     before = said(repo)
     move(repo, ("memory/people.md", "memory/team.md"))
@@ -145,15 +88,6 @@ def test_a_renamed_file_that_was_edited_loses_and_gains_only_the_edited_lines(re
     assert ("Oskar" in gone[0], gone[1]) == (True, "archived")
     assert "Paula" in new[0]
     assert "sources/memory/team.md" in places(repo)
-
-
-def test_what_a_person_archived_stays_so_when_its_file_is_renamed(repo: Path) -> None:
-    (id_,) = (i for i, m in memories(repo).items() if "Oskar" in m.body)
-    done(repo, "archive", id_)
-    before = said(repo)
-    move(repo, ("memory/people.md", "memory/team.md"))
-    done(repo, "run", now=NEXT_DAY)
-    assert said(repo) == before
 
 
 def test_the_revert_of_a_run_that_followed_a_move_is_followed_again(repo: Path) -> None:
@@ -200,24 +134,3 @@ def test_of_a_workspace_that_lost_much_the_new_lines_land_and_the_snapshots_stay
     assert ran["counts"]["memories_new"] == 1
     assert all((repo / "sources" / name).exists() for name in LOGS)
     assert len(done(repo, "ingest", "--force", now=NEXT_DAY)["removed"]) == 4
-
-
-def test_logs_that_move_to_where_runs_do_not_read_are_not_lost(repo: Path) -> None:
-    before = said(repo)
-    move(repo, *((name, name.replace("memory/", "archive/")) for name in LOGS))
-    append(repo, "MEMORY.md", "- Oskar never works on Fridays.\n")
-    ran = done(repo, "run", now=NEXT_DAY)
-    assert len(ran["ingest"]["removed"]) == len(LOGS)
-    assert ran["ingest"]["unmatched"]["count"] == len(LOGS)
-    assert said(repo).items() > before.items()
-    assert_sound(repo)
-
-
-def test_files_that_were_joined_into_one_are_not_lost(repo: Path) -> None:
-    joined = "".join((workspace(repo) / name).read_text() for name in LOGS)
-    for name in LOGS:
-        (workspace(repo) / name).unlink()
-    (workspace(repo) / "memory/january.md").write_text(joined)
-    ran = done(repo, "run", now=NEXT_DAY)
-    assert ran["ingest"]["refused"] == []
-    assert len(ran["ingest"]["removed"]) == len(LOGS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import hubs
 import pytest
-from driving import LATER, NEXT_DAY, Done, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, Done, done, git, memrepo
 
 SAID = "The gate code of the north depot is kept by Vera."
 OTHER = "The archive of the choir lies in the cellar."
@@ -137,15 +137,6 @@ def test_it_is_known_however_it_is_spelled(repo: Path, text: str) -> None:
     assert [hit["id"] for hit in found] == []
 
 
-@pytest.mark.parametrize("key", ["title", "subject"])
-def test_a_title_that_says_it_brings_nothing_back(repo: Path, key: str) -> None:
-    by_hand(repo, "It is so.")
-    path = repo / BACK
-    path.write_text(path.read_text("utf-8").replace("type:", f"{key}: {SAID}\ntype:"), "utf-8")
-    assert named(repo) == ["status", "doctor"]
-    assert done(repo, "search", "It", "is", *ASKED)["hits"] == []
-
-
 def test_a_new_tombstone_takes_what_is_indexed_out_of_a_search_and_a_lifted_one_brings_it(
     tmp_path: Path,
 ) -> None:
@@ -165,11 +156,6 @@ def test_a_new_tombstone_takes_what_is_indexed_out_of_a_search_and_a_lifted_one_
     git(repo, "revert", "--no-edit", "HEAD")
     git(repo, "checkout", "-q", "--detach", first)
     assert len(done(repo, "search", *ASKED)["hits"]) == 1
-
-
-def test_nothing_makes_it_a_persons_statement(repo: Path) -> None:
-    before_the_next_run(repo)
-    assert "generated" not in memories(repo)["mem-0123456789abcdef"].fields
 
 
 @pytest.mark.parametrize("format_", ["jsonl", "okf"])
@@ -229,26 +215,6 @@ def test_a_tombstone_that_a_hand_removed_is_put_back_by_the_sync_that_pulls_it(
     hubs.converge(first, second)
     assert handed_out(second) == []
     assert len(done(second, "reject", "--list")["rejected"]) == 1
-
-
-def test_a_tombstone_that_a_hand_removed_here_is_put_back_by_the_next_write(repo: Path) -> None:
-    done(repo, "confirm", next(iter(i for i, m in memories(repo).items() if m.body == OTHER)))
-    git(repo, "rm", "-rq", "tombstones")
-    committed_unseen(repo)
-    done(repo, "add", "The lathe stands beside the window.", now=LATER)
-    assert handed_out(repo) == []
-    lift(repo)
-    assert "search" in handed_out(repo)
-
-
-def test_a_merge_that_keeps_one_side_whole_takes_no_tombstone_out(repo: Path) -> None:
-    git(repo, "switch", "-q", "-c", "aside", "HEAD~1")
-    done(repo, "confirm", next(iter(i for i, m in memories(repo).items() if m.body == OTHER)))
-    git(repo, "merge", "-q", "-s", "ours", "--no-verify", "--no-edit", "main")
-    assert not (repo / "tombstones").exists()
-    done(repo, "add", "The lathe stands beside the window.", now=LATER)
-    assert len(done(repo, "reject", "--list")["rejected"]) == 1
-    assert handed_out(repo) == []
 
 
 def side_that_never_had_it(repo: Path) -> None:

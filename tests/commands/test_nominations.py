@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, assert_sound, done, git, memories, memrepo, operations, standing
+from driving import NOW, assert_sound, done, git, memories, memrepo, standing
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
@@ -61,18 +61,6 @@ def test_a_note_looked_for_three_times_becomes_a_memory_that_quotes_it(repo: Pat
     assert_sound(repo)
 
 
-def test_a_nomination_happens_once_however_often_the_note_is_read_after(repo: Path) -> None:
-    id_ = noted(repo, SAID)
-    looked_for(repo, id_)
-    done(repo, "run", now=after(days=1))
-    for day in range(2, 6):
-        done(repo, "show", id_, now=after(days=day))
-        done(repo, "run", now=after(days=day))
-    assert done(repo, "nominate", now=after(days=6))["candidates"] == []
-    assert operations(repo).count("nominate") == 1
-    assert len(promoted(repo)) == 1
-
-
 def test_a_nominated_note_makes_no_memory_twice(tmp_path: Path) -> None:
     said = "Never open the kiln before it has cooled for nine hours."
     log = tmp_path / "workspace" / "memory" / "2026-03-01.md"
@@ -91,15 +79,6 @@ def test_a_nominated_note_makes_no_memory_twice(tmp_path: Path) -> None:
     assert {i for i, m in memories(repo).items() if m.type != "note"} == claims
     assert memories(repo)[note.id].flag("promoted")
     assert_sound(repo)
-
-
-def test_a_nominated_how_to_is_a_method(repo: Path) -> None:
-    id_ = noted(repo, STEPS)
-    looked_for(repo, id_)
-    assert done(repo, "nominate", now=after(days=1))["candidates"][0]["destination"] == "skills"
-    done(repo, "run", now=after(days=1))
-    (made,) = promoted(repo)
-    assert (made.type, made.layer) == ("method", "skills")
 
 
 def test_a_note_found_again_after_it_was_forgotten_is_nominated_by_the_same_run(
@@ -121,15 +100,6 @@ def test_a_note_found_again_after_it_was_forgotten_is_nominated_by_the_same_run(
     )
 
 
-def test_what_the_memories_say_already_is_not_said_twice(repo: Path) -> None:
-    done(repo, "add", SAID)
-    id_ = noted(repo, SAID)
-    looked_for(repo, id_)
-    done(repo, "run", now=after(days=1))
-    assert promoted(repo) == []
-    assert memories(repo)[id_].flag("promoted")
-
-
 def test_a_nomination_that_a_person_took_back_is_not_made_again(repo: Path) -> None:
     id_ = noted(repo, SAID)
     looked_for(repo, id_)
@@ -138,17 +108,6 @@ def test_a_nomination_that_a_person_took_back_is_not_made_again(repo: Path) -> N
     assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
     done(repo, "run", now=after(days=2))
     assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
-
-
-def test_a_memory_that_a_person_rejected_does_not_come_back_by_a_note(repo: Path) -> None:
-    known = str(done(repo, "add", SAID)["id"])
-    done(repo, "reject", known, "--reason", "wrong disk")
-    id_ = noted(repo, f"{SAID[:-1]}, as was said in the meeting of the week.")
-    other = noted(repo, "The cellar is dry since the pump was changed for a new one in spring.")
-    looked_for(repo, id_)
-    looked_for(repo, other)
-    memrepo(repo, "run", now=after(days=1))
-    assert [m.body for m in promoted(repo)] == [memories(repo)[other].body]
 
 
 def test_a_reconciliation_keeps_what_rests_on_a_note_and_nominates_nothing(repo: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from driving import done, git, memrepo
-from mornings import MORNING, NIGHT, OLD, START, copied, waiting
+from mornings import MORNING, OLD, copied, waiting
 
 
 @pytest.fixture(scope="module")
@@ -72,43 +72,11 @@ def test_who_cannot_be_told_is_a_warning(repo: Path, value: str, said: str) -> N
     assert said in answer.err
 
 
-def test_who_was_told_by_no_way_is_told_the_next_time(repo: Path, told: Path) -> None:
-    script = git(repo, "config", "memrepo.notify.command")
-    git(repo, "config", "memrepo.notify.command", "/no/such/program")
-    for _ in range(2):
-        failed = memrepo(repo, "status", "--notify", now=MORNING, as_json=False)
-        assert "cannot be started" in failed.err
-    git(repo, "config", "memrepo.notify.command", script.strip())
-    done(repo, "status", "--notify", now=MORNING)
-    assert "waits for review" in told.read_text()
-    done(repo, "status", "--notify", now=MORNING)
-    assert len(told.read_text().splitlines()) == 2
-
-
 def test_the_exit_code_says_whether_something_needs_a_person(repo: Path) -> None:
     assert memrepo(repo, "status", now=MORNING).exit == 0
     assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 1
     done(repo, "accept", now=MORNING)
     assert memrepo(repo, "status", "--exit-code", now=MORNING).exit == 0
-
-
-def test_missed_runs_and_spend_need_a_person(repo: Path) -> None:
-    done(repo, "discard", now=MORNING)
-    git(repo, "config", "memrepo.schedule.by", "crontab")
-    git(repo, "config", "memrepo.schedule.since", START)
-    found = done(repo, "status", now="2026-03-20T00:00:00Z")["needs"]
-    assert [need["kind"] for need in found] == ["missed"]
-    manifest = next((repo / "runs").rglob("*.json"))
-    record = json.loads(manifest.read_text())
-    record["calls"] = 3
-    record["tokens"] |= {"prompt": 850, "completion": 50, "total": 900, "source": "provider"}
-    manifest.write_text(json.dumps(record))
-    git(repo, "commit", "-qam", "costs", "--no-verify")
-    done(repo, "config", "set", "run.max_tokens_month", "1000", now=MORNING)
-    found = done(repo, "status", now=NIGHT)["needs"]
-    assert [(n["kind"], n["text"]) for n in found] == [
-        ("spend", "900 of 1,000 tokens are spent this month")
-    ]
 
 
 def test_a_repository_cannot_name_who_is_told(repo: Path) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, begin, done, git, memories, memrepo, subjects
+from driving import LATER, assert_sound, begin, done, memories, memrepo, subjects
 
 TIMES = [f"2026-03-01T1{hour}:{minute}0:00Z" for hour in range(2, 9) for minute in range(6)]
 VIM, HELIX = "- **Editor of the team:** vim", "- **Editor of the team:** helix"
 BETA = "- The server beta answers the telephone of the parish."
 ALPHA = "- The server alpha keeps the archive of the choir."
-SUBJECT = re.compile(r"Run \S+: (.*)")
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -100,41 +98,6 @@ def test_of_a_contradiction_both_sides_are_left_out_and_offered_again(
     assert_sound(repo)
 
 
-def test_left_beside_a_memory_that_stands_only_the_new_one_stays_out(
-    one_new: tuple[Path, dict[str, str]],
-) -> None:
-    repo, ids = one_new
-    answer = done(repo, "accept", "--except", ids["helix"], now=TIMES[1])
-    assert set(answer["offered"]) == {ids["helix"], ids["vim"]}
-    found = in_recall(repo)
-    assert (found["vim"], "helix" in found, "parish" in found) == ("resolved", False, True)
-    assert memrepo(repo, "run", now=TIMES[2]).data["status"] == "held"
-
-
-def test_what_was_left_out_is_never_offered_again_once_it_is_discarded(
-    both_new: tuple[Path, dict[str, str]],
-) -> None:
-    repo, ids = both_new
-    done(repo, "accept", "--only", ids["parish"], now=TIMES[1])
-    assert memrepo(repo, "run", now=TIMES[2]).exit == 3
-    done(repo, "discard", now=TIMES[3])
-    assert done(repo, "run", now=TIMES[4])["status"] == "skipped"
-    assert not in_recall(repo).keys() & {"vim", "helix"}
-
-
-def test_a_reverted_run_is_accepted_without_half_of_a_pair(
-    two_runs: Path,
-) -> None:
-    by_word = {w: i for i, m in memories(two_runs).items() for w in ("vim", "helix") if w in m.body}
-    run = done(two_runs, "runs")["runs"][0]["run"]
-    done(two_runs, "revert", now=TIMES[0])
-    done(two_runs, "accept", run, "--except", by_word["vim"], now=TIMES[1])
-    found = memories(two_runs)
-    assert found[by_word["vim"]].status == "active"
-    assert by_word["helix"] not in found
-    assert any("beta" in m.body for m in found.values())
-
-
 def test_a_review_shows_both_sides(both_new: tuple[Path, dict[str, str]]) -> None:
     repo, ids = both_new
     said = memrepo(repo, "diff", as_json=False).out
@@ -143,11 +106,3 @@ def test_a_review_shows_both_sides(both_new: tuple[Path, dict[str, str]]) -> Non
             part for part in said.split("\n\n") if part.startswith(f"added      {ids[one]}")
         )
         assert f"contradicts {ids[other]}, which says: **Editor of the team:** {other}" in block
-
-
-def test_each_subject_counts_what_its_commit_holds(both_new: tuple[Path, dict[str, str]]) -> None:
-    repo, ids = both_new
-    done(repo, "accept", "--only", ids["parish"], now=TIMES[1])
-    (said,) = SUBJECT.fullmatch(subjects(repo, "-1")[0]).groups()  # type: ignore[union-attr]
-    assert said == "1 new"
-    assert "; 2 pages regenerated" in git(repo, "log", "-1", "--format=%b", "HEAD^2")

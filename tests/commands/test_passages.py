@@ -13,8 +13,6 @@ from purging import purged
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.tools import DEFAULT, answer
-from memrepo.faces.python import open_repository
-from memrepo.store import embedder
 
 TIME = datetime(2026, 3, 1, 11, tzinfo=UTC)
 CLUB = """\
@@ -107,14 +105,6 @@ def test_passages_come_after_the_claims_and_never_repeat_one(repo: Path) -> None
     assert said.index("closed on Mondays") < said.index("not promoted:") < said.index("by ice")
 
 
-def test_a_passage_stands_before_the_claims_that_answer_less_well(repo: Path) -> None:
-    place(repo, "memory/ramp.md", "# Ramp\n\n- The padlock of the launch ramp has code 77.\n")
-    done(repo, "ingest", now=LATER)
-    answer_ = done(repo, "search", "padlock", "code", "ramp", now=LATER)
-    assert [one["after"] for one in answer_["passages"]][:1] == [0]
-    assert "The launch ramp is closed on Mondays." in [hit["text"] for hit in answer_["hits"]]
-
-
 @pytest.mark.parametrize("asked", ["what is the mobile of Ida", "Handynummer von Ida", "Ida的手机"])
 def test_a_thing_is_found_by_another_word_for_it_in_any_language(repo: Path, asked: str) -> None:
     place(repo, "memory/ida.md", "# Ida\n\n- Phone: 555 0199\n- Shoes: blue\n- Boat: none\n")
@@ -133,14 +123,6 @@ def test_what_a_run_leaves_in_its_source_is_a_passage_and_what_it_promotes_is_no
     answer_ = done(repo, "search", "ramp", "padlock", "-k", "1", now=LATER)
     assert len(promoted) > len(answer_["hits"]) == 1
     assert answer_["passages"] == [], "the claim that is no hit was promoted too"
-
-
-def test_a_passage_holds_at_least_a_fifth_of_what_was_asked(repo: Path) -> None:
-    assert texts(repo, "yellow", "lathe", "elephant")
-    asked = ("yellow", "elephant", "giraffe", "walrus", "submarine", "volcano")
-    assert not texts(repo, *asked)
-    nothing = memrepo(repo, "search", *asked, as_json=False)
-    assert nothing.out.startswith("nothing found: ")
 
 
 @pytest.mark.parametrize(
@@ -172,21 +154,6 @@ def test_nothing_of_the_sources_is_found_for_a_bound_scope(repo: Path) -> None:
     bound = answer(Call(where=repo, now=TIME, scope="user:ana"), tool, arguments, "test")
     assert "passages" not in bound.data
     assert "Turku" not in bound.text
-
-
-def test_a_tool_tells_as_many_passages_as_fit(repo: Path) -> None:
-    tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
-    arguments = {"query": " ".join(QUESTION), "max_tokens": 250}
-    reply = answer(Call(where=repo, now=TIME), tool, arguments, "test")
-    assert reply.tokens <= 250
-    assert 0 < len(reply.data["passages"]) < 3
-    assert len(found(repo, *QUESTION, "--max-tokens", "20")) == 1
-
-
-def test_python_finds_passages_and_counts_no_retrieval(repo: Path) -> None:
-    with open_repository(repo) as memory:
-        assert memory.passages(" ".join(QUESTION))[0].text == RED_TURKU
-        assert memory.search(" ".join(QUESTION)) == []
 
 
 def test_a_line_that_left_its_source_is_no_passage_any_more(repo: Path) -> None:
@@ -255,16 +222,6 @@ def test_of_a_longer_thought_the_rest_is_found_without_what_was_rejected(repo: P
     assert texts(repo, "Welsh", "slate", "roof") == ["Its roof is of Welsh slate."]
 
 
-def test_what_was_corrected_is_no_passage_of_another_file(repo: Path) -> None:
-    place(repo, "memory/ramp.md", "# Ramp\n\n- The launch ramp is closed on Mondays.\n")
-    done(repo, "ingest", now=LATER)
-    (id_,) = [i for i, m in memories(repo).items() if "ramp" in m.body]
-    done(repo, "supersede", id_, "The launch ramp is open every day.", now=LATER)
-    answer_ = done(repo, "search", "launch", "ramp", "closed", "Mondays", now=NEXT_DAY)
-    assert [hit["text"] for hit in answer_["hits"]] == ["The launch ramp is open every day."]
-    assert answer_["passages"] == []
-
-
 def test_a_purge_leaves_nothing_of_a_passage_in_the_index(repo: Path) -> None:
     found(repo, *QUESTION)
     index = repo / ".git" / "memrepo" / "index.sqlite3"
@@ -273,15 +230,6 @@ def test_a_purge_leaves_nothing_of_a_passage_in_the_index(repo: Path) -> None:
     assert not index.exists() or b"wooden lathe" not in index.read_bytes()
     assert not any("wooden" in text for text in texts(repo, *QUESTION))
     assert b"wooden lathe" not in index.read_bytes()
-
-
-def test_a_damaged_index_is_built_again_with_its_passages(repo: Path) -> None:
-    before = found(repo, *QUESTION)
-    index = repo / ".git" / "memrepo" / "index.sqlite3"
-    data = bytearray(index.read_bytes())
-    data[4096:] = b"\0" * (len(data) - 4096)
-    index.write_bytes(bytes(data))
-    assert found(repo, *QUESTION) == before
 
 
 def test_a_passage_that_holds_far_more_of_what_was_asked_comes_before_the_claims(
@@ -298,50 +246,3 @@ def test_a_passage_that_holds_far_more_of_what_was_asked_comes_before_the_claims
     assert said.index("over the quay") < said.index("closed on Mondays")
     (beside,) = found(repo, "launch", "ramp", "mondays", "crane")[:1]
     assert beside["after"] == 1, "what holds no more than a claim comes after it"
-
-
-def test_a_rare_word_of_the_question_tells_more_than_several_common_ones(repo: Path) -> None:
-    place(repo, "memory/tools.md", "# Tools\n\n- The micrometer lies in drawer nine.\n")
-    done(repo, "ingest", now=LATER)
-    asked = ("visited", "workshop", "looked", "micrometer")
-    assert texts(repo, *asked)[0] == "The micrometer lies in drawer nine."
-
-
-def test_what_holds_little_of_what_was_asked_is_only_the_nearest(repo: Path) -> None:
-    asked = ("when", "does", "the", "walrus", "parade", "cross", "mondays", "bridge", "twice")
-    said = memrepo(repo, "search", *asked, as_json=False)
-    assert said.exit == 1
-    assert said.out.startswith("nothing found; nearest:\n\nmem-")
-    assert "The launch ramp is closed on Mondays." in said.out
-    told = memrepo(repo, "search", *asked)
-    assert (told.exit, len(told.data["hits"])) == (1, 1)
-    assert told.data["why"] == (
-        "nothing contains most of these words: only the closest texts are listed"
-    )
-    tool = next(tool for tool in DEFAULT if tool.name == "memory_search")
-    reply = answer(Call(where=repo, now=TIME), tool, {"query": " ".join(asked)}, "test")
-    assert reply.text.startswith("nothing found; nearest:\n")
-    sure = memrepo(repo, "search", "launch", "ramp", "closed", as_json=False)
-    assert (sure.exit, "nearest" in sure.out) == (0, False)
-    assert memrepo(repo, "search", "walrus", "parade").exit == 1
-
-
-@pytest.mark.skipif(embedder.is_installed(), reason="memrepo[dense] is installed")
-def test_a_search_that_finds_nothing_says_how_to_go_by_meaning(repo: Path) -> None:
-    hint = "pip install '.[dense]'"
-    assert hint in memrepo(repo, "search", "walrus", "parade", as_json=False).out
-    assert "hint" not in memrepo(repo, "search", "walrus", "parade").data
-    assert hint not in memrepo(repo, "search", "launch", "ramp", as_json=False).out
-    done(repo, "config", "set", "recall.meaning", "0", now=LATER)
-    assert hint not in memrepo(repo, "search", "walrus", as_json=False, now=LATER).out
-
-
-def test_only_what_answers_counts_as_retrieved(repo: Path) -> None:
-    def retrieved() -> int:
-        (hit,) = done(repo, "search", "launch", "ramp", "--no-touch")["hits"]
-        return int(done(repo, "show", hit["id"], "--no-touch")["derived"]["retrievals"])
-
-    memrepo(repo, "search", "walrus", "parade", "cross", "mondays", "bridge", "twice", "nightly")
-    assert retrieved() == 0
-    memrepo(repo, "search", "launch", "ramp")
-    assert retrieved() == 1

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import LATER, begin, done, memories, memrepo
+from driving import LATER, begin, done, memories
 
 
 @pytest.fixture
@@ -52,27 +52,6 @@ def test_a_missing_git_is_named(repo: Path, tmp_path: Path, command: str) -> Non
     assert answer.returncode == 5, answer.stderr
     assert b"the program `git` is not on the PATH" in answer.stderr
     assert crashes(repo) == []
-
-
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_an_output_that_lacks_letters_shows_their_codes(repo: Path, encoding: str) -> None:
-    answer = program(repo, "search", "lathe", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
-    assert answer.returncode == 0, answer.stderr
-    name = "K\\xf6hler" if encoding == "ascii" else "Köhler"
-    assert name.encode("latin-1") in answer.stdout
-    data = program(repo, "--json", "search", "lathe", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
-    assert "Köhler" in json.loads(data.stdout)["hits"][0]["text"]
-    assert crashes(repo) == []
-
-
-@pytest.mark.parametrize("command", ["run", "status", "doctor", "decay", "search"])
-def test_a_time_near_the_end_of_the_calendar_is_refused(repo: Path, command: str) -> None:
-    words = {"search": ["search", "lathe"], "decay": ["decay", "stats"]}.get(command, [command])
-    answer = memrepo(repo, *words, now="9999-12-31")
-    assert answer.exit == 2
-    assert "9999-12-31" in answer.error["message"]
-    for now in ("8999-12-31", "1970-01-02"):
-        assert memrepo(repo, *words, now=now).exit not in (2, 70)
 
 
 def test_a_refusal_of_the_system_while_files_are_written_names_the_way_out(
@@ -116,24 +95,6 @@ def test_a_pointer_of_git_lfs_is_no_memory(repo: Path, tmp_path: Path) -> None:
     found = done(repo, "run", now=LATER)
     assert [p["rule"] for p in found["ingest"]["refused"]] == ["source-lfs-pointer"]
     assert sorted(memories(repo)) == before
-
-
-@pytest.mark.parametrize("field", ["valid_until", "valid_from", "created"])
-def test_a_memory_dated_at_the_end_of_the_calendar_is_no_bug(repo: Path, field: str) -> None:
-    memory = min(memories(repo).values(), key=lambda m: m.path)
-    path = repo / memory.path
-    lines = [s for s in path.read_text().splitlines() if not s.startswith(f"{field}:")]
-    lines.insert(1, f"{field}: 9999-12-31T23:59:59Z")
-    path.write_text("\n".join([*lines, ""]))
-    for words in (
-        ["run"],
-        ["status"],
-        ["doctor"],
-        ["search", "lathe"],
-        ["check"],
-        ["decay", "stats"],
-    ):
-        assert memrepo(repo, *words, now=LATER).exit != 70
 
 
 def test_a_client_of_the_server_that_leaves_is_no_bug(repo: Path) -> None:

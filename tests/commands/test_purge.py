@@ -71,29 +71,6 @@ def repo(_spoken_of: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 # -- what goes, and what stays -----------------------------------------------------------------
 
 
-def test_a_word_that_only_the_value_had_leaves_the_pages_of_the_past(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    given_ = workspaces.write(tmp_path / "workspace", {"MEMORY.md": MEMORY.encode()})
-    repo = begin(tmp_path, given_)
-    text = "Xylograph prints lie in the drawer of the archive"
-    id_ = str(done(repo, "add", text, "--entity", "Xylograph Hall")["id"])
-    done(repo, "run", now=NEXT_DAY)
-    topics = git(repo, "log", "-p", "--format=", "--", "views/TOPICS.md")
-    assert "xylograph" in topics
-    done(repo, "purge", id_)
-    assert given(repo, "", "purge", "verify").data["verified"]
-    assert traces(repo, "xylograph") == []
-    assert "archive" in git(repo, "show", "HEAD:views/LTMEMORY.md"), "what others say stays"
-    assert_sound(repo)
-    page = repo / "views" / "TOPICS.md"
-    page.write_text(page.read_text() + "| xylograph | 1 |\n")
-    git(repo, "commit", "-qam", "back", "--no-verify")
-    found = given(repo, "", "purge", "verify")
-    assert (found.exit, found.data["hits"].get("view")) == (1, 1)
-
-
 def test_nothing_of_the_value_is_left_in_objects_files_and_names(repo: Path) -> None:
     assert all(find(word, needles_of([VALUE])) for word in SPELLED)
     assert traces(repo)
@@ -155,15 +132,6 @@ def test_a_dry_run_names_every_class_and_changes_nothing(repo: Path) -> None:
     assert answer.data["left"] == {"workspace": 3}
 
 
-def test_the_text_of_a_memory_can_be_named_instead_of_a_value(repo: Path) -> None:
-    (id_,) = (hit["id"] for hit in done(repo, "search", "sea", "--no-touch")["hits"][:1])
-    assert memrepo(repo, "purge", id_).exit == 0
-    everywhere = "\n".join(text for _, text in everything(repo))
-    assert "likes the sea" not in everywhere
-    assert "likes-the-sea" not in everywhere
-    assert "prefers green tea" in everywhere
-
-
 @pytest.mark.parametrize("word", [VALUE, "mem-0123456789abcdef", "nuria"])
 def test_a_value_is_not_taken_from_the_command_line(repo: Path, word: str) -> None:
     answer = memrepo(repo, "purge", word)
@@ -179,21 +147,6 @@ def test_too_short_a_value_is_refused(repo: Path, value: str) -> None:
 
 
 # -- what goes on working ----------------------------------------------------------------------
-
-
-def test_the_old_id_of_a_commit_names_the_new_one(repo: Path) -> None:
-    head, first = git(repo, "rev-parse", "HEAD", "HEAD^").split()
-    found = then(repo, first)
-    purged(repo)
-    assert git(repo, "cat-file", "-t", head, check=False) == ""
-    assert then(repo, first) == found
-    assert then(repo, head[:12])
-
-
-def then(repo: Path, revision: str) -> list[str]:
-    """Return what a search finds at an older commit."""
-    argv = ("search", "server alpha", "--at", revision, "--no-touch")
-    return [hit["text"] for hit in done(repo, *argv)["hits"] if "server" in hit["text"]]
 
 
 def test_a_run_a_revert_and_an_undo_work_after_it(repo: Path) -> None:
@@ -226,17 +179,6 @@ def test_the_value_comes_back_by_no_file_and_no_command(repo: Path) -> None:
     assert MARK in git(repo, "show", "HEAD:sources/memory/2026-03-01.md")
 
 
-def test_a_second_purge_leaves_what_the_first_one_did(repo: Path) -> None:
-    first = git(repo, "rev-parse", "HEAD").strip()
-    purged(repo)
-    purged(repo, "the archive of the choir", now=LATER)
-    assert traces(repo) == []
-    assert traces(repo, "archive of the choir") == []
-    assert done(repo, "search", "editor", "--at", first, "--no-touch")["hits"]
-    assert given(repo, "", "purge", "verify").data["verified"]
-    assert_sound(repo)
-
-
 def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> None:
     (id_,) = (m.id for m in memories(repo).values() if "likes the sea" in m.body)
     done(repo, "reject", id_, "--reason", "a person asked for it")
@@ -259,20 +201,6 @@ def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> No
     assert {r["state"] for r in done(repo, "reject", "--list")["rejected"]} == {"active"}
     assert memrepo(repo, "add", "Núria Valdés likes the sea").exit == 2
     assert memrepo(repo, "add", "The boat is called Ida.").exit == 3
-    assert done(repo, "doctor")
-
-
-def test_a_tombstone_of_several_lines_keeps_no_hash_of_one(repo: Path) -> None:
-    id_ = done(repo, "add", "- **Swimmer:** Núria Valdés\n- She swims on Mondays at six.")["id"]
-    done(repo, "reject", id_, "--reason", "a person asked for it")
-    (key,) = (r["key"] for r in done(repo, "reject", "--list")["rejected"])
-    before = (repo / "tombstones" / f"{key}.md").read_text()
-    assert "parts:" in before
-    purged(repo)
-    (now,) = (p.read_text() for p in (repo / "tombstones").iterdir())
-    hashes = re.findall(r"(?:tx|tk)-[0-9a-f]{32}", before)
-    assert len(hashes) == len(set(hashes)) >= 3
-    assert not [hash_ for hash_ in hashes if hash_ in now]
     assert done(repo, "doctor")
 
 
@@ -313,14 +241,6 @@ def test_the_key_lies_outside_of_history_for_its_owner_alone(repo: Path) -> None
     assert not any(secret in text for _, text in everything(repo))
 
 
-def test_without_the_key_a_receipt_is_verified_by_the_value_alone(repo: Path) -> None:
-    purged(repo)
-    (key,) = purges.keys_folder().iterdir()
-    key.unlink()
-    assert given(repo, VALUE, "purge", "verify").data["verified"]
-    assert given(repo, "", "purge", "verify").exit == 3
-
-
 # -- what is tried -----------------------------------------------------------------------------
 
 
@@ -335,18 +255,6 @@ def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
     assert "does not work on the history without the value" in answer.error["message"]
     assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
     assert not (repo / ".git" / quarantine.FOLDER).exists()
-    assert_sound(repo)
-
-
-def test_a_history_that_still_holds_the_value_does_not_either(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = git(repo, "for-each-ref")
-    with monkeypatch.context() as patch:
-        patch.setattr(purging.Edit, "path", lambda _, path: path)
-        answer = given(repo, VALUE, "purge")
-    assert answer.exit == 5
-    assert git(repo, "for-each-ref") == before
     assert_sound(repo)
 
 
@@ -503,18 +411,6 @@ def test_hub_and_clones_hold_nothing_of_it_after_a_sync_each(
     assert_sound(desk)
 
 
-def test_both_clones_make_the_same_history_of_what_they_share(
-    machines: tuple[Path, Path, Path],
-) -> None:
-    _, laptop, desk = machines
-    count = git(laptop, "rev-list", "--count", "HEAD")
-    purged(laptop)
-    done(laptop, "sync", now=LATER)
-    done(desk, "sync", now=LATER)
-    assert hubs.tip(laptop) == hubs.tip(desk)
-    assert git(desk, "rev-list", "--count", "HEAD") == count
-
-
 def test_two_clones_that_purge_one_value_each_for_itself_meet(
     machines: tuple[Path, Path, Path],
 ) -> None:
@@ -530,16 +426,41 @@ def test_two_clones_that_purge_one_value_each_for_itself_meet(
     assert given(laptop, "", "purge", "verify").data["verified"]
 
 
-def test_a_hub_that_cannot_be_reached_is_told_later(machines: tuple[Path, Path, Path]) -> None:
-    hub, laptop, _ = machines
-    hub.rename(hub.with_name("away.git"))
-    answer = given(laptop, VALUE, "purge")
-    assert answer.exit == 0
-    assert traces(laptop) == []
-    hub.with_name("away.git").rename(hub)
+def test_old_history_that_somebody_pushes_again_is_not_taken(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    purged(laptop)
     done(laptop, "sync", now=LATER)
+    (desk / "note.txt").write_text("by hand\n")
+    hubs.commit_all(desk, "by hand")
+    git(desk, "push", "-q", "--force", "--no-verify", "origin", "HEAD:main")
+    answer = memrepo(laptop, "sync", now=NEXT_DAY)
+    assert answer.exit == 3
+    assert traces(laptop) == []
+    done(desk, "sync", now=NEXT_DAY)
+    assert traces(desk) == []
+    done(laptop, "sync", "--accept-rewritten", now=NEXT_DAY)
     collect(hub, COLLECT)
-    assert traces(hub) == []
+    assert [traces(place) for place in machines] == [[], [], []]
+
+
+def test_the_text_of_a_memory_can_be_named_instead_of_a_value(repo: Path) -> None:
+    (id_,) = (hit["id"] for hit in done(repo, "search", "sea", "--no-touch")["hits"][:1])
+    assert memrepo(repo, "purge", id_).exit == 0
+    everywhere = "\n".join(text for _, text in everything(repo))
+    assert "likes the sea" not in everywhere
+    assert "likes-the-sea" not in everywhere
+    assert "prefers green tea" in everywhere
+
+
+def test_the_old_id_of_a_commit_names_the_new_one(repo: Path) -> None:
+    head, first = git(repo, "rev-parse", "HEAD", "HEAD^").split()
+    found = then(repo, first)
+    purged(repo)
+    assert git(repo, "cat-file", "-t", head, check=False) == ""
+    assert then(repo, first) == found
+    assert then(repo, head[:12])
 
 
 def test_without_the_key_a_clone_neither_fetches_nor_sends(
@@ -565,36 +486,7 @@ def test_without_the_key_a_clone_neither_fetches_nor_sends(
     assert memrepo(desk, "add", "nuria valdes once more").exit == 2
 
 
-def test_old_history_that_somebody_pushes_again_is_not_taken(
-    machines: tuple[Path, Path, Path],
-) -> None:
-    hub, laptop, desk = machines
-    purged(laptop)
-    done(laptop, "sync", now=LATER)
-    (desk / "note.txt").write_text("by hand\n")
-    hubs.commit_all(desk, "by hand")
-    git(desk, "push", "-q", "--force", "--no-verify", "origin", "HEAD:main")
-    answer = memrepo(laptop, "sync", now=NEXT_DAY)
-    assert answer.exit == 3
-    assert traces(laptop) == []
-    done(desk, "sync", now=NEXT_DAY)
-    assert traces(desk) == []
-    done(laptop, "sync", "--accept-rewritten", now=NEXT_DAY)
-    collect(hub, COLLECT)
-    assert [traces(place) for place in machines] == [[], [], []]
-
-
-def test_what_only_the_hub_has_is_purged_there_too(machines: tuple[Path, Path, Path]) -> None:
-    hub, laptop, desk = machines
-    git(desk, "switch", "-q", "-c", "draft/nuria-valdes")
-    (desk / "note.txt").write_text("about Núria Valdés\n")
-    hubs.commit_all(desk, "Núria Valdés, a draft")
-    git(desk, "push", "-q", "--no-verify", "origin", "HEAD", "HEAD:refs/tags/about-nuria-valdes")
-    git(desk, "switch", "-q", "main")
-    told = purged(laptop)
-    done(laptop, "sync", now=LATER)
-    collect(hub, told["collect"])
-    assert traces(hub) == []
-    assert traces(laptop) == []
-    done(desk, "sync", now=LATER)
-    assert traces(desk) == []
+def then(repo: Path, revision: str) -> list[str]:
+    """Return what a search finds at an older commit."""
+    argv = ("search", "server alpha", "--at", revision, "--no-touch")
+    return [hit["text"] for hit in done(repo, *argv)["hits"] if "server" in hit["text"]]

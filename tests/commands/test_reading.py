@@ -47,15 +47,6 @@ def test_the_terminal_never_gets_control_characters_of_a_memory(ugly_repo: Path)
     assert "\u202e" not in memrepo(ugly_repo, "search", "right", "left", as_json=False).out
 
 
-def test_superseded_memories_are_found_only_when_asked_for(small_repo: Path) -> None:
-    workspaces.growing(small_repo.parent / "workspace", 3)
-    done(small_repo, "run", now=LATER)
-    (hit,) = done(small_repo, "search", "watering", "interval")["hits"]
-    assert "5 days" in hit["text"]
-    (old,) = done(small_repo, "search", "watering", "--status", "superseded")["hits"]
-    assert "3 days" in old["text"]
-
-
 def test_search_stays_within_its_bounds_and_filters(ugly_repo: Path) -> None:
     answer = done(ugly_repo, "search", "broker", "scale", "-k", "50", "--max-tokens", "60")
     assert 0 < answer["tokens"] <= 60
@@ -81,23 +72,12 @@ def test_show_takes_id_prefix_slug_path_and_layered_key(small_repo: Path) -> Non
         assert done(small_repo, "show", word)["memory"]["id"] == memory.id
 
 
-def test_an_ambiguous_prefix_asks_and_names_the_candidates(ugly_repo: Path) -> None:
-    answer = memrepo(ugly_repo, "show", "mem-0")
-    assert answer.exit == 3
-    assert answer.error["message"].count("mem-0") >= 3
-
-
 def test_an_unknown_id_gets_a_suggestion(small_repo: Path) -> None:
     memory = next(iter(memories(small_repo).values()))
     wrong = memory.id[:-1] + ("0" if memory.id[-1] != "0" else "1")
     answer = memrepo(small_repo, "show", wrong)
     assert answer.exit == 2
     assert memory.id in answer.error["fix"]
-
-
-@pytest.mark.parametrize("word", ["", "mem-", "../memrepo.toml", "%", "--at"])
-def test_words_that_name_nothing_are_no_bug(small_repo: Path, word: str) -> None:
-    assert memrepo(small_repo, "show", "--", word).exit in (2, 3)
 
 
 # -- log -----------------------------------------------------------------------------------------
@@ -118,15 +98,6 @@ def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -
     assert ops("--since", "2026-03-01T10:00:00Z") == ["run", "ingest"]
     old = next(m for m in memories(small_repo).values() if "3 days" in m.body)
     assert ops("--memory", old.id) == ["supersede", "create"]
-
-
-@pytest.mark.parametrize(
-    "flags", [("--run", "none"), ("--since", "yesterday"), ("--memory", "mem-x")]
-)
-def test_log_of_something_unknown_is_a_usage_error(
-    small_repo: Path, flags: tuple[str, ...]
-) -> None:
-    assert memrepo(small_repo, "log", *flags).exit == 2
 
 
 # -- config --------------------------------------------------------------------------------------
@@ -230,11 +201,6 @@ def test_outside_of_a_repository_the_answer_is_five(tmp_path: Path, argv: list[s
     assert memrepo(tmp_path / "plain", *argv).exit == 5
 
 
-def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
-    assert memrepo(small_repo, "status", now="yesterday").exit == 2
-    assert memrepo(small_repo / "nowhere", "status").exit == 2
-
-
 def test_status_says_what_is_left_of_budgets(cold_repo: Path) -> None:
     assert done(cold_repo, "status")["budgets"]["month"]["max_usd"] is None
     said = memrepo(cold_repo, "status", as_json=False).out
@@ -273,11 +239,6 @@ def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) ->
     assert done(small_repo, "status")["stale_views"] == []
 
 
-def test_before_the_first_run_no_view_is_missed(fresh_repo: Path) -> None:
-    done(fresh_repo, "add", "The deploy key lives in the safe.", "--type", "fact")
-    assert done(fresh_repo, "status")["stale_views"] == []
-
-
 def test_entities_are_listed_with_their_aliases_and_found_by_any_name(small_repo: Path) -> None:
     config = (small_repo / "memrepo.toml").read_text(encoding="utf-8")
     aliases = '[entities]\naliases = { Kubernetes = ["k8s"] }'
@@ -300,40 +261,6 @@ def test_entities_are_listed_with_their_aliases_and_found_by_any_name(small_repo
     assert done(small_repo, "entities", "bob")["name"] == "Robert"
     (small_repo / "memrepo.toml").write_text(text.replace('["Bob"]', '"Bob"'), encoding="utf-8")
     assert "expected lists of names" in memrepo(small_repo, "entities").error["message"]
-
-
-def test_search_explains_each_score(small_repo: Path) -> None:
-    hits = done(small_repo, "search", "raised", "beds")["hits"]
-    for hit in hits:
-        assert hit["score"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
-    said = memrepo(small_repo, "search", "raised", "beds", "--explain", as_json=False).out
-    assert said.count("  score: words ") == len(hits) > 0
-
-
-def test_a_hit_too_long_for_the_limit_gives_way_and_is_counted(small_repo: Path) -> None:
-    long = "The broker notes " + "go on and on " * 40
-    done(small_repo, "add", long, "--type", "fact")
-    done(small_repo, "add", "The broker is called Ada.", "--type", "fact")
-    answer = done(small_repo, "search", "broker", "--max-tokens", "10")
-    assert [hit["text"] for hit in answer["hits"]] == ["The broker is called Ada."]
-    assert answer["left_out"] == 1
-
-
-def test_of_a_long_hit_the_part_that_answers_is_shown(small_repo: Path) -> None:
-    day = [f"- The bench {n} was painted once more." for n in range(60)]
-    day[40] = "- The zeppelin landed on the roof."
-    done(small_repo, "add", "\n".join(day), "--type", "note")
-    said = memrepo(small_repo, "search", "zeppelin", as_json=False).out
-    assert "  … - The zeppelin" in said
-    assert "zeppelin landed on the roof" in said
-    (part,) = done(small_repo, "search", "zeppelin")["hits"]
-    assert part["truncated"] is True
-    assert "zeppelin landed on the roof" in part["text"]
-    assert part["text"] in "\n".join(day)
-    (less,) = done(small_repo, "search", "zeppelin", "--max-tokens", "50")["hits"]
-    assert less["truncated"] is True
-    assert "zeppelin landed on the roof" in less["text"]
-    assert len(less["text"]) < len(part["text"]) < len("\n".join(day))
 
 
 def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
@@ -381,14 +308,6 @@ def test_search_says_why_nothing_was_found(small_repo: Path, argv: list[str], wh
     assert f"nothing found: {answer['why']}" in said
 
 
-def test_a_day_alone_answers_no_question_and_nothing_is_called_past_its_time(
-    small_repo: Path,
-) -> None:
-    done(small_repo, "add", "Wir öffnen auch samstags.")
-    answer = done(small_repo, "search", "Öffnungszeiten Samstag", "--no-touch")
-    assert answer["why"].startswith("1 memory holds some of these words")
-
-
 def test_an_expired_memory_is_no_hit_and_the_answer_says_so(small_repo: Path) -> None:
     done(small_repo, "add", "The zeppelin lands at noon.", "--class", "ephemeral")
     answer = done(small_repo, "search", "zeppelin", now="2026-03-09T09:00:00Z")
@@ -410,6 +329,51 @@ def test_search_by_tag_and_scope_and_how_far_a_hit_is_trusted(small_repo: Path) 
     hits = done(small_repo, "search", "zeppelin", "raised", "beds")["hits"]
     assert {hit["trust"] for hit in hits if hit["text"] in (red, old)} == {"human-reviewed"}
     assert {hit["trust"] for hit in hits if hit["text"] not in (red, old)} == {"unverified"}
+
+
+def test_superseded_memories_are_found_only_when_asked_for(small_repo: Path) -> None:
+    workspaces.growing(small_repo.parent / "workspace", 3)
+    done(small_repo, "run", now=LATER)
+    (hit,) = done(small_repo, "search", "watering", "interval")["hits"]
+    assert "5 days" in hit["text"]
+    (old,) = done(small_repo, "search", "watering", "--status", "superseded")["hits"]
+    assert "3 days" in old["text"]
+
+
+def test_an_ambiguous_prefix_asks_and_names_the_candidates(ugly_repo: Path) -> None:
+    answer = memrepo(ugly_repo, "show", "mem-0")
+    assert answer.exit == 3
+    assert answer.error["message"].count("mem-0") >= 3
+
+
+def test_a_wrong_time_or_folder_is_a_usage_error(small_repo: Path) -> None:
+    assert memrepo(small_repo, "status", now="yesterday").exit == 2
+    assert memrepo(small_repo / "nowhere", "status").exit == 2
+
+
+def test_search_explains_each_score(small_repo: Path) -> None:
+    hits = done(small_repo, "search", "raised", "beds")["hits"]
+    for hit in hits:
+        assert hit["score"] == pytest.approx(sum(hit["parts"].values()), abs=1e-3)
+    said = memrepo(small_repo, "search", "raised", "beds", "--explain", as_json=False).out
+    assert said.count("  score: words ") == len(hits) > 0
+
+
+def test_of_a_long_hit_the_part_that_answers_is_shown(small_repo: Path) -> None:
+    day = [f"- The bench {n} was painted once more." for n in range(60)]
+    day[40] = "- The zeppelin landed on the roof."
+    done(small_repo, "add", "\n".join(day), "--type", "note")
+    said = memrepo(small_repo, "search", "zeppelin", as_json=False).out
+    assert "  … - The zeppelin" in said
+    assert "zeppelin landed on the roof" in said
+    (part,) = done(small_repo, "search", "zeppelin")["hits"]
+    assert part["truncated"] is True
+    assert "zeppelin landed on the roof" in part["text"]
+    assert part["text"] in "\n".join(day)
+    (less,) = done(small_repo, "search", "zeppelin", "--max-tokens", "50")["hits"]
+    assert less["truncated"] is True
+    assert "zeppelin landed on the roof" in less["text"]
+    assert len(less["text"]) < len(part["text"]) < len("\n".join(day))
 
 
 def test_the_weight_of_age_is_set_for_one_search_or_in_the_configuration(small_repo: Path) -> None:

@@ -65,15 +65,6 @@ def test_rejecting_is_one_commit_of_a_tombstone_a_memory_and_its_view(repo: Path
     assert_sound(repo)
 
 
-def test_a_twin_of_the_same_words_is_forgotten_with_it(repo: Path) -> None:
-    one = done(repo, "add", "The bell rings at six in the evening.")["id"]
-    other = done(repo, "add", "The bell rings at six in the evening.", "--scope", "user:ana")["id"]
-    done(repo, "reject", one, "--reason", "it is at seven")
-    assert {memories(repo)[i].status for i in (one, other)} == {"forgotten"}
-    done(repo, "unreject", one)
-    assert {memories(repo)[i].status for i in (one, other)} == {"active"}
-
-
 @pytest.mark.parametrize(
     "argv",
     [
@@ -116,24 +107,6 @@ def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "only a person may" in answer.error["message"]
 
 
-def test_what_a_program_rejected_a_program_may_lift(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMREPO_ACTOR", "bot")
-    id_, key = reject(repo)
-    done(repo, "unreject", key, now=THIRD)
-    assert memories(repo)[id_].status == "active"
-
-
-def test_what_is_wrong_with_a_word_is_said(repo: Path) -> None:
-    assert memrepo(repo, "unreject", "ts-0123").exit == 2
-    assert memrepo(repo, "unreject", by_word(repo, "beta")).exit == 2
-    assert memrepo(repo, "reject", "mem-ffffffffffffffff", "--reason", "x").exit == 2
-    unknown = memrepo(repo, "reject", "mem-ffffffffffffffff")
-    assert (unknown.exit, "no memory is called" in unknown.err) == (2, True)
-    assert memrepo(repo, "reject", by_word(repo, "beta")).exit == 2, "a reason is asked for"
-
-
 def test_rejecting_twice_or_lifting_twice_makes_no_commit(repo: Path) -> None:
     id_, key = reject(repo)
     head = git(repo, "rev-parse", "HEAD")
@@ -142,22 +115,6 @@ def test_rejecting_twice_or_lifting_twice_makes_no_commit(repo: Path) -> None:
     done(repo, "unreject", key, now=THIRD)
     assert done(repo, "unreject", id_, now=THIRD)["unchanged"]
     assert len(subjects(repo, f"{head.strip()}..")) == 1
-
-
-def test_a_lifted_rejection_stays_on_record_and_can_be_set_again(repo: Path) -> None:
-    id_, key = reject(repo)
-    done(repo, "unreject", key[:9], "--reason", "it does after all", now=THIRD)
-    assert memories(repo)[id_].status == "active"
-    assert memories(repo)[id_].fields["status_epoch"] == 1
-    assert "alpha" in (repo / "views" / "LTMEMORY.md").read_text()
-    assert done(repo, "rejected")["rejected"] == []
-    (shown,) = done(repo, "rejected", "--all")["rejected"]
-    assert (shown["state"], shown["epoch"]) == ("lifted", 1)
-    reject(repo, now=FOURTH)
-    (shown,) = done(repo, "rejected")["rejected"]
-    assert (shown["key"], shown["state"], shown["epoch"]) == (key, "active", 2)
-    assert memories(repo)[id_].status == "forgotten"
-    assert_sound(repo)
 
 
 # -- the incident: forgotten, extracted again, imported again, resurrected by a revert ----------
@@ -262,31 +219,6 @@ def test_a_waiting_run_that_says_it_is_accepted_without_it(repo: Path) -> None:
     assert_sound(repo)
 
 
-def test_reverting_the_rejection_lifts_it_and_reverting_that_sets_it_again(repo: Path) -> None:
-    id_, key = reject(repo)
-    commit = git(repo, "rev-parse", "HEAD").strip()
-    back = done(repo, "revert", commit, now=THIRD)["commits"][0]
-    (shown,) = done(repo, "rejected", "--all")["rejected"]
-    assert (shown["key"], shown["state"], shown["epoch"]) == (key, "lifted", 1)
-    assert memories(repo)[id_].status == "active"
-    assert memories(repo)[id_].fields["status_epoch"] == 1
-    done(repo, "revert", back, now=FOURTH)
-    (shown,) = done(repo, "rejected")["rejected"]
-    assert (shown["state"], shown["epoch"]) == ("active", 2)
-    assert memories(repo)[id_].status == "forgotten"
-    assert_sound(repo)
-
-
-def test_a_rejection_that_was_set_anew_is_not_lifted_by_reverting_the_first(repo: Path) -> None:
-    id_, key = reject(repo)
-    first = git(repo, "rev-parse", "HEAD").strip()
-    done(repo, "unreject", key, now=THIRD)
-    reject(repo, now=FOURTH)
-    done(repo, "revert", first, now=FIFTH)
-    assert [r["key"] for r in done(repo, "rejected")["rejected"]] == [key]
-    assert memories(repo)[id_].status == "forgotten"
-
-
 def test_a_clone_keeps_out_what_was_rejected(repo: Path, tmp_path: Path) -> None:
     reject(repo)
     git(tmp_path, "clone", "-q", str(repo), str(tmp_path / "clone"))
@@ -348,27 +280,25 @@ def test_a_tombstone_that_a_hand_changed_bars_and_is_named_and_put_back(
     assert all(hit["id"] != id_ for hit in done(repo, "search", SAID, now=THIRD)["hits"])
 
 
-def test_without_a_tombstone_no_file_is_read_for_it(
+def test_what_a_program_rejected_a_program_may_lift(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memrepo.merge import tombstones
-
-    def never(*_: object) -> object:
-        raise AssertionError("looked at")
-
-    for name in ("read_tombstone", "tokens", "look"):
-        monkeypatch.setattr(tombstones, name, never)
-    write(repo.parent, ALPHA, BETA, "- The organ was tuned by Mr. Holt.")
-    assert memrepo(repo, "run", now=LATER).exit == 0
-    assert memrepo(repo, "add", "The bell rings at six.").exit == 0
+    monkeypatch.setenv("MEMREPO_ACTOR", "bot")
+    id_, key = reject(repo)
+    done(repo, "unreject", key, now=THIRD)
+    assert memories(repo)[id_].status == "active"
 
 
-@pytest.mark.parametrize(
-    "words", [("reject", "--list"), ("resolve", "--list"), ("resolve", "--status", "open")]
-)
-def test_a_list_of_all_and_one_id_are_not_asked_for_at_once(
-    small_repo: Path, words: tuple[str, ...]
-) -> None:
-    refused = memrepo(small_repo, words[0], "mem-0123456789abcdef", *words[1:])
-    assert refused.exit == 2
-    assert "leave out one of them" in refused.error["fix"]
+def test_reverting_the_rejection_lifts_it_and_reverting_that_sets_it_again(repo: Path) -> None:
+    id_, key = reject(repo)
+    commit = git(repo, "rev-parse", "HEAD").strip()
+    back = done(repo, "revert", commit, now=THIRD)["commits"][0]
+    (shown,) = done(repo, "rejected", "--all")["rejected"]
+    assert (shown["key"], shown["state"], shown["epoch"]) == (key, "lifted", 1)
+    assert memories(repo)[id_].status == "active"
+    assert memories(repo)[id_].fields["status_epoch"] == 1
+    done(repo, "revert", back, now=FOURTH)
+    (shown,) = done(repo, "rejected")["rejected"]
+    assert (shown["state"], shown["epoch"]) == ("active", 2)
+    assert memories(repo)[id_].status == "forgotten"
+    assert_sound(repo)

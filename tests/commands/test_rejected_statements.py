@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driving import LATER, NEXT_DAY, assert_sound, classic, done, git, memories, memrepo
+from driving import LATER, NEXT_DAY, assert_sound, done, git, memories, memrepo
 
 DAY_3, DAY_4, A_YEAR_ON = "2026-03-03T09:00:00Z", "2026-03-04T09:00:00Z", "2027-04-01T09:00:00Z"
 SAID = "The boat shed is locked with a brass padlock."
@@ -82,14 +82,6 @@ def test_no_unit_of_any_file_brings_a_rejected_statement_back(
     assert_sound(repo)
 
 
-def test_what_is_left_waits_where_it_has_all_the_rejected_words(repo: Path) -> None:
-    text = f"# Lessons\n\n{SAID} In May the boat shed is locked with a new padlock, of brass.\n"
-    place(repo.parent, "RTMEMORY.md", text)
-    answer = memrepo(repo, "run", now=DAY_3)
-    assert not stating(repo, "padlock")
-    assert (answer.exit, answer.data["status"]) == (3, "held")
-
-
 def test_what_waits_is_accepted_without_what_was_rejected_meanwhile(repo: Path) -> None:
     bell = done(repo, "add", "The bell hangs on the left wall.", now=LATER)["id"]
     text = "In May the boat shed is locked with a new padlock, of brass."
@@ -128,14 +120,6 @@ def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Pat
     assert_sound(repo)
 
 
-def test_a_statement_of_another_thing_is_not_the_rejected_one(repo: Path) -> None:
-    place(repo.parent, "memory/a.md", "# Regatta\n\n- **Rower:** Ilse\n- **Boat:** Swan\n")
-    answer = memrepo(repo, "run", now=DAY_3)
-    if answer.exit == 3:
-        done(repo, "accept", now=DAY_4)
-    assert stating(repo, "Ilse", "Swan")
-
-
 @pytest.mark.parametrize(
     "argv",
     [
@@ -161,16 +145,6 @@ def test_a_file_by_hand_that_holds_it_is_out_of_recall_and_named(repo: Path) -> 
     assert "rejected-value" in answer.out
 
 
-def test_it_stays_away_when_its_memory_has_expired_and_left_the_tree(repo: Path) -> None:
-    classic(repo)
-    for now in (DAY_3, DAY_4, "2026-06-01T09:00:00Z", "2026-09-01T09:00:00Z"):
-        memrepo(repo, "run", now=now)
-    place(repo.parent, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")
-    memrepo(repo, "run", now=A_YEAR_ON)
-    assert not stating(repo, "padlock")
-    assert stating(repo, "slate")
-
-
 def test_an_import_leaves_the_statement_out_and_keeps_the_rest(repo: Path, tmp_path: Path) -> None:
     place(tmp_path / "other", "memory/a.md", f"# A\n\nThe pier is new. {SAID} It is of slate.\n")
     done(tmp_path / "other", "init", "repo", "--from", "workspace")
@@ -181,17 +155,6 @@ def test_an_import_leaves_the_statement_out_and_keeps_the_rest(repo: Path, tmp_p
     assert stating(repo, "The pier is new. It is of slate.")
     (told,) = [p for p in answer["problems"] if p["rule"] == "rejected-left-out"]
     assert "the rest is imported" in told["message"]
-
-
-def test_no_run_again_from_the_beginning_brings_it_back(repo: Path) -> None:
-    place(repo.parent, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")
-    memrepo(repo, "run", now=DAY_3)
-    memrepo(repo, "run", "--mode", "reconciliation", now=DAY_4)
-    memrepo(repo, "accept", now=DAY_4)
-    done(repo, "doctor", "--fix", now=DAY_4)
-    assert not stating(repo, "padlock")
-    assert done(repo, "search", "padlock brass", now=DAY_4)["hits"] == []
-    assert len(stating(repo, "slate")) == 1
 
 
 # -- corrections ---------------------------------------------------------------------------------
@@ -247,45 +210,6 @@ def test_what_was_corrected_does_not_return_from_another_file(
                 if "I have a sister" in h["text"] and h.get("type") != "note"]  # fmt: skip
 
 
-@pytest.mark.parametrize("cut", ["- {}\n", "The house is old. {} The roof leaks.\n"])
-def test_what_a_person_replaced_does_not_return_from_a_file(tmp_path: Path, cut: str) -> None:
-    said = "The guest key hangs behind the blue door."
-    place(tmp_path, "MEMORY.md", f"# Memory\n\n- {said}\n")
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    done(repo, "run")
-    (id_,) = memories(repo)
-    done(repo, "supersede", id_, "The guest key is with the neighbour in number nine.", now=LATER)
-    place(tmp_path, "memory/house.md", "# House\n\n" + cut.format(said))
-    memrepo(repo, "run", now=DAY_3)
-    assert not stating(repo, "blue door")
-    assert stating(repo, "number nine")
-    done(repo, "restore", id_, "--instead", now=DAY_4)
-    assert stating(repo, "blue door"), "a person may take it back"
-
-
-def test_what_a_person_worded_otherwise_does_not_return(tmp_path: Path) -> None:
-    said = "The choir meets on Monday at the town hall."
-    place(tmp_path, "MEMORY.md", f"# Memory\n\n- {said}\n")
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    done(repo, "run")
-    (id_,) = memories(repo)
-    done(repo, "edit", id_, "--text", said.replace("Monday", "Tuesday"), now=LATER)
-    rules = f"- Always bring a pencil. {said} Never park in the yard.\n"
-    place(tmp_path, "RTMEMORY.md", f"# Rules\n\n{rules}")
-    memrepo(repo, "run", now=DAY_3)
-    assert not stating(repo, "Monday")
-    assert stating(repo, "pencil", "Never park")
-    assert stating(repo, "Tuesday")
-
-
-def test_a_later_day_may_say_again_what_was_corrected(corrected: Path) -> None:
-    place(corrected.parent, "memory/2026-04-11.md", f"# 2026-04-11\n\n{OLD}\n- It was sunny.\n")
-    answer = memrepo(corrected, "run", now="2026-04-12T09:00:00Z")
-    assert not [w for w in answer.data["warnings"] if w["rule"] == "corrected-left-out"]
-
-
 def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"
@@ -302,18 +226,6 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     done(repo, "unreject", stone["key"], now=NEXT_DAY)
     done(repo, "edit", id_, "--text", card, now=NEXT_DAY)
     assert stating(repo, "Ilse")
-    assert_sound(repo)
-
-
-def test_no_revert_brings_the_statement_back_into_a_memory(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
-    id_ = done(repo, "add", f"The pier is new. {SAID} It has a roof of slate.")["id"]
-    shorter = done(repo, "edit", id_, "--text", "The pier is new.", now=LATER)["commit"]
-    wrong = done(repo, "add", SAID, now=LATER)["id"]
-    done(repo, "reject", wrong, "--reason", "it never was", now=NEXT_DAY)
-    done(repo, "revert", shorter, now=DAY_3)
-    assert active(repo) == ["The pier is new. It has a roof of slate."]
     assert_sound(repo)
 
 

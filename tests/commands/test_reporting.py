@@ -8,22 +8,14 @@ import shlex
 import signal
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NOW, done, git, memrepo, standing
+from driving import NOW, done, git, memrepo
 from test_schedule import configure
 
-from memrepo.actions.run import run
-from memrepo.actions.run.telemetry import reported
-from memrepo.actions.run.timetable import local_folder
-from memrepo.actions.work import Call, Work
-from memrepo.store.lock import lock
-
 WINDOW = "2026-03-03T21:00:00Z"  # Wednesday 05:00 in Manila, a quarter before a reconciliation
-AFTER = "2026-03-03T23:00:00Z"
 
 
 def events(folder: Path) -> list[dict[str, Any]]:
@@ -91,45 +83,6 @@ def scheduled(repo: Path) -> None:
     git(repo, "config", "memrepo.schedule.by", "launcher")
 
 
-def test_where_no_schedule_was_installed_no_hour_is_kept(fresh_repo: Path) -> None:
-    assert done(fresh_repo, "run", now=WINDOW)["status"] == "ok"
-
-
-def test_an_incremental_run_gives_way_to_a_reconciliation(fresh_repo: Path) -> None:
-    scheduled(fresh_repo)
-    before = standing(fresh_repo)[:3]
-    data = done(fresh_repo, "run", now=WINDOW)
-    assert (data["status"], data["run"], data["commits"]) == ("skipped_superseded", "", [])
-    assert data["context"]["next_schedule"]["name"] == "reconciliation"
-    assert standing(fresh_repo)[:3] == before
-    assert told(fresh_repo)[-1] == ("run_skipped", "skipped_superseded")
-    assert "reconciliation" in memrepo(fresh_repo, "run", now=WINDOW, as_json=False).out
-    assert done(fresh_repo, "run", "--force", now=WINDOW)["status"] == "ok"
-
-
-@pytest.mark.parametrize(
-    ("options", "text", "now"),
-    [
-        (("--mode", "reconciliation"), "", WINDOW),
-        ((), "", AFTER),
-        ((), "[schedule]\nreconciliation = []", WINDOW),
-        ((), "[schedule]\nreconciliation = ['0 5 * * 1-2']", WINDOW),
-    ],
-)
-def test_a_slot_is_kept_from_other_runs_only(
-    fresh_repo: Path, options: tuple[str, ...], text: str, now: str
-) -> None:
-    scheduled(fresh_repo)
-    configure(fresh_repo, text)
-    answer = memrepo(fresh_repo, "run", *options, now=now)
-    assert answer.data["status"] in ("ok", "held")
-
-
-def test_a_dry_run_tells_nothing(fresh_repo: Path) -> None:
-    done(fresh_repo, "run", "--dry-run")
-    assert not (fresh_repo / ".memrepo").exists()
-
-
 def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path) -> None:
     (small_repo.parent / "workspace").rename(small_repo.parent / "gone")
     for _ in range(2):
@@ -152,38 +105,7 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
     assert done(small_repo, "status")["schedule"]["failed"] is None
 
 
-def test_a_run_refused_the_lock_leaves_the_other_s_record_alone(small_repo: Path) -> None:
-    done(small_repo, "run")
-    before = (report(small_repo), record(small_repo))
-    with lock(small_repo / ".git" / "memrepo", "run"):
-        assert memrepo(small_repo, "run").exit == 6
-    assert told(small_repo)[-1] == ("run_skipped", "locked")
-    assert (report(small_repo), record(small_repo)) == before
-
-
-def test_a_bug_is_told_as_a_failure_and_still_a_bug(small_repo: Path) -> None:
-    def broken() -> run.Result:
-        raise ZeroDivisionError("so it is")
-
-    call = Call(where=small_repo, now=datetime.fromisoformat(NOW))
-    with Work(call) as work, pytest.raises(ZeroDivisionError):
-        reported(work, broken, mode="incremental")
-    assert told(small_repo)[-1] == ("run_failed", "failed")
-    assert record(small_repo)["failed"]["error"] == "ZeroDivisionError: so it is"
-
-
 # -- where it goes ---------------------------------------------------------------------------------
-
-
-def test_a_folder_of_the_person_s_own_is_shared_by_its_component(
-    fresh_repo: Path, tmp_path: Path
-) -> None:
-    git(fresh_repo, "config", "memrepo.telemetry.dir", str(tmp_path / "logs"))
-    configure(fresh_repo, "[telemetry]\ncomponent = 'garden.purifier'")
-    done(fresh_repo, "run")
-    assert {event["component"] for event in events(tmp_path / "logs")} == {"garden.purifier"}
-    assert (tmp_path / "logs" / "garden" / "last-run.md").is_file()
-    assert not (fresh_repo / ".memrepo" / "telemetry").exists()
 
 
 def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
@@ -219,43 +141,12 @@ def test_the_preset_writes_openclaw_s_shared_log_under_the_name_its_readers_know
     assert (folder / "memory-purifier" / "last-run.md").is_file()
 
 
-def test_a_preset_that_does_not_exist_is_named(small_repo: Path) -> None:
-    git(small_repo, "config", "memrepo.telemetry.preset", "openclaws")
-    answer = memrepo(small_repo, "run")
-    assert answer.exit == 2
-    assert "openclaw" in answer.error["message"]
-
-
 def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo: Path) -> None:
     (fresh_repo / ".memrepo").write_text("in the way")
     answer = memrepo(fresh_repo, "run", as_json=False)
     assert answer.exit == 0
     assert answer.err.count("telemetry-unwritable") == 3
     assert len(list((fresh_repo / "runs").rglob("*.json"))) == 1
-
-
-def test_a_link_in_the_repository_leads_no_event_out_of_it(
-    fresh_repo: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "outside").mkdir()
-    (fresh_repo / ".memrepo").symlink_to(tmp_path / "outside")
-    answer = memrepo(fresh_repo, "run", as_json=False)
-    assert answer.exit == 0
-    assert "symlink" in answer.err
-    assert list((tmp_path / "outside").iterdir()) == []
-
-
-def test_an_adopted_repository_keeps_its_records_under_its_own_folder(tmp_path: Path) -> None:
-    (tmp_path / "memories").mkdir()
-    (tmp_path / "memories" / "mine.txt").write_text("mine")
-    (tmp_path / "MEMORY.md").write_text("# Memory\n\n- Vera never sells the old pump.\n")
-    git(tmp_path, "init", "-q")
-    done(tmp_path, "init")
-    done(tmp_path, "run")
-    with Work(Call(where=tmp_path, now=datetime.fromisoformat(NOW))) as at:
-        folder = local_folder(at)
-    assert (folder / "last-run.json").is_file()
-    assert ".memrepo" not in git(tmp_path, "status", "--porcelain", "-uall")
 
 
 # -- the hand-off ----------------------------------------------------------------------------------
@@ -278,15 +169,6 @@ def test_a_landed_run_is_handed_to_the_person_s_command(fresh_repo: Path, tmp_pa
     assert len(got.read_text().splitlines()) == 1
 
 
-def test_a_hand_off_that_fails_is_a_warning(fresh_repo: Path) -> None:
-    hand_to(fresh_repo, "raise SystemExit('no wiki today')")
-    answer = memrepo(fresh_repo, "run", as_json=False)
-    assert answer.exit == 0
-    assert "downstream-failed" in answer.err
-    assert "no wiki today" in answer.err
-    assert "no wiki today" in report(fresh_repo)
-
-
 def test_a_run_that_waits_is_handed_on_when_it_is_accepted(
     small_repo: Path, tmp_path: Path
 ) -> None:
@@ -305,17 +187,6 @@ def test_a_run_that_waits_is_handed_on_when_it_is_accepted(
 
 
 # -- chat ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", ["silent", "summary", "full"])
-def test_unless_it_is_enabled_a_chat_hears_nothing_whatever_the_mode(
-    fresh_repo: Path, mode: str
-) -> None:
-    configure(fresh_repo, f"[reporting]\nmode = '{mode}'")
-    done(fresh_repo, "run")
-    for options in ((), ("--report", "full")):
-        answer = memrepo(fresh_repo, "report", "--chat", *options, as_json=False)
-        assert (answer.exit, answer.out, answer.err) == (0, "", "")
 
 
 @pytest.mark.parametrize(
@@ -344,12 +215,6 @@ def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
     assert told.startswith(report(small_repo))
     assert '- added: "Vera decided to sell the pump to Holt in June."' in told
     assert done(small_repo, "report")["last"]["status"] == "ok"
-
-
-def test_before_any_run_there_is_nothing_to_report(fresh_repo: Path) -> None:
-    assert "no run" in memrepo(fresh_repo, "report", as_json=False).out
-    configure(fresh_repo, "[reporting]\nenabled = true")
-    assert memrepo(fresh_repo, "report", "--chat", as_json=False).out == ""
 
 
 @pytest.mark.parametrize(

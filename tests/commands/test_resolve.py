@@ -14,7 +14,6 @@ from driving import (
     git,
     memories,
     memrepo,
-    operations,
     standing,
 )
 
@@ -153,17 +152,6 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
     assert_sound(repo)
 
 
-def test_neither_holds_and_both_are_archived(repo: Path) -> None:
-    ask(repo, the_case(repo).id, "--neither")
-    found = memories(repo)
-    assert {found[i].status for i in pair(repo)} == {"archived"}
-    assert all(found[i].time("archived_at") for i in pair(repo))
-    assert the_case(repo).verdict == "neither"
-    assert done(repo, "status")["contradictions"] == 0
-    answer = memrepo(repo, "run", "--mode", "reconciliation", now="2026-03-04T09:00:00Z")
-    assert answer.data["counts"].get("contested", 0) == 0
-
-
 def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) -> None:
     commit = ask(repo, the_case(repo).id, "--neither")["commit"]
     done(repo, "revert", commit, now="2026-03-04T09:00:00Z")
@@ -173,54 +161,6 @@ def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) 
     done(repo, "revert", run, now="2026-03-05T09:00:00Z")
     assert not list((repo / "corrections").glob("*.md"))
     assert_sound(repo)
-
-
-def test_a_waiting_run_carries_its_correction_and_accepting_it_keeps_it(repo: Path) -> None:
-    done(repo, "revert", done(repo, "runs")["runs"][0]["run"], now="2026-03-04T09:00:00Z")
-    held = memrepo(repo, "run", now="2026-03-05T09:00:00Z")
-    assert (held.exit, held.data["status"]) == (3, "held")
-    assert not list((repo / "corrections").glob("*.md"))
-    done(repo, "accept", now="2026-03-06T09:00:00Z")
-    assert the_case(repo).status == "open"
-    assert done(repo, "status")["contradictions"] == 1
-    assert_sound(repo)
-
-
-def test_what_lost_and_is_stated_again_can_be_brought_back(tmp_path: Path) -> None:
-    write(tmp_path / "workspace", "- **Timezone:** Europe/Lisbon")
-    repo = begin(tmp_path, tmp_path / "workspace")
-    later = tmp_path / "workspace" / "RTMEMORY.md"
-    later.write_text("# Mara\n\n- **Timezone:** Asia/Manila (2026-03-02)\n")
-    done(repo, "run", now=NEXT_DAY)
-    case = the_case(repo)
-    assert (case.verdict, case.status) == ("superseded", "resolved")
-    assert "supersede" in operations(repo)
-    (tmp_path / "workspace" / "USER.md").write_text("# Mara\n\n- **Timezone:** Europe/Lisbon\n")
-    done(repo, "run", now=MUCH_LATER)
-    (row,) = ask(repo)["open"]
-    old = next(m["id"] for m in row["memories"] if m["status"] == "superseded")
-    ask(repo, row["id"], "--keep", old)
-    found = memories(repo)
-    new = next(i for i in found if i != old and "Manila" in found[i].body)
-    assert (found[old].status, found[new].status) == ("active", "superseded")
-    assert (found[old].texts("supersedes"), found[old].texts("superseded_by")) == ((new,), ())
-    assert (found[new].texts("supersedes"), found[new].texts("superseded_by")) == ((), (old,))
-    assert done(repo, "check", "--all")["problems"] == []
-
-
-def test_a_contradiction_by_hand_is_open_too_and_a_forgotten_side_makes_it_moot(
-    repo: Path,
-) -> None:
-    office = next(i for i, m in memories(repo).items() if "office" in m.body)
-    done(repo, "link", pair(repo)[0], "contradicts", office, now=NEXT_DAY)
-    assert len(ask(repo)["open"]) == 2
-    answer = memrepo(repo, "resolve", pair(repo)[0])
-    assert answer.exit == 3
-    assert "fits 2 contradictions" in answer.error["message"]
-    done(repo, "forget", pair(repo)[1], now=NEXT_DAY)
-    assert [r["status"] for r in done(repo, "corrections")["corrections"]] == ["open", "moot"]
-    ask(repo, office, "--both")
-    assert ask(repo)["open"] == []
 
 
 @pytest.mark.parametrize(
@@ -237,22 +177,6 @@ def test_what_cannot_be_resolved(repo: Path, argv: tuple[str, ...], exit_: int, 
     assert said in answer.error["message"]
 
 
-def test_a_memory_that_is_not_a_side_cannot_be_kept(repo: Path) -> None:
-    office = next(i for i, m in memories(repo).items() if "office" in m.body)
-    answer = memrepo(repo, "resolve", pair(repo)[0], "--keep", office)
-    assert answer.exit == 2
-    assert "is neither" in answer.error["message"]
-
-
-def test_recall_and_ingest_never_see_corrections(repo: Path) -> None:
-    ask(repo, the_case(repo).id, "--keep", pair(repo)[1], "--reason", "zebra finch")
-    assert done(repo, "search", "zebra", "finch")["hits"] == []
-    (repo.parent / "workspace" / "corrections").mkdir()
-    (repo.parent / "workspace" / "corrections" / "a.md").write_text("- Vera keeps a zebra finch.\n")
-    done(repo, "run", now="2026-03-05T09:00:00Z")
-    assert not any("zebra" in m.body for m in memories(repo).values())
-
-
 def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
     path = next((repo / "corrections").glob("*.md"))
     path.write_text(path.read_text().replace("status: open", "status: shut"))
@@ -263,15 +187,6 @@ def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
     assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "status", 5)
     git(repo, "add", "-A")
     assert memrepo(repo, "check", "--staged").exit == 1
-
-
-def test_taking_back_both_sides_of_a_run_s_flag_takes_its_correction_too(repo: Path) -> None:
-    run = done(repo, "runs")["runs"][0]["run"]
-    done(repo, "add", "Something later.", now=MUCH_LATER)
-    done(repo, "revert", run, "--memory", *pair(repo), now="2026-03-04T09:00:00Z")
-    assert cases(repo) == {}
-    assert done(repo, "status")["contradictions"] == 0
-    assert_sound(repo)
 
 
 MERGED = "She loves dark mode in editors by night, and hates it by day."
@@ -319,3 +234,14 @@ def test_what_needs_context_stays_open_and_says_what_must_be_known(repo: Path) -
     ask(repo, case.id, "--both")
     assert the_case(repo).status == "resolved"
     assert_sound(repo)
+
+
+def test_neither_holds_and_both_are_archived(repo: Path) -> None:
+    ask(repo, the_case(repo).id, "--neither")
+    found = memories(repo)
+    assert {found[i].status for i in pair(repo)} == {"archived"}
+    assert all(found[i].time("archived_at") for i in pair(repo))
+    assert the_case(repo).verdict == "neither"
+    assert done(repo, "status")["contradictions"] == 0
+    answer = memrepo(repo, "run", "--mode", "reconciliation", now="2026-03-04T09:00:00Z")
+    assert answer.data["counts"].get("contested", 0) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -84,17 +83,6 @@ def test_a_memory_that_left_the_tree_comes_back_as_it_last_was(repo: Path) -> No
     assert_sound(repo)
 
 
-def test_of_a_memory_that_left_twice_the_last_version_comes_back(repo: Path) -> None:
-    id_ = by_word(repo, "alpha")
-    prune(repo, id_)
-    done(repo, "restore", id_, now=THIRD)
-    done(repo, "edit", id_, "--text", "Second life.", now=THIRD)
-    prune(repo, id_)
-    done(repo, "restore", id_, now=FOURTH)
-    assert memories(repo)[id_].body == "Second life."
-    assert memories(repo)[id_].fields["status_epoch"] == 2
-
-
 def test_a_note_comes_back_warm_and_marked(repo: Path) -> None:
     id_ = done(repo, "add", "The boiler was read.", "--type", "note")["id"]
     prune(repo, id_)
@@ -102,15 +90,6 @@ def test_a_note_comes_back_warm_and_marked(repo: Path) -> None:
     found = memories(repo)[id_]
     assert found.flag("user_marked")
     assert found.text("tier") == "warm"
-
-
-def test_references_to_what_is_gone_do_not_come_back(repo: Path) -> None:
-    one, other = by_word(repo, "alpha"), done(repo, "add", "The choir sings on Friday.")["id"]
-    done(repo, "link", one, "supports", other)
-    prune(repo, one)
-    prune(repo, other)
-    done(repo, "restore", one, now=THIRD)
-    assert "links" not in memories(repo)[one].fields
 
 
 @pytest.mark.parametrize("word", ["mem-ffffffffffffffff", "no-such-thing-at-all", "-x", "*"])
@@ -152,75 +131,6 @@ def test_instead_turns_the_supersession_round(repo: Path) -> None:
     assert "supersedes" not in found[helix].fields
     assert not {"superseded_by", "superseded_at"} & found[vim].fields.keys()
     assert_sound(repo)
-
-
-def test_beside_lets_both_stand_and_contest_each_other(repo: Path) -> None:
-    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
-    done(repo, "restore", vim, "--beside", now=THIRD)
-    found = memories(repo)
-    assert {found[i].status for i in (vim, helix)} == {"active"}
-    assert {found[i].standing for i in (vim, helix)} == {"contested"}
-    assert "supersedes" not in found[helix].fields
-    assert "superseded_by" not in found[vim].fields
-
-
-def test_over_two_replacements_the_last_one_counts(repo: Path) -> None:
-    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
-    kakoune = done(repo, "supersede", helix, "The editor is kakoune.", now=LATER)["id"]
-    answer = memrepo(repo, "restore", vim, now=THIRD)
-    assert kakoune in answer.error["message"]
-    done(repo, "restore", vim, "--instead", now=THIRD)
-    found = memories(repo)
-    assert [found[i].status for i in (vim, helix, kakoune)] == [
-        "active",
-        "superseded",
-        "superseded",
-    ]
-    assert found[kakoune].texts("superseded_by") == (vim,)
-
-
-def test_of_a_replacement_that_is_forgotten_nothing_stands_in_the_way(repo: Path) -> None:
-    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
-    done(repo, "forget", helix)
-    done(repo, "restore", vim, now=THIRD)
-    assert memories(repo)[vim].status == "active"
-    assert "supersedes" not in memories(repo)[helix].fields
-
-
-def test_forgotten_over_superseded_is_superseded_again_first(repo: Path) -> None:
-    vim = by_word(repo, "vim")
-    done(repo, "forget", vim)
-    done(repo, "restore", vim, now=THIRD)
-    assert memories(repo)[vim].status == "superseded"
-    assert memrepo(repo, "restore", vim, now=FOURTH).exit == 3
-
-
-def test_the_search_for_a_lost_file_takes_one_walk_over_a_long_history(repo: Path) -> None:
-    id_ = by_word(repo, "alpha")
-    prune(repo, id_)
-    base = git(repo, "rev-parse", "HEAD").strip()
-    lines = ["feature done\n"]
-    for n in range(1500):
-        parent = f"from {base}\n" if n == 0 else ""
-        path = f"memories/knowledge/2026-03/filler-{n % 90:02}-{n:06x}.md"
-        lines.append(
-            f"commit refs/heads/main\ncommitter P <p@x.org> {1772500000 + n} +0000\n"
-            f"data 1\nx\n{parent}M 100644 inline {path}\ndata 6\nfiller\n\n"
-        )
-    stream = repo.parent / "stream"
-    stream.write_text("".join(lines) + "done\n")
-    with stream.open("rb") as handle:
-        import subprocess
-
-        subprocess.run(
-            ["git", "-C", str(repo), "fast-import", "--quiet", "--done", "--force"],
-            stdin=handle,
-            check=True,
-        )
-    git(repo, "reset", "-q", "--hard")
-    start = time.perf_counter()
-    done(repo, "restore", id_, "--dry-run", now=THIRD)
-    assert time.perf_counter() - start < 20  # one git process; a process a commit takes longer
 
 
 # -- undo ----------------------------------------------------------------------------------------
@@ -272,14 +182,6 @@ def test_undo_does_not_take_a_persons_edit_with_it(repo: Path) -> None:
     assert standing(repo) == before
 
 
-def test_an_ingest_is_an_operation_too(repo: Path) -> None:
-    before = tree(repo)
-    write(repo.parent, ALPHA, VIM, HELIX, "- More.")
-    done(repo, "ingest", now=LATER)
-    assert done(repo, "undo", now=THIRD)["undone"]["op"] == "ingest"
-    assert tree(repo) == before
-
-
 def test_with_nothing_to_undo_it_says_so(tmp_path: Path) -> None:
     done(tmp_path, "init", "fresh")
     assert memrepo(tmp_path / "fresh", "undo").exit == 2
@@ -294,6 +196,16 @@ def test_undoing_a_rejection_lifts_it_and_again_sets_it(repo: Path) -> None:
     done(repo, "undo", now=FOURTH)
     assert memories(repo)[id_].status == "forgotten"
     assert [r["state"] for r in done(repo, "rejected")["rejected"]] == ["active"]
+
+
+def test_beside_lets_both_stand_and_contest_each_other(repo: Path) -> None:
+    vim, helix = by_word(repo, "vim"), by_word(repo, "helix")
+    done(repo, "restore", vim, "--beside", now=THIRD)
+    found = memories(repo)
+    assert {found[i].status for i in (vim, helix)} == {"active"}
+    assert {found[i].standing for i in (vim, helix)} == {"contested"}
+    assert "supersedes" not in found[helix].fields
+    assert "superseded_by" not in found[vim].fields
 
 
 def test_a_dry_undo_writes_nothing(repo: Path) -> None:

@@ -80,22 +80,6 @@ def test_whatever_kind_of_decision_was_taken_back_waits_and_is_not_lost(
         assert git(small_repo, "diff", "HEAD", before, "--", "memories") == ""
 
 
-def test_a_settled_revert_is_never_proposed_again(small_repo: Path) -> None:
-    done(small_repo, "revert", "--settle")
-    before = standing(small_repo)
-    answer = done(small_repo, "run", now=LATER)
-    assert (answer["status"], branches(small_repo)) == ("skipped", [])
-    assert standing(small_repo) == before
-
-
-def test_after_a_settled_revert_new_input_lands_alone(small_repo: Path) -> None:
-    done(small_repo, "revert", "--settle")
-    workspaces.growing(small_repo.parent / "workspace", 1)
-    assert done(small_repo, "run", now=LATER)["status"] == "ok"
-    assert len(memories(small_repo)) == 2
-    assert branches(small_repo) == []
-
-
 def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
     full = tree(small_repo)
     taken_back = done(small_repo, "revert")["commits"][0]
@@ -104,39 +88,6 @@ def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
     assert done(small_repo, "run", now="2026-03-01T11:10:00Z")["status"] == "skipped"
     assert branches(small_repo) == []
     assert_sound(small_repo)
-
-
-def test_what_a_later_run_made_stays_when_an_earlier_one_goes(small_repo: Path) -> None:
-    first = done(small_repo, "log")["entries"][0]["run"]
-    earlier = set(memories(small_repo))
-    workspaces.growing(small_repo.parent / "workspace", 1)
-    done(small_repo, "run", now=LATER)
-    later = set(memories(small_repo)) - earlier
-    assert later
-    done(small_repo, "revert", first, now=LATER)
-    assert set(memories(small_repo)) == later
-    assert_sound(small_repo)
-
-
-def test_without_a_name_the_latest_run_is_meant_and_captures_stay(small_repo: Path) -> None:
-    before = tree(small_repo)
-    workspaces.growing(small_repo.parent / "workspace", 1)
-    done(small_repo, "ingest", now=LATER)
-    captured = git(small_repo, "rev-parse", "HEAD:sources")
-    reverted = done(small_repo, "revert", now=LATER)["commits"][0]
-    assert memories(small_repo) == {}
-    assert git(small_repo, "rev-parse", "HEAD:sources") == captured
-    done(small_repo, "revert", reverted, now=LATER)
-    done(small_repo, "revert", "HEAD~2", now=LATER)
-    assert tree(small_repo) == before
-
-
-def test_an_ingest_can_be_reverted_and_is_taken_in_again(fresh_repo: Path) -> None:
-    before = tree(fresh_repo, "HEAD^")
-    done(fresh_repo, "revert", "HEAD")
-    assert tree(fresh_repo) == before
-    assert done(fresh_repo, "ingest")["added"]
-    assert_sound(fresh_repo)
 
 
 def test_a_dry_run_of_a_revert_writes_nothing(small_repo: Path) -> None:
@@ -149,13 +100,6 @@ def test_a_dry_run_of_a_revert_writes_nothing(small_repo: Path) -> None:
 @pytest.mark.parametrize("word", ["20200101T000000Z-00000000", "no-such-branch", "--upload-pack=x"])
 def test_an_unknown_target_is_a_usage_error(small_repo: Path, word: str) -> None:
     assert memrepo(small_repo, "revert", "--", word).exit == 2
-
-
-def test_a_commit_that_memrepo_did_not_write_is_left_to_git(small_repo: Path) -> None:
-    git(small_repo, "commit", "-q", "--allow-empty", "-m", "mine", "--no-verify")
-    answer = memrepo(small_repo, "revert", "HEAD")
-    assert answer.exit == 2
-    assert "git revert" in answer.error["fix"] + answer.error["message"]
 
 
 def test_uncommitted_work_on_a_touched_path_stops_the_revert_and_stays(small_repo: Path) -> None:
@@ -190,17 +134,6 @@ def test_a_decision_that_is_reverted_is_not_reverted_again(small_repo: Path) -> 
     assert_sound(small_repo)
 
 
-def test_a_revert_that_takes_later_work_along_names_it(small_repo: Path) -> None:
-    made = done(small_repo, "add", "The shed key hangs by the door.", "--reason", "seen")
-    id_ = made["id"]
-    done(small_repo, "edit", id_, "--text", "The shed key hangs by the gate.", now=LATER)
-    answer = memrepo(small_repo, "revert", made["commit"], "--theirs", now=LATER, as_json=False)
-    assert answer.exit == 0
-    assert id_ not in memories(small_repo)
-    assert "later work kept" not in answer.out
-    assert f"it conflicted with later work on {id_}" in answer.out
-
-
 def test_a_memory_named_to_revert_takes_along_only_what_was_decided_with_it(
     small_repo: Path,
 ) -> None:
@@ -217,12 +150,29 @@ def test_a_memory_named_to_revert_takes_along_only_what_was_decided_with_it(
     assert "hot" in memories(small_repo)[other].fields
 
 
-def test_what_stood_beside_again_is_named_when_it_is_reverted(small_repo: Path) -> None:
-    old = done(small_repo, "add", "The shed key hangs by the door.", "--reason", "seen")["id"]
-    new = done(small_repo, "supersede", old, "The shed key hangs by the gate.", "--reason", "r")
-    done(small_repo, "restore", old, "--beside", now=LATER)
-    answer = memrepo(small_repo, "revert", old, now=LATER, as_json=False)
-    assert answer.exit == 0
-    assert f"decided together: {new['id']}" in answer.out
-    assert memories(small_repo)[old].status == "superseded"
-    assert "standing" not in memories(small_repo)[new["id"]].fields
+def test_a_settled_revert_is_never_proposed_again(small_repo: Path) -> None:
+    done(small_repo, "revert", "--settle")
+    before = standing(small_repo)
+    answer = done(small_repo, "run", now=LATER)
+    assert (answer["status"], branches(small_repo)) == ("skipped", [])
+    assert standing(small_repo) == before
+
+
+def test_without_a_name_the_latest_run_is_meant_and_captures_stay(small_repo: Path) -> None:
+    before = tree(small_repo)
+    workspaces.growing(small_repo.parent / "workspace", 1)
+    done(small_repo, "ingest", now=LATER)
+    captured = git(small_repo, "rev-parse", "HEAD:sources")
+    reverted = done(small_repo, "revert", now=LATER)["commits"][0]
+    assert memories(small_repo) == {}
+    assert git(small_repo, "rev-parse", "HEAD:sources") == captured
+    done(small_repo, "revert", reverted, now=LATER)
+    done(small_repo, "revert", "HEAD~2", now=LATER)
+    assert tree(small_repo) == before
+
+
+def test_a_commit_that_memrepo_did_not_write_is_left_to_git(small_repo: Path) -> None:
+    git(small_repo, "commit", "-q", "--allow-empty", "-m", "mine", "--no-verify")
+    answer = memrepo(small_repo, "revert", "HEAD")
+    assert answer.exit == 2
+    assert "git revert" in answer.error["fix"] + answer.error["message"]

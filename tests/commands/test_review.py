@@ -88,21 +88,6 @@ def test_a_source_that_lost_much_makes_the_run_wait(servers: Path) -> None:
     assert_sound(servers)
 
 
-@pytest.mark.parametrize("kept", [14, 19])
-def test_a_source_that_lost_less_does_not(servers: Path, kept: int) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:kept])
-    assert run(servers)[0] == 0
-
-
-def test_a_waiting_run_is_not_computed_again_while_nothing_changed(servers: Path) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
-    first = run(servers)[1]
-    before = standing(servers)
-    code, again = run(servers, now=MUCH_LATER)
-    assert (code, again["branch"], again["why"]) == (3, first["branch"], first["why"])
-    assert standing(servers) == before
-
-
 def test_a_new_waiting_run_replaces_the_old_and_keeps_its_commits(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
     first = run(servers)[1]
@@ -194,22 +179,10 @@ def test_an_older_logic_refuses_runs_until_it_is_acknowledged(
     assert run(servers, now=MUCH_LATER)[1]["status"] == "skipped"
 
 
-def test_an_upgrade_whose_reconciliation_waits_stays_locked(servers: Path) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])
-    forge(servers, logic_version=0)
-    assert run(servers, "--acknowledge-upgrade")[0] == 3
-    assert memrepo(servers, "run", now=MUCH_LATER).exit == 3
-
-
 def test_a_newer_repository_refuses_writes_and_allows_reads(servers: Path) -> None:
     forge(servers, logic_version=99)
     assert memrepo(servers, "run", now=LATER).exit == 3
     assert done(servers, "search", "archive")["hits"]
-
-
-def test_a_newer_package_alone_changes_nothing(servers: Path) -> None:
-    forge(servers, package_version="99.0.0")
-    assert run(servers)[0] == 0
 
 
 def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
@@ -220,29 +193,11 @@ def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
     assert next(r["run"] for r in data["runs"]) == held["run"]
 
 
-def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:
-    shown = done(small_repo, "diff")
-    assert shown["state"] == "landed"
-    assert shown["run"] == done(small_repo, "runs")["runs"][0]["run"]
-    done(tmp_path, "init", "empty")
-    assert memrepo(tmp_path / "empty", "diff").exit == 2
-
-
 @pytest.mark.parametrize("command", ["discard", "accept"])
 def test_where_nothing_waits_nothing_is_decided(small_repo: Path, command: str) -> None:
     answer = memrepo(small_repo, command)
     assert answer.exit == 2
     assert "no run is pending review" in answer.error["message"]
-
-
-def test_a_moved_source_loses_nothing_and_does_not_wait(small_repo: Path) -> None:
-    workspace = small_repo.parent / "workspace"
-    before = memories(small_repo)
-    (workspace / "MEMORY.md").rename(workspace / "elsewhere.md")
-    assert done(small_repo, "run", "--force", now=LATER)["status"] == "ok"
-    after = memories(small_repo)
-    assert after.keys() == before.keys()
-    assert {m.standing for m in after.values()} == {m.standing for m in before.values()}
 
 
 def held(servers: Path) -> dict[str, Any]:
@@ -321,34 +276,6 @@ def test_only_a_part_is_taken_and_the_rest_is_not_in_the_ancestry(servers: Path)
     assert_sound(servers)
 
 
-def test_all_but_one_is_taken(servers: Path) -> None:
-    held(servers)
-    added = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "added"]
-    done(servers, "accept", "--except", added[0], now=MUCH_LATER)
-    found = memories(servers)
-    assert added[0] not in found
-    assert added[1] in found
-    assert sum(m.standing == "retire_candidate" for m in found.values()) == 9
-
-
-def test_a_commit_of_a_person_on_the_branch_is_taken_too(servers: Path) -> None:
-    waits = held(servers)
-    git(servers, "switch", "-q", waits["branch"])
-    id_ = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
-    done(servers, "edit", id_, "--text", "The operator lives in Braga.")
-    git(servers, "switch", "-q", "main")
-    done(servers, "accept", now=MUCH_LATER)
-    assert memories(servers)[id_].body == "The operator lives in Braga."
-    assert_sound(servers)
-
-
-def test_a_dry_accept_writes_nothing(servers: Path) -> None:
-    held(servers)
-    before = standing(servers)
-    assert done(servers, "accept", "--dry-run")["commits"] == []
-    assert standing(servers) == before
-
-
 def test_what_was_accepted_and_reverted_waits_when_it_is_proposed_again(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", LINES[:18])
     assert run(servers, "--mode", "reconciliation")[0] == 3
@@ -360,63 +287,6 @@ def test_what_was_accepted_and_reverted_waits_when_it_is_proposed_again(servers:
     assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}
 
 
-def test_a_memory_that_a_person_deleted_meanwhile_is_not_brought_back(servers: Path) -> None:
-    waits = held(servers)
-    retired = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "retired"]
-    gone, *rest = retired
-    git(servers, "rm", "-q", memories(servers)[gone].path)
-    git(servers, "commit", "-qm", "by hand", "--no-verify")
-    answer = memrepo(servers, "accept", now=MUCH_LATER)
-    assert answer.exit == 3
-    assert [(c["memory"], c["kind"]) for c in answer.data["conflicts"]] == [
-        (gone, "removed-and-edited")
-    ]
-    found = memories(servers)
-    assert gone not in found
-    assert {found[id_].standing for id_ in rest} == {"retire_candidate"}
-    assert any(gone in print_ for print_ in answer.data["refused"])
-    assert waits["run"] in subjects_of(servers)
-    assert_sound(servers)
-
-
-def subjects_of(repo: Path) -> str:
-    return git(repo, "log", "-1", "--format=%s")
-
-
-@pytest.mark.parametrize("option", ["--only", "--except"])
-def test_a_choice_applies_to_commits_that_git_alone_made_too(servers: Path, option: str) -> None:
-    waits = held(servers)
-    added = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "added"]
-    lisbon = next(i for i, m in memories(servers).items() if "Lisbon" in m.body)
-    git(servers, "switch", "-q", waits["branch"])
-    path = servers / memories(servers)[lisbon].path
-    path.write_text(path.read_text().replace("Lisbon", "Braga"))
-    git(servers, "commit", "-qam", "by hand", "--no-verify")
-    git(servers, "switch", "-q", "main")
-    done(servers, "accept", option, lisbon, now=MUCH_LATER)
-    found = memories(servers)
-    assert ("Braga" in found[lisbon].body) is (option == "--only")
-    assert (added[0] in found) is (option == "--except")
-    assert_sound(servers)
-
-
-@pytest.mark.parametrize("command", ["accept", "discard"])
-def test_on_the_branch_that_waits_nothing_is_decided(servers: Path, command: str) -> None:
-    waits = held(servers)
-    git(servers, "switch", "-q", waits["branch"])
-    before = standing(servers)
-    answer = memrepo(servers, command, now=MUCH_LATER)
-    assert answer.exit == 5
-    assert "switch to your branch first" in answer.error["fix"]
-    assert standing(servers) == before
-
-
-def test_a_tag_of_the_same_name_hides_no_waiting_run(servers: Path) -> None:
-    waits = held(servers)
-    git(servers, "tag", waits["branch"])
-    assert done(servers, "accept", now=MUCH_LATER)["run"] == waits["run"]
-
-
 def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) -> None:
     git(servers, "branch", "run")
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
@@ -425,53 +295,6 @@ def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) 
     assert answer.exit == 5
     assert "git branch -m run" in answer.error["fix"]
     assert standing(servers) == before
-
-
-def test_a_dry_run_names_the_news_that_it_does_not_judge(servers: Path) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", [*LINES, "- A new fact of the archive."])
-    assert run(servers, "--dry-run")[1]["ingest"]["changed"] == ["sources/MEMORY.md"]
-    text = memrepo(servers, "run", "--dry-run", as_json=False).out
-    assert "1 source file changed and is judged only without --dry-run" in text
-    assert "no new memory" not in text
-    assert "nothing new" not in text
-
-
-def test_retired_and_reworded_memories_are_told(servers: Path) -> None:
-    write(
-        servers.parent / "workspace",
-        "MEMORY.md",
-        [LINES[0].replace("archive", "backups"), *LINES[1:19]],
-    )
-    text = memrepo(servers, "run", now=LATER, as_json=False).out
-    assert "1 retired, 1 reworded" in text.splitlines()[0]
-    assert "     1  reworded" in text
-    assert "1 retired, 1 reworded" in subjects_of(servers)
-
-
-def test_a_discarded_run_leaves_its_whole_record(servers: Path) -> None:
-    write(
-        servers.parent / "workspace", "USER.md", ["- Fill in [your name].", "- Before the winter:"]
-    )
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:11])
-    waits = run(servers, "--mode", "reconciliation")[1]
-    listed = git(servers, "ls-tree", "-r", "--name-only", waits["branch"]).split()
-    (name,) = [n for n in listed if n.startswith("runs/") and waits["run"] in n]
-    before = json.loads(git(servers, "show", f"{waits['branch']}:{name}"))
-    aside = git(servers, "rev-parse", f"{waits['branch']}:candidates")
-    answer = done(servers, "discard", now=MUCH_LATER)
-    assert json.loads((servers / name).read_text()) == {**before, "refused": answer["refused"]}
-    assert before["counts"]["memories_retired"] > 0
-    assert git(servers, "rev-parse", "HEAD:candidates") == aside
-    assert_sound(servers)
-
-
-def test_a_wish_of_another_mode_is_computed_although_a_run_waits(servers: Path) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
-    waits = run(servers)[1]
-    code, data = run(servers, "--mode", "reconciliation", now=MUCH_LATER)
-    assert (code, data["mode"]) == (3, "reconciliation")
-    assert data["branch"] != waits["branch"]
-    assert git(servers, "branch", "--format=%(refname:short)").split() == ["main", data["branch"]]
 
 
 def test_another_limit_lets_the_waiting_changes_land(tmp_path: Path) -> None:
@@ -500,3 +323,28 @@ def test_after_a_revert_each_change_that_is_held_back_is_one_line_with_its_reaso
         line.endswith("(stated in the source, and kept by both passes of the judge)")
         for line in lines
     )
+
+
+def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:
+    shown = done(small_repo, "diff")
+    assert shown["state"] == "landed"
+    assert shown["run"] == done(small_repo, "runs")["runs"][0]["run"]
+    done(tmp_path, "init", "empty")
+    assert memrepo(tmp_path / "empty", "diff").exit == 2
+
+
+def test_all_but_one_is_taken(servers: Path) -> None:
+    held(servers)
+    added = [c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "added"]
+    done(servers, "accept", "--except", added[0], now=MUCH_LATER)
+    found = memories(servers)
+    assert added[0] not in found
+    assert added[1] in found
+    assert sum(m.standing == "retire_candidate" for m in found.values()) == 9
+
+
+def test_a_dry_accept_writes_nothing(servers: Path) -> None:
+    held(servers)
+    before = standing(servers)
+    assert done(servers, "accept", "--dry-run")["commits"] == []
+    assert standing(servers) == before

@@ -180,15 +180,6 @@ def test_undo_all_under_a_heading_split_and_why(repo: Path) -> None:
     assert "The backup server stands in Berlin." in texts
 
 
-def test_what_leaves_recall_can_be_kept_for_good(repo: Path) -> None:
-    kept = ids(repo)["Mara prefers tea."]
-    done(repo, "accept", "--refuse", kept, now=MORNING)
-    assert memories(repo)[kept].standing == "resolved"
-    memrepo(repo, "run", "--mode", "reconciliation", now="2026-03-03T09:00:00Z")
-    waits = memrepo(repo, "diff", now="2026-03-03T10:00:00Z").data
-    assert kept not in {c["id"] for c in waits["changes"]}
-
-
 def test_what_waits_can_be_rejected_before_it_is_accepted(repo: Path) -> None:
     wiki = ids(repo)["The wiki server is read only."]
     answer = done(repo, "reject", wiki, "--reason", "nobody uses it", now=MORNING)
@@ -197,35 +188,6 @@ def test_what_waits_can_be_rejected_before_it_is_accepted(repo: Path) -> None:
     accepted = done(repo, "accept", now=MORNING)
     assert accepted["rejected"] == [wiki]
     assert wiki not in memories(repo)
-
-
-def test_where_nothing_waits_the_last_run_is_gone_through(repo: Path) -> None:
-    done(repo, "accept", now=MORNING)
-    wrong, kept = (ids(repo)[t] for t in ("Vera keeps the spare key.", "Mara prefers tea."))
-    terminal = Terminal(repo, "review")
-    assert "is in effect: 8 decisions" in terminal.until("1 of 8")
-    for _ in range(8):
-        shown = terminal.until(PROMPT)
-        no = "Vera" in shown or "prefers tea" in shown
-        os.write(terminal.fd, b"n\n" if no else b"y\n")
-        if no:
-            terminal.until("why?")
-            os.write(terminal.fd, b"she moved\n")
-    terminal.until("apply them?")
-    os.write(terminal.fd, b"y\n")
-    assert terminal.ends() == 0
-    assert memories(repo)[wrong].status == "forgotten"
-    assert memories(repo)[kept].standing == "resolved"
-    again = Terminal(repo, "review")
-    assert again.ends() == 0
-    assert "every decision has an answer" in again.seen
-
-
-def test_the_end_of_input_keeps_what_was_said(repo: Path) -> None:
-    argv = [sys.executable, "-m", "memrepo", "review"]
-    ran = subprocess.run(argv, cwd=repo, input="y\n", capture_output=True, text=True, check=True)
-    assert "stored; 7 decisions are open" in ran.stdout
-    assert "continues" in ran.stdout
 
 
 def test_two_memories_become_one(repo: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -83,17 +82,6 @@ def test_a_changed_cadence_is_out_of_step_until_it_is_installed(
     assert not fake_crontab.exists()
 
 
-def test_a_dry_run_writes_neither_table_nor_settings(small_repo: Path, fake_crontab: Path) -> None:
-    answer = schedule(small_repo, "install", "--dry-run")
-    assert answer.data["changed"] is True
-    assert not fake_crontab.exists()
-    assert "memrepo.schedule" not in git(small_repo, "config", "--list", "--local")
-    schedule(small_repo, "install")
-    before = fake_crontab.read_bytes()
-    assert schedule(small_repo, "remove", "--dry-run").data["changed"] is True
-    assert fake_crontab.read_bytes() == before
-
-
 def test_on_a_machine_of_another_zone_an_entry_asks_whether_a_run_is_due(
     small_repo: Path, fake_crontab: Path
 ) -> None:
@@ -155,30 +143,6 @@ def test_a_crontab_that_cannot_be_read_is_not_overwritten(
     assert fake_crontab.read_text() == FOREIGN
 
 
-def test_a_crontab_with_a_zone_of_its_own_is_pointed_out(
-    small_repo: Path, fake_crontab: Path
-) -> None:
-    fake_crontab.write_text("CRON_TZ=Asia/Manila\n" + FOREIGN)
-    answer = memrepo(small_repo, "schedule", "install", now=SATURDAY, as_json=False)
-    assert "crontab-sets-zone" in answer.err
-    answer = memrepo(
-        small_repo, "schedule", "install", "--cron-zone", "Asia/Manila", now=SATURDAY, as_json=False
-    )
-    assert answer.err == ""
-
-
-def test_a_path_too_long_for_cron_is_refused(
-    small_repo: Path, fake_crontab: Path, tmp_path: Path
-) -> None:
-    there = tmp_path.joinpath(*["long" * 25] * 5)
-    there.parent.mkdir(parents=True)
-    small_repo.rename(there)
-    answer = schedule(there, "install")
-    assert answer.exit == 2
-    assert "--launcher" in answer.error["fix"]
-    assert not fake_crontab.exists()
-
-
 def test_show_tells_entries_and_the_next_three_runs(small_repo: Path, fake_crontab: Path) -> None:
     shown = schedule(small_repo, "show").data
     assert [fire["name"] for fire in shown["next"]] == [
@@ -219,13 +183,6 @@ def test_a_launcher_names_zone_timeout_and_one_line_to_say(
         assert f"{small_repo}/.memrepo/{row['mode']}-prompt.md" in row["message"]
         assert (row["announce"], row["channel"]) == (False, None)
     assert done(small_repo, "status", now=SATURDAY)["schedule"]["by"] == "launcher"
-
-
-def test_a_launcher_takes_the_crontab_s_entries_out(small_repo: Path, fake_crontab: Path) -> None:
-    fake_crontab.write_text(FOREIGN)
-    schedule(small_repo, "install")
-    schedule(small_repo, "install", "--launcher")
-    assert fake_crontab.read_text() == FOREIGN
 
 
 @pytest.mark.parametrize(
@@ -274,14 +231,6 @@ def test_runs_that_did_not_happen_are_counted_from_the_installation_on(
     assert checks["schedule"]["ok"] is not bool(count)
 
 
-def test_a_run_by_hand_makes_up_for_what_was_missed(fresh_repo: Path, fake_crontab: Path) -> None:
-    schedule(fresh_repo, "install")
-    done(fresh_repo, "run", now="2026-03-02T09:00:00Z")
-    told = done(fresh_repo, "status", now="2026-03-02T09:10:00Z")["schedule"]
-    assert (told["missed"], told["by"], told["failed"]) == (0, "crontab", None)
-    assert datetime.fromisoformat(told["next"]["when"]).hour == 17
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -325,10 +274,3 @@ def test_the_instructions_for_an_agent_name_commands_that_exist(tmp_path: Path, 
     assert table == {int(code) for code in Exit} - {Exit.NO, Exit.BUG}
     plain = memrepo(repo, "schedule", "show", "--prompt", mode, as_json=False).out
     assert plain.strip() == found["prompt"]
-
-
-def test_only_show_prints_instructions(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    answer = memrepo(tmp_path / "repo", "schedule", "install", "--prompt", "incremental")
-    assert answer.exit == 2
-    assert "takes no --prompt" in answer.error["message"]

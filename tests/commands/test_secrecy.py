@@ -201,28 +201,6 @@ def test_what_left_the_tree_comes_back_without_its_secret_only(
         assert "pot-aaaaaa.md, line" in back.error["message"]
 
 
-@pytest.mark.parametrize(("text", "code"), [(SECRET, 2), (ALLOWED, 0)], ids=["secret", "allowed"])
-@pytest.mark.parametrize("argv", [("revert", "HEAD"), ("undo",)])
-def test_a_wording_that_was_taken_out_comes_back_without_its_secret_only(
-    repo: Path, argv: tuple[str, ...], text: str, code: int
-) -> None:
-    id_ = by_hand(repo, "The door.", text)
-    done(repo, "edit", id_, "--text", "The door is blue.")
-    back = memrepo(repo, *argv, now=LATER)
-    assert (back.exit, shown(back.out, back.err)) == (code, False)
-    assert (VALUE in memories(repo)[id_].body) == (code == 0)
-
-
-@pytest.mark.parametrize(
-    "argv", [("pin",), ("confirm",), ("promote",), ("forget",), ("archive",), ("reject",)]
-)
-def test_a_secret_that_a_hand_committed_stops_nothing_about_its_memory(
-    repo: Path, argv: tuple[str, ...]
-) -> None:
-    id_ = by_hand(repo, "The door.", SECRET)
-    assert done(repo, *argv, id_, "--reason", "because")["commit"]
-
-
 def test_a_branch_that_waits_brings_none_that_was_slipped_into_it(tmp_path: Path) -> None:
     facts = [f"- The server number {n} keeps the archive of {1990 + n}." for n in range(20)]
     text = "# Servers\n\n" + "\n".join(facts) + "\n"
@@ -240,19 +218,6 @@ def test_a_branch_that_waits_brings_none_that_was_slipped_into_it(tmp_path: Path
     assert (refused.exit, shown(refused.err)) == (2, False)
     assert "secret (github-pat)" in refused.error["message"]
     assert standing(made) == before
-
-
-def test_two_wordings_are_not_settled_by_a_secret(tmp_path: Path) -> None:
-    given = workspaces.write(tmp_path / "workspace", {"MEMORY.md": f"# M\n\n- {LOVES}\n".encode()})
-    made = begin(tmp_path, given)
-    workspaces.write(given, {"MEMORY.md": f"# M\n\n- {LOVES}\n- {HATES}\n".encode()})
-    done(made, "run", now=NEXT_DAY)
-    refused = memrepo(made, "resolve", "--merge", SECRET, now=MUCH_LATER)
-    assert refused.exit in (2, 3)
-    one = next(i for i, m in memories(made).items() if m.body == HATES)
-    refused = memrepo(made, "resolve", one, "--merge", SECRET, now=MUCH_LATER)
-    assert (refused.exit, "secret (github-pat)" in refused.error["message"]) == (2, True)
-    assert not in_history(made)
 
 
 @pytest.mark.parametrize("name", ["MEMORY.md", "memory/2026-02-01.md", "inbox/note.md"])
@@ -359,17 +324,6 @@ def test_no_text_that_is_given_may_state_one(repo: Path, line: str) -> None:
     )
 
 
-def test_init_names_every_secret_of_a_file(tmp_path: Path) -> None:
-    text = "# M\n\n- password: Maple7731$\n- The door is blue.\n- API key: k9f3a1c07b55d12e\n"
-    given = workspaces.write(tmp_path / "workspace", {"MEMORY.md": text.encode()})
-    made = done(tmp_path, "init", "repo", "--from", str(given))
-    found = [(p["path"], p["line"], p["rule"]) for p in made["ingest"]["refused"]]
-    assert found == [
-        ("MEMORY.md", 3, "source-secret-redacted"),
-        ("MEMORY.md", 5, "source-secret-redacted"),
-    ]
-
-
 READ = (
     ("show", "ID"),
     ("history", "ID"),
@@ -446,13 +400,6 @@ def test_no_tool_hands_a_secret_to_a_model(spoilt: Path, name: str, given: dict[
     assert nothing_shown(reply.text, str(reply.data))
 
 
-def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
-    with open_repository(spoilt, clock=lambda: AT) as memory:
-        hits = memory.search("door", no_touch=True)
-    assert hits
-    assert nothing_shown(*(hit.text for hit in hits))
-
-
 def test_the_memory_tool_shows_a_placeholder(repo: Path) -> None:
     directory = MemoryTool(repo, clock=lambda: AT)
     directory.call({"command": "create", "path": "/memories/a.md", "file_text": "A line."})
@@ -460,23 +407,6 @@ def test_the_memory_tool_shows_a_placeholder(repo: Path) -> None:
     said = str(directory.call({"command": "view", "path": "/memories/a.md"}))
     assert "The token is [redacted:github-pat]." in said
     assert nothing_shown(said)
-
-
-def test_an_account_number_is_remembered_where_its_owner_says_so(tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo")
-    text = "The rent goes to DE89 3704 0044 0532 0130 00."
-    assert memrepo(tmp_path / "repo", "add", text).exit == 2
-    config = tmp_path / "repo" / "memrepo.toml"
-    plain = config.read_text()
-    config.write_text(plain + '\n[secrets]\noff = ["iban"]\n')
-    done(tmp_path / "repo", "add", text)
-    assert "DE89" in memrepo(tmp_path / "repo", "search", "rent", as_json=False).out
-    config.write_text(config.read_text().replace('"iban"', '"password"'))
-    answer = memrepo(tmp_path / "repo", "status")
-    assert (answer.exit, "secrets.off" in answer.error["message"]) == (2, True)
-    assert "card, iban, pin, seed-phrase, totp" in answer.error["message"]
-    config.write_text(plain)  # another repository, or another configuration, is looked at anew
-    assert memrepo(tmp_path / "repo", "add", "And GB82 WEST 1234 5698 7654 32 too.").exit == 2
 
 
 @pytest.mark.parametrize(
@@ -494,3 +424,23 @@ def test_a_refusal_names_the_switch_of_a_kind_that_may_be_remembered(
     refused = memrepo(tmp_path / "repo", "add", text).error
     assert ("secrets.off" in refused["fix"]) == bool(switch)
     assert switch in refused["fix"]
+
+
+def test_two_wordings_are_not_settled_by_a_secret(tmp_path: Path) -> None:
+    given = workspaces.write(tmp_path / "workspace", {"MEMORY.md": f"# M\n\n- {LOVES}\n".encode()})
+    made = begin(tmp_path, given)
+    workspaces.write(given, {"MEMORY.md": f"# M\n\n- {LOVES}\n- {HATES}\n".encode()})
+    done(made, "run", now=NEXT_DAY)
+    refused = memrepo(made, "resolve", "--merge", SECRET, now=MUCH_LATER)
+    assert refused.exit in (2, 3)
+    one = next(i for i, m in memories(made).items() if m.body == HATES)
+    refused = memrepo(made, "resolve", one, "--merge", SECRET, now=MUCH_LATER)
+    assert (refused.exit, "secret (github-pat)" in refused.error["message"]) == (2, True)
+    assert not in_history(made)
+
+
+def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
+    with open_repository(spoilt, clock=lambda: AT) as memory:
+        hits = memory.search("door", no_touch=True)
+    assert hits
+    assert nothing_shown(*(hit.text for hit in hits))

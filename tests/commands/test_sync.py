@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import stat
 from datetime import UTC, datetime
@@ -18,7 +17,6 @@ from memrepo.core.corrections import path_of as path_of_case
 from memrepo.core.layout import Layout
 from memrepo.merge.files import keep
 from memrepo.merge.versions import LosingVersion
-from memrepo.store import repo as writer
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +53,6 @@ def test_the_first_sync_fills_an_empty_hub_and_a_clone_takes_it(tmp_path: Path) 
     assert memories(desk) == memories(laptop)
 
 
-def test_a_clone_of_the_empty_hub_may_be_where_init_runs(tmp_path: Path) -> None:
-    git(tmp_path, "init", "-q", "--bare", "hub.git")
-    git(tmp_path, "clone", "-q", "hub.git", "first")
-    done(tmp_path / "first", "init")
-    assert done(tmp_path / "first", "sync")["pushed"] == 1
-    assert clone(tmp_path, "second").joinpath("memrepo.toml").exists()
-
-
 def test_init_in_a_clone_makes_no_commit_and_sync_works_with_and_without_it(
     machines: tuple[Path, Path],
 ) -> None:
@@ -83,16 +73,6 @@ def test_with_nothing_to_do_nothing_is_written(machines: tuple[Path, Path]) -> N
     answer = done(laptop, "sync", now=LATER)
     assert (answer["pulled"], answer["pushed"], answer["merged"]) == (0, 0, [])
     assert standing(laptop) == before
-
-
-def test_what_only_the_hub_has_is_taken_without_a_merge(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    done(desk, "add", "The desk is made of oak.")
-    done(desk, "sync")
-    answer = done(laptop, "sync")
-    assert (answer["pulled"], answer["pushed"], answer["commit"]) == (1, 0, tip(desk))
-    assert_sound(laptop)
-    assert git(laptop, "status", "-sb").strip() == "## main"
 
 
 def test_two_sides_are_joined_on_the_hubs_line(machines: tuple[Path, Path]) -> None:
@@ -177,15 +157,6 @@ def test_equal_merges_of_equal_clones_have_equal_ids(
     assert len(found) == 1
 
 
-def test_the_merge_is_never_older_than_what_it_joins(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    done(desk, "add", "The desk is made of oak.", now="2026-05-01T00:00:00Z")
-    done(desk, "sync")
-    done(laptop, "add", "The cat is called Miso.")
-    done(laptop, "sync", now=NOW)
-    assert git(laptop, "log", "-1", "--format=%cI").startswith("2026-05-01T00:00:00")
-
-
 def test_other_files_of_the_repository_are_joined_with_their_modes(
     machines: tuple[Path, Path],
 ) -> None:
@@ -222,73 +193,6 @@ def test_a_link_among_the_memories_travels_and_is_never_followed(
     assert (laptop / "memories" / "link.md").is_symlink()
     assert memrepo(laptop, "check").exit in (0, 1)
     assert "secret" not in git(laptop, "log", "-p", "--format=", "--", "views")
-
-
-def test_several_merge_bases_are_joined_to_one(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    path = only(laptop)
-    done(laptop, "edit", id_, "--set", "tags=a")
-    done(desk, "edit", id_, "--set", "entities=Vera")
-    left, right = tip(laptop), tip(desk)
-    git(laptop, "fetch", "-q", "../desk", "main")
-    git(desk, "fetch", "-q", "../laptop", "main")
-    # A criss-cross: each merges the other's tip by hand, and goes on.
-    for repo, other, tags in ((laptop, right, "a, b"), (desk, left, "a, c")):
-        git(repo, "merge", "-q", "--no-ff", "-s", "ours", "-m", "by hand", other)
-        text = (repo / path).read_text()
-        head = "".join(
-            line
-            for line in text.splitlines(keepends=True)
-            if not line.startswith(("tags:", "entities:"))
-        )
-        at = head.index("created:")
-        write(repo, path, f"{head[:at]}tags: [{tags}]\nentities: [Vera]\n{head[at:]}")
-        commit_all(repo, "both, and one more")
-    assert len(git(laptop, "merge-base", "--all", tip(laptop), left).split()) == 1
-    done(desk, "sync")
-    bases = git(laptop, "fetch", "-q", "origin", "main") or git(
-        laptop, "merge-base", "--all", "HEAD", "FETCH_HEAD"
-    )
-    assert len(bases.split()) == 2
-    converge(laptop, desk)
-    memory = memories(desk)[id_]
-    assert set(memory.texts("tags")) == {"a", "b", "c"}
-    assert memory.texts("entities") == ("Vera",)
-
-
-def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    write(laptop, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
-    run = done(laptop, "run")["run"]
-    done(laptop, "sync")
-    done(desk, "sync")
-    done(desk, "revert", run, now=LATER)
-    done(laptop, "add", "The cat is called Miso.", now=LATER)
-    done(laptop, "sync", now=LATER)
-    done(desk, "sync", now=LATER)
-    assert git(desk, "log", "-1", "--format=%s").startswith("Merge ")
-    # Off the first-parent line by now, and still known: what it took back waits for a person.
-    answer = memrepo(desk, "run", now="2026-03-03T09:00:00Z")
-    assert answer.exit == 3, answer
-    assert answer.data["status"] == "held"
-
-
-def test_a_run_stays_known_when_a_sync_puts_it_off_the_first_line(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, desk = machines
-    write(laptop, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
-    run = done(laptop, "run")["run"]
-    done(desk, "add", "The desk is made of oak.")
-    done(desk, "sync")
-    done(laptop, "sync", now=LATER)
-    assert done(laptop, "status")["last_run"]["run"] == run
-    assert done(laptop, "log", "--run", run)["entries"]
-    before = len(memories(laptop))
-    done(laptop, "revert", run, now=LATER)
-    assert len(memories(laptop)) < before
-    assert any("oak" in m.body for m in memories(laptop).values())
 
 
 # -- what a person must decide -----------------------------------------------------------------
@@ -342,20 +246,6 @@ def test_other_files_that_clash_are_a_persons_to_decide(machines: tuple[Path, Pa
     done(laptop, "sync", "--ours")
     converge(laptop, desk)
     assert (desk / "README.txt").read_text() == "laptop\n"
-
-
-def test_a_file_here_and_a_folder_there_are_refused(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    write(desk, "docs/readme.txt", "a folder\n")
-    commit_all(desk, "a folder")
-    write(laptop, "docs", "a file\n")
-    commit_all(laptop, "a file")
-    done(desk, "sync")
-    before = tip(laptop)
-    answer = memrepo(laptop, "sync")
-    assert answer.exit == 5
-    assert "docs" in answer.error["message"]
-    assert tip(laptop) == before
 
 
 def test_configuration_is_merged_by_line_and_a_clash_is_a_persons(
@@ -434,21 +324,6 @@ def test_a_hub_that_lost_history_is_refused_until_a_person_says_so(
     done(laptop, "sync", "--accept-rewritten")
     assert tip(laptop.parent / "hub.git", "main") == new
     assert done(laptop, "sync")["pushed"] == 0
-
-
-def test_a_branch_that_vanished_from_the_hub_counts_as_lost(machines: tuple[Path, Path]) -> None:
-    laptop, _ = machines
-    git(laptop.parent / "hub.git", "update-ref", "-d", "refs/heads/main")
-    assert memrepo(laptop, "sync").exit == 3
-    done(laptop, "sync", "--accept-rewritten")
-    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
-
-
-def test_a_fresh_clone_knows_what_it_was_cloned_from(machines: tuple[Path, Path]) -> None:
-    laptop, _ = machines
-    fresh = clone(laptop.parent, "fresh")
-    git(laptop.parent / "hub.git", "update-ref", "refs/heads/main", f"{tip(laptop)}^")
-    assert memrepo(fresh, "sync").exit == 3
 
 
 def test_a_hub_that_was_rewritten_is_refused_and_joining_it_loses_nothing(
@@ -581,47 +456,6 @@ def test_a_dry_run_says_what_would_come_and_go_and_writes_nothing(
     assert "1 commit would be pulled, 2 commits would be pushed" in said
 
 
-def test_settings_of_a_remote_cannot_force_mirror_or_prune(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    git(desk, "branch", "keep")
-    git(desk, "push", "-q", "origin", "keep")
-    for key, value in (
-        ("remote.origin.mirror", "true"),
-        ("remote.origin.push", "+refs/heads/*:refs/heads/*"),
-        ("remote.origin.prune", "true"),
-        ("push.followTags", "true"),
-        ("push.gpgSign", "true"),
-        ("push.pushOption", "x"),
-        ("fetch.prune", "true"),
-    ):
-        git(laptop, "config", key, value)
-    done(laptop, "add", "The cat is called Miso.")
-    done(laptop, "sync")
-    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
-    assert tip(laptop.parent / "hub.git", "keep")
-
-
-def test_the_upstream_branch_of_another_name_is_what_is_synced(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, _ = machines
-    git(laptop, "branch", "-m", "work")
-    git(laptop, "config", "branch.work.remote", "origin")
-    git(laptop, "config", "branch.work.merge", "refs/heads/main")
-    done(laptop, "add", "The cat is called Miso.")
-    assert done(laptop, "sync")["branch"] == "main"
-    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
-    assert tip(laptop.parent / "hub.git", "work") == ""
-
-
-def test_a_remote_of_another_name_is_named(machines: tuple[Path, Path]) -> None:
-    laptop, _ = machines
-    git(laptop, "remote", "rename", "origin", "nas.home")
-    done(laptop, "add", "The cat is called Miso.")
-    assert memrepo(laptop, "sync").exit == 2
-    assert done(laptop, "sync", "nas.home")["pushed"] == 1
-
-
 def test_over_the_network_it_is_the_same(tmp_path: Path) -> None:
     with hubs.daemon(tmp_path) as address:
         laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
@@ -672,19 +506,6 @@ def test_markers_that_somebody_committed_stay_their_own_file_and_stop_nothing(
     converge(laptop, desk, now=LATER)
 
 
-def test_subjects_hold_no_text_of_a_memory(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    done(desk, "add", "The desk is made of oak.")
-    done(desk, "sync")
-    done(laptop, "add", "The cat is called Miso.")
-    done(laptop, "sync", "--reason", "before\nMemrepo-Op: run")
-    assert subjects(laptop, "-1") == ["Merge 1 commit of this clone and 1 of the hub"]
-    assert git(laptop, "log", "-1", "--format=%(trailers:key=Memrepo-Op,valueonly)").split() == [
-        "sync"
-    ]
-    assert tree(laptop) == tree(laptop.parent / "hub.git", "main")
-
-
 # -- who did what ------------------------------------------------------------------------------
 
 
@@ -700,16 +521,6 @@ def test_a_programs_removal_gives_way_to_an_edit(machines: tuple[Path, Path]) ->
     assert answer["conflicts"] == []
     converge(laptop, desk)
     assert memories(desk)[id_].body == "The spare key hangs by the door."
-
-
-def test_a_removal_that_nobody_contests_travels(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    write(desk, only(desk), None)
-    commit_all(desk, "take it out")
-    done(desk, "sync")
-    done(laptop, "add", "The cat is called Miso.")
-    converge(laptop, desk)
-    assert [m.body for m in memories(laptop).values()] == ["The cat is called Miso."]
 
 
 def test_a_persons_word_stands_before_a_programs_newer_one(
@@ -755,27 +566,6 @@ def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -
     assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, tip(desk))
 
 
-def test_a_hub_without_a_configuration_is_refused(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    write(desk, "memrepo.toml", None)
-    commit_all(desk, "no configuration")
-    git(desk, "push", "-q", "origin", "main")
-    done(laptop, "add", "The cat is called Miso.")
-    answer = memrepo(laptop, "sync")
-    assert answer.exit == 5
-    assert "memrepo.toml" in answer.error["message"]
-
-
-def test_another_sync_of_the_clone_is_waited_for(
-    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    laptop, _ = machines
-    monkeypatch.setattr(writer, "WRITE_WAIT_S", 0.1)
-    with writer.open_repository(laptop) as store, store.syncing():
-        assert memrepo(laptop, "sync").exit == 6
-    done(laptop, "sync")
-
-
 def test_what_gave_way_is_kept_under_a_name_of_its_content() -> None:
     kept = [
         LosingVersion(path="memories/a.md", key="body", data=b"one\n", id="mem-1"),
@@ -794,35 +584,6 @@ def test_what_gave_way_is_kept_under_a_name_of_its_content() -> None:
     assert any(b"\\xff two" in data for data in texts)
 
 
-def test_a_name_that_is_not_utf8_travels_as_it_is(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    name = os.fsencode(laptop) + b"/memories/caf\xe9.md"
-    Path(os.fsdecode(name)).write_text("odd\n")
-    commit_all(laptop, "an odd name")
-    done(desk, "add", "The desk is made of oak.")
-    done(desk, "sync")
-    converge(laptop, desk)
-    assert Path(os.fsdecode(name.replace(b"laptop", b"desk"))).read_text() == "odd\n"
-
-
-def test_what_a_program_pruned_on_one_clone_and_another_recalled_stays(
-    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    laptop, desk = machines
-    old = done(laptop, "add", "The ladder stands in the barn.", "--class", "ephemeral")["id"]
-    done(laptop, "config", "set", "agents.removals", "allow")
-    converge(laptop, desk)
-    with monkeypatch.context() as patch:
-        patch.setenv("MEMREPO_ACTOR", "jeeves")
-        done(desk, "decay", "prune", now="2026-03-04T09:00:00Z")
-    assert old not in memories(desk)
-    done(desk, "sync", now="2026-03-04T09:00:00Z")
-    done(laptop, "show", old, now="2026-03-03T09:00:00Z")
-    done(laptop, "pin", next(i for i in memories(laptop) if i != old))
-    done(laptop, "sync", now="2026-03-04T10:00:00Z")
-    assert old in memories(laptop)
-
-
 # -- what is taken back and listed afterwards --------------------------------------------------
 
 
@@ -835,18 +596,6 @@ def apart(laptop: Path, desk: Path) -> tuple[str, str]:
     done(desk, "sync", now=LATER)
     assert subjects(desk)[0].startswith("Merge ")
     return run, added
-
-
-def test_log_lists_the_runs_that_a_sync_put_off_the_line(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    run, _ = apart(laptop, desk)
-    assert run not in git(desk, "log", "--first-parent", "--format=%B")
-    for repo in machines:
-        done(repo, "sync", now=LATER)
-        listed = [e["run"] for e in done(repo, "log")["entries"] if e["op"] == "run"]
-        assert listed == [run]
-    times = [e["when"] for e in done(desk, "log")["entries"]]
-    assert times == sorted(times, reverse=True)
 
 
 @pytest.mark.parametrize("how", ["revert", "undo"])
@@ -901,3 +650,90 @@ def test_a_case_that_came_up_on_both_sides_is_kept_once(
         aside = [*(repo / "corrections").glob("*gave-way*")]
         assert len(aside) == (verdicts == ("both", "neither"))
     assert tree(laptop) == tree(desk)
+
+
+def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(laptop, "sources/MEMORY.md", "# Home\n\n- The spare key hangs by the blue door.\n")
+    run = done(laptop, "run")["run"]
+    done(laptop, "sync")
+    done(desk, "sync")
+    done(desk, "revert", run, now=LATER)
+    done(laptop, "add", "The cat is called Miso.", now=LATER)
+    done(laptop, "sync", now=LATER)
+    done(desk, "sync", now=LATER)
+    assert git(desk, "log", "-1", "--format=%s").startswith("Merge ")
+    # Off the first-parent line by now, and still known: what it took back waits for a person.
+    answer = memrepo(desk, "run", now="2026-03-03T09:00:00Z")
+    assert answer.exit == 3, answer
+    assert answer.data["status"] == "held"
+
+
+def test_a_file_here_and_a_folder_there_are_refused(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(desk, "docs/readme.txt", "a folder\n")
+    commit_all(desk, "a folder")
+    write(laptop, "docs", "a file\n")
+    commit_all(laptop, "a file")
+    done(desk, "sync")
+    before = tip(laptop)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert "docs" in answer.error["message"]
+    assert tip(laptop) == before
+
+
+def test_settings_of_a_remote_cannot_force_mirror_or_prune(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    git(desk, "branch", "keep")
+    git(desk, "push", "-q", "origin", "keep")
+    for key, value in (
+        ("remote.origin.mirror", "true"),
+        ("remote.origin.push", "+refs/heads/*:refs/heads/*"),
+        ("remote.origin.prune", "true"),
+        ("push.followTags", "true"),
+        ("push.gpgSign", "true"),
+        ("push.pushOption", "x"),
+        ("fetch.prune", "true"),
+    ):
+        git(laptop, "config", key, value)
+    done(laptop, "add", "The cat is called Miso.")
+    done(laptop, "sync")
+    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
+    assert tip(laptop.parent / "hub.git", "keep")
+
+
+def test_the_upstream_branch_of_another_name_is_what_is_synced(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, _ = machines
+    git(laptop, "branch", "-m", "work")
+    git(laptop, "config", "branch.work.remote", "origin")
+    git(laptop, "config", "branch.work.merge", "refs/heads/main")
+    done(laptop, "add", "The cat is called Miso.")
+    assert done(laptop, "sync")["branch"] == "main"
+    assert tip(laptop.parent / "hub.git", "main") == tip(laptop)
+    assert tip(laptop.parent / "hub.git", "work") == ""
+
+
+def test_a_hub_without_a_configuration_is_refused(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    write(desk, "memrepo.toml", None)
+    commit_all(desk, "no configuration")
+    git(desk, "push", "-q", "origin", "main")
+    done(laptop, "add", "The cat is called Miso.")
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 5
+    assert "memrepo.toml" in answer.error["message"]
+
+
+def test_log_lists_the_runs_that_a_sync_put_off_the_line(machines: tuple[Path, Path]) -> None:
+    laptop, desk = machines
+    run, _ = apart(laptop, desk)
+    assert run not in git(desk, "log", "--first-parent", "--format=%B")
+    for repo in machines:
+        done(repo, "sync", now=LATER)
+        listed = [e["run"] for e in done(repo, "log")["entries"] if e["op"] == "run"]
+        assert listed == [run]
+    times = [e["when"] for e in done(desk, "log")["entries"]]
+    assert times == sorted(times, reverse=True)

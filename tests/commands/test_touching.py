@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from driving import LATER, done, git, memories, memrepo, standing
+from driving import LATER, done, memories, memrepo, standing
 
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.times import parse_time
-from memrepo.store.ledger import BUFFER, REF, ledger_of
+from memrepo.store.ledger import BUFFER, ledger_of
 from memrepo.store.repo import open_repository
 
 
@@ -40,13 +40,6 @@ def test_the_first_three_hits_of_a_query_count(small_repo: Path) -> None:
     assert set(accesses(small_repo).by_memory) == set(hits[:3])
 
 
-@pytest.mark.parametrize("command", ["show", "search"])
-def test_no_touch_counts_nothing(small_repo: Path, command: str) -> None:
-    word = any_id(small_repo) if command == "show" else "the"
-    done(small_repo, command, word, "--no-touch")
-    assert not (small_repo / ".git" / "memrepo" / BUFFER).exists()
-
-
 @pytest.mark.parametrize(
     "line", [["check", "--all"], ["diff"], ["history"], ["log"], ["status"], ["export", "jsonl"]]
 )
@@ -56,22 +49,22 @@ def test_commands_that_only_look_count_nothing(small_repo: Path, line: list[str]
     assert not (small_repo / ".git" / "memrepo" / BUFFER).exists()
 
 
-def test_the_environment_names_the_session(
-    small_repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMREPO_SESSION", "chat 7\n")
-    done(small_repo, "show", any_id(small_repo))
-    assert account(small_repo, any_id(small_repo)).recent[0][1] == "chat 7"
-
-
 def test_reading_works_where_the_ledger_cannot_be_written(small_repo: Path) -> None:
     id_ = any_id(small_repo)
     (small_repo / ".git" / "memrepo" / BUFFER).mkdir()
     assert done(small_repo, "show", id_)["memory"]["id"] == id_
 
 
-def test_a_hundred_retrievals_reach_the_ref(small_repo: Path) -> None:
-    for _ in range(100):
-        done(small_repo, "search", "watering", "interval")
-    assert git(small_repo, "rev-parse", REF)
-    assert sum(a.total for a in accesses(small_repo).by_memory.values()) >= 100
+@pytest.mark.parametrize("command", ["show", "search"])
+def test_no_touch_counts_nothing(small_repo: Path, command: str) -> None:
+    word = any_id(small_repo) if command == "show" else "the"
+    done(small_repo, command, word, "--no-touch")
+    assert not (small_repo / ".git" / "memrepo" / BUFFER).exists()
+
+
+def test_the_environment_names_the_session(
+    small_repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMREPO_SESSION", "chat 7\n")
+    done(small_repo, "show", any_id(small_repo))
+    assert account(small_repo, any_id(small_repo)).recent[0][1] == "chat 7"

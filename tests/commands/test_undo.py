@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing
-
-from memrepo.actions.run.guard import reverted_prints
-from memrepo.actions.work import Call, Work
-from memrepo.store.repo import open_repository
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
 
@@ -142,41 +137,6 @@ def test_reverting_an_older_revert_brings_its_run_back(repo: Path) -> None:
     assert git(repo, "rev-parse", "HEAD:memories") != shown
 
 
-def test_the_input_of_an_earlier_reverted_run_is_seen_again_and_waits(repo: Path) -> None:
-    first = runs(repo)[1]
-    answer = memrepo(repo, "revert", first)
-    assert answer.exit == 3, "the second run superseded what the first one made"
-    done(repo, "revert", first, "--ours", now=MUCH_LATER)
-    waits = memrepo(repo, "run", now="2026-03-01T11:20:00Z")
-    assert (waits.exit, waits.data["status"]) in ((3, "held"), (0, "ok"))
-
-
-def test_of_a_part_taken_back_only_that_part_counts_as_taken_back(repo: Path) -> None:
-    second, beta, helix = runs(repo)[0], by_word(repo, "beta"), by_word(repo, "helix")
-    done(repo, "revert", second, "--memory", beta, now=MUCH_LATER)
-    assert known_back(repo) == {f"create:{beta}"}
-    done(repo, "revert", now=MUCH_LATER)
-    assert f"create:{helix}" in known_back(repo)
-    assert f"create:{beta}" in known_back(repo)
-
-
-def test_what_a_revert_of_a_revert_brought_back_counts_as_taken_back_no_more(repo: Path) -> None:
-    second, beta, helix = runs(repo)[0], by_word(repo, "beta"), by_word(repo, "helix")
-    first = done(repo, "revert", second, "--memory", beta, now=MUCH_LATER)["commits"][0]
-    # Of the later one, which stands, the earlier one's end takes nothing away.
-    done(repo, "revert", second, "--memory", helix, "--theirs", now=MUCH_LATER)
-    done(repo, "revert", first, now=MUCH_LATER)
-    assert f"create:{beta}" not in known_back(repo)
-    assert f"create:{helix}" in known_back(repo)
-
-
-def known_back(repo: Path) -> frozenset[str]:
-    with open_repository(repo) as store:
-        return reverted_prints(
-            Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)
-        )
-
-
 # -- what depends on it, a memory as a target, accepting what was taken back ----------------------
 
 
@@ -197,28 +157,6 @@ def test_with_dependents_the_later_steps_that_refer_to_it_go_too(repo: Path) -> 
     assert_sound(repo)
 
 
-def test_what_depends_on_a_dependent_goes_too(repo: Path) -> None:
-    first, alpha = runs(repo)[1], by_word(repo, "alpha")
-    heir = done(repo, "supersede", alpha, "The server gamma keeps the archive.")["id"]
-    last = done(repo, "supersede", heir, "The server delta keeps the archive.")["id"]
-    assert memrepo(repo, "revert", first, "--memory", alpha).exit == 3
-    done(repo, "revert", first, "--memory", alpha, "--theirs", now=MUCH_LATER)
-    found = memories(repo)
-    assert alpha not in found
-    assert found[last].status == "active"
-    assert "supersedes" not in found[heir].fields
-    assert_sound(repo)
-
-
-def test_theirs_drops_a_reference_and_keeps_the_rest_of_its_holder(repo: Path) -> None:
-    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
-    done(repo, "edit", alpha, "--set", "tags=mine")
-    done(repo, "link", alpha, "supports", beta)
-    done(repo, "revert", second, "--theirs", now=MUCH_LATER)
-    assert memories(repo)[alpha].texts("tags") == ("mine",)
-    assert "links" not in memories(repo)[alpha].fields
-
-
 def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
     second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
     done(repo, "link", alpha, "supports", beta)
@@ -227,19 +165,6 @@ def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
     assert beta in found
     assert found[alpha].fields["links"][0].target == beta
     assert found[by_word(repo, "vim")].status == "active"
-
-
-def test_an_edited_successor_stays_with_ours_and_both_are_contested(repo: Path) -> None:
-    second, vim, helix = runs(repo)[0], by_word(repo, "vim"), by_word(repo, "helix")
-    done(repo, "pin", helix)
-    assert memrepo(repo, "revert", second).exit == 3
-    done(repo, "revert", second, "--ours", now=MUCH_LATER)
-    found = memories(repo)
-    assert {found[i].status for i in (vim, helix)} == {"active"}
-    assert {found[i].standing for i in (vim, helix)} == {"contested"}
-    assert "supersedes" not in found[helix].fields
-    assert "superseded_by" not in found[vim].fields
-    assert_sound(repo)
 
 
 def test_of_a_memory_what_was_last_decided_is_taken_back(repo: Path) -> None:
@@ -270,26 +195,3 @@ def test_accepting_a_reverted_run_reverts_its_revert(repo: Path) -> None:
     done(repo, "accept", second, now="2026-03-05T09:00:00Z")
     assert git(repo, "rev-parse", "HEAD:memories") == shown
     assert_sound(repo)
-
-
-def test_of_a_reverted_run_a_part_is_accepted(repo: Path) -> None:
-    second, beta = runs(repo)[0], by_word(repo, "beta")
-    done(repo, "revert", second, now=MUCH_LATER)
-    answer = done(repo, "accept", second, "--only", beta, now=MUCH_LATER)
-    assert answer["commits"]
-    found = memories(repo)
-    assert beta in found
-    assert found[by_word(repo, "vim")].status == "active"
-
-
-def test_a_memory_moved_since_is_found_where_it_stands(repo: Path) -> None:
-    alpha = by_word(repo, "alpha")
-    pinned = done(repo, "pin", alpha)["commit"]
-    path = memories(repo)[alpha].path
-    moved = path.replace("/knowledge/", "/decisions/")
-    (repo / moved).parent.mkdir(parents=True, exist_ok=True)
-    git(repo, "mv", path, moved)
-    git(repo, "commit", "-qm", "by hand", "--no-verify")
-    done(repo, "revert", pinned, now=MUCH_LATER)
-    assert memories(repo)[alpha].path == moved
-    assert not memories(repo)[alpha].flag("pinned")

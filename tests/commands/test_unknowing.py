@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, assert_sound, classic, done, git, memories, operations, standing
+from driving import NOW, assert_sound, classic, done, git, memories, standing
 
 from memrepo.core.access import RETRIEVAL, Event, seconds
 from memrepo.core.times import format_time, parse_time
@@ -65,48 +65,6 @@ def test_a_retrieval_before_the_prune_brings_the_memory_back_as_it_was(repo: Pat
     assert_sound(repo)
 
 
-@pytest.mark.parametrize(
-    ("cls", "days", "at", "now"),
-    [
-        ("normal", 15, {"days": 16}, {"days": 17}),  # retrieved after the prune: nothing was wrong
-        ("normal", 15, {"days": 1}, {"days": 17}),  # so early that the prune was due all the same
-        ("normal", 15, {"days": 13}, {"days": 40}),  # its time is over by now
-        ("short", 3, {"days": 1}, {"days": 4}),
-    ],  # a class that a retrieval does not refresh
-)
-def test_a_prune_that_was_right_all_the_same_stands(
-    repo: Path, cls: str, days: int, at: dict[str, int], now: dict[str, int]
-) -> None:
-    id_ = pruned(repo, cls, days)
-    learns(repo, id_, after(**at), after(**now))
-    done(repo, "run", now=after(**now))
-    assert id_ not in memories(repo)
-
-
-def test_a_note_that_was_cleaned_comes_back_marked(repo: Path) -> None:
-    id_ = str(done(repo, "add", SAID, "--type", "note")["id"])
-    done(repo, "run", now=after(days=15))
-    done(repo, "run", now=after(days=46))
-    assert id_ not in memories(repo)
-    learns(repo, id_, after(days=20), after(days=47))
-    done(repo, "run", now=after(days=47))
-    note = memories(repo)[id_]
-    assert note.flag("user_marked")
-
-
-def test_what_a_prune_took_along_comes_back_with_it(repo: Path) -> None:
-    old = str(done(repo, "add", "The shed is blue.", "--class", "normal")["id"])
-    new = str(done(repo, "supersede", old, SAID)["id"])
-    done(repo, "edit", new, "--set", "decay=normal")
-    done(repo, "run", now=after(days=15))
-    assert memories(repo) == {}
-    learns(repo, new, after(days=13), after(days=16))
-    done(repo, "run", now=after(days=16))
-    found = memories(repo)
-    assert (found[new].status, found[old].status) == ("active", "superseded")
-    assert found[old].texts("superseded_by") == (new,)
-
-
 def test_what_a_person_took_out_or_rejected_stays_out(repo: Path) -> None:
     id_ = pruned(repo)
     done(repo, "restore", id_, now=after(days=15))
@@ -118,30 +76,7 @@ def test_what_a_person_took_out_or_rejected_stays_out(repo: Path) -> None:
     assert id_ not in memories(repo)
 
 
-def test_a_restoring_that_was_taken_back_is_not_done_again(repo: Path) -> None:
-    id_ = pruned(repo)
-    learns(repo, id_, after(days=13), after(days=16))
-    run = done(repo, "run", now=after(days=17))["run"]
-    done(repo, "revert", run, now=after(days=17))
-    learns(repo, id_, after(days=14), after(days=18))
-    done(repo, "run", now=after(days=18))
-    assert id_ not in memories(repo)
-    assert operations(repo).count("restore") == 1
-
-
 # -- notes, archive, hot cache -------------------------------------------------------------------
-
-
-def test_a_note_that_was_forgotten_without_knowing_is_where_it_would_have_been(repo: Path) -> None:
-    id_ = str(done(repo, "add", SAID, "--type", "note")["id"])
-    done(repo, "run", now=after(days=15))
-    assert memories(repo)[id_].text("tier") == "forgotten"
-    learns(repo, id_, after(days=10), after(days=15, hours=1))
-    done(repo, "run", now=after(days=16))
-    note = memories(repo)[id_]
-    assert (note.text("tier"), note.flag("user_marked")) == ("warm", False)
-    done(repo, "run", now=after(days=17))
-    assert memories(repo)[id_].text("tier") == "gist"
 
 
 def test_what_a_person_archived_or_demoted_stays_so(repo: Path) -> None:

@@ -74,30 +74,6 @@ def test_what_a_later_commit_mended_is_no_matter_any_more(repo: Path) -> None:
     assert told(repo, "status") == set()
 
 
-def test_a_deleted_manifest_is_told(repo: Path) -> None:
-    next((repo / "runs").rglob("*.json")).unlink()
-    commit(repo)
-    assert "manifest-by-hand" in {r for _, r in told(repo, "status")}
-
-
-def test_a_good_commit_by_hand_and_one_of_memrepos_say_nothing(repo: Path) -> None:
-    path = the_file(repo)
-    path.write_text(path.read_text().replace("red", "blue"))
-    commit(repo)
-    done(repo, "pin", next(iter(memories(repo))), now=LATER)
-    assert told(repo, "status") == set()
-    assert told(repo, "run") == set()
-
-
-def test_what_was_told_at_a_write_is_not_told_again(repo: Path) -> None:
-    path = the_file(repo)
-    path.write_text(path.read_text().replace("red", TOKEN))
-    commit(repo)
-    assert "secret-found" in {r for _, r in told(repo, "add", "A new one.")}
-    assert told(repo, "add", "Another one.") == set()
-    assert memrepo(repo, "check").exit == 1
-
-
 @pytest.mark.parametrize(
     ("email", "when", "message"),
     [

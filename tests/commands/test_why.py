@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import workspaces
 from driving import NEXT_DAY, begin, done, git, memories, memrepo
 
-from memrepo.actions.recall import quotes
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory
 
@@ -80,45 +77,6 @@ def test_evidence_is_quoted_whatever_became_of_its_source(
     assert piece(small_repo, id_, "--at", "2026-03-01")["resolved"] == "exact"
 
 
-def test_a_source_that_vanished_and_one_that_has_another_name(small_repo: Path) -> None:
-    hoe, hail = by_text(small_repo, "rotary hoe").id, by_text(small_repo, "Hail broke").id
-    for day in (4, 5):
-        workspaces.growing(small_repo.parent / "workspace", day)
-        done(small_repo, "ingest", now=NEXT_DAY)
-    found = piece(small_repo, hoe)
-    assert found["resolved"] == "moved"
-    assert found["found"] == {"resource": "sources/memory/tools-and-sheds.md", "lines": [3, 3]}
-    found = piece(small_repo, hail)
-    assert (found["resolved"], found["missing"]) == ("lost", False)
-    assert "Hail broke two panes" in found["quote"]
-    text = memrepo(small_repo, "why", hail, as_json=False).out
-    assert "no longer in the sources" in text
-    assert "    | Hail broke two panes of the greenhouse." in text
-
-
-def test_a_note_is_found_below_another_heading(small_repo: Path) -> None:
-    hail = by_text(small_repo, "Hail broke").id
-    rewrite(small_repo, "memory/2026-02-01.md", None)
-    copied = "# 2026-02-05\n\n## 10:00 Copied\n\nHail broke two panes of the greenhouse.\n"
-    rewrite(small_repo, "memory/2026-02-05.md", copied)
-    assert piece(small_repo, hail)["found"] == {
-        "resource": "sources/memory/2026-02-05.md",
-        "lines": [3, 5],
-    }
-
-
-def test_lines_are_counted_as_editors_count_them(tmp_path: Path) -> None:
-    odd = "\ufeff# Memory\r\n\r\n- A form\x0cfeed and a \u2028 separator are no line ends here.\r\n"
-    (tmp_path / "workspace").mkdir()
-    (tmp_path / "workspace" / "MEMORY.md").write_bytes(
-        (odd + "\r\n- The barn door is painted green.\r\n").encode()
-    )
-    repo = begin(tmp_path, tmp_path / "workspace")
-    assert (
-        piece(repo, by_text(repo, "barn door").id)["quote"] == "- The barn door is painted green."
-    )
-
-
 def test_of_many_places_the_first_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
     (tmp_path / "workspace" / "memory").mkdir(parents=True)
     for number in range(13):
@@ -131,25 +89,6 @@ def test_of_many_places_the_first_are_shown_and_the_rest_counted(tmp_path: Path)
         assert told.count("evidence:") == 10
         assert "and 3 more places" in told
         assert len(done(repo, command, id_)["evidence"]) == 13
-
-
-def test_a_line_that_left_many_files_is_looked_for_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    count, asked = 30, []
-    files = [tmp_path / "workspace" / "memory" / f"{number:02}.md" for number in range(count)]
-    files[0].parent.mkdir(parents=True)
-    for file in files:
-        file.write_text(f"# Part {file.stem}\n\n- The barn door is painted green.\n")
-    repo = begin(tmp_path, tmp_path / "workspace")
-    for file in files:
-        file.write_text(f"# Part {file.stem}\n")
-    done(repo, "ingest", now=NEXT_DAY)
-    looked = quotes._spans
-    monkeypatch.setattr(quotes, "_spans", lambda *what: asked.append(what) or looked(*what))
-    found = done(repo, "why", by_text(repo, "barn door").id)["evidence"]
-    assert [piece["resolved"] for piece in found] == ["lost"] * count
-    assert len(asked) <= 2 * count
 
 
 def test_a_secret_in_the_recorded_version_is_not_quoted(small_repo: Path) -> None:
@@ -166,18 +105,6 @@ def test_a_secret_in_the_recorded_version_is_not_quoted(small_repo: Path) -> Non
         assert "ghp_" not in told.out
         (found,) = told.data["evidence"]
         assert found["quote"] == "- the token is [redacted:github-pat] and more"
-
-
-def test_a_text_that_no_version_of_its_file_has_is_said(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
-    path = small_repo / memory.path
-    place = f"MEMORY.md:{memory.sources[0].lines[0]}"
-    path.write_text(path.read_text().replace(place, f"{place}, th-0123456789abcdef"))
-    git(small_repo, "commit", "-q", "--no-verify", "-am", "another hash")
-    found = piece(small_repo, memory.id)
-    assert (found["missing"], found["resolved"], found["quote"]) == (True, "lost", "")
-    text = memrepo(small_repo, "why", memory.id, as_json=False).out
-    assert "no version of the file in this repository has the text" in text
 
 
 @pytest.mark.parametrize("reachable", [True, False])
@@ -239,6 +166,22 @@ def test_why_follows_the_supersession_both_ways_and_survives_a_ring(small_repo: 
     assert [o["id"] for o in found["after"]] == [first, second]
 
 
+def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: Path) -> None:
+    memory = by_text(small_repo, "raised beds")
+    before = git(small_repo, "rev-parse", "HEAD").strip()
+    git(small_repo, "rm", "-q", memory.path)
+    git(small_repo, "commit", "-q", "-m", "away")
+    for word in (memory.id, memory.id[:10], memory.slug, memory.path):
+        for command in ("why", "show", "blame"):
+            answer = memrepo(small_repo, command, word)
+            assert answer.exit == 2
+            assert "removed it" in answer.error["message"]
+            (flag,) = [w for w in answer.error["fix"].split("`") if w.startswith("--at ")]
+            then = done(small_repo, command, word, *flag.split())
+            assert then["commit"].startswith(flag.split()[1])
+    assert git(small_repo, "merge-base", "--is-ancestor", flag.split()[1], before) == ""
+
+
 def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -> None:
     one, other = by_text(small_repo, "raised beds"), by_text(small_repo, "heirloom")
     done(small_repo, "link", one.id, "contradicts", other.id)
@@ -259,36 +202,3 @@ def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -
     assert found["corrections"] == [
         {"path": "corrections/2026-03-02-gave-way-0123456789ab.md", "title": "Beds, high or low"}
     ]
-
-
-def test_what_a_manifest_says_is_text_however_it_is_written(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
-    (path,) = (small_repo / "runs").rglob("*.json")
-    record = json.loads(path.read_text())
-    record["judgements"][memory.id] = [
-        {"rationale": f"\x1b[31mthe key is ghp_{'a1B2' * 9}", "verdicts": [7, {"verdict": None}]},
-        "no mapping",
-        {"relations": ["x"], "disposition": ["odd"]},
-    ]
-    path.write_text(json.dumps(record))
-    git(small_repo, "commit", "-q", "--no-verify", "-am", "by hand")
-    answer = memrepo(small_repo, "why", memory.id)
-    assert answer.exit == 0
-    assert "ghp_" not in answer.out
-    assert "\x1b" not in memrepo(small_repo, "why", memory.id, as_json=False).out
-
-
-def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: Path) -> None:
-    memory = by_text(small_repo, "raised beds")
-    before = git(small_repo, "rev-parse", "HEAD").strip()
-    git(small_repo, "rm", "-q", memory.path)
-    git(small_repo, "commit", "-q", "-m", "away")
-    for word in (memory.id, memory.id[:10], memory.slug, memory.path):
-        for command in ("why", "show", "blame"):
-            answer = memrepo(small_repo, command, word)
-            assert answer.exit == 2
-            assert "removed it" in answer.error["message"]
-            (flag,) = [w for w in answer.error["fix"].split("`") if w.startswith("--at ")]
-            then = done(small_repo, command, word, *flag.split())
-            assert then["commit"].startswith(flag.split()[1])
-    assert git(small_repo, "merge-base", "--is-ancestor", flag.split()[1], before) == ""

@@ -51,13 +51,6 @@ def test_what_is_recalled_says_until_when_and_what_comes_first(repo: Path) -> No
     assert remedy == f"`memrepo confirm {short}` confirms that it is still true"
 
 
-def test_a_day_to_come_is_told(repo: Path) -> None:
-    id_ = added(repo, "Ann visits on 2026-03-20.", "--class", "short")
-    assert why(repo, id_)[1] == (
-        "its text names a day to come: decay waits until 2026-03-21T00:00:00Z"
-    )
-
-
 @pytest.mark.parametrize(
     ("at", "first", "second"),
     [
@@ -76,23 +69,6 @@ def test_a_note_says_where_it_goes_next(
     assert "nomination" in lines[2]
 
 
-def test_a_forgotten_note_says_when_it_leaves_and_a_marked_one_that_it_stays(repo: Path) -> None:
-    classic(repo)
-    id_ = added(repo, "Walked the dog.", "--type", "note")
-    last = "recalled as a note of tier forgotten, confidence very low, after all other hits"
-    assert why(repo, id_, now=after(days=15))[0] == last
-    done(repo, "run", now=after(days=15))
-    assert why(repo, id_, now=after(days=16))[:2] == [
-        last,
-        f"leaves the tree after {after(days=45)}, if it is not retrieved",
-    ]
-    done(repo, "run", now=after(days=46))
-    gone = why(repo, id_, now=after(days=47))
-    assert gone[0].startswith("it is not in the tree: removed by Remove note: Walked the dog.")
-    assert "not retrieved for more than 30d" in gone[1]
-    assert gone[2] == f"`memrepo restore {id_}` brings it back"
-
-
 @pytest.mark.parametrize("name", ["id", "prefix", "slug", "path"])
 def test_what_is_gone_is_found_by_any_of_its_names(repo: Path, name: str) -> None:
     id_ = added(repo, "The hall is wet.", "--class", "short")
@@ -100,13 +76,6 @@ def test_what_is_gone_is_found_by_any_of_its_names(repo: Path, name: str) -> Non
     done(repo, "run", now=after(days=3))
     word = {"id": id_, "prefix": id_[:12], "slug": memory.slug, "path": memory.path}[name]
     assert "class short, expired" in why(repo, word)[1]
-
-
-def test_what_a_hand_removed_names_that_commit(repo: Path) -> None:
-    id_ = added(repo, "The hall is wet.")
-    git(repo, "rm", "-q", memories(repo)[id_].path)
-    git(repo, "commit", "-qm", "away with it", "--no-verify")
-    assert why(repo, id_)[0].startswith("it is not in the tree: removed by away with it (")
 
 
 def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
@@ -131,13 +100,6 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
     assert why(repo, three)[-1] == told
 
 
-def test_a_scope_is_named(repo: Path) -> None:
-    id_ = added(repo, "The hall is wet.", "--scope", "project:hall")
-    assert "its scope is project:hall: a search in another scope does not return it" in why(
-        repo, id_
-    )
-
-
 def test_why_it_is_not_hot(repo: Path) -> None:
     id_ = added(repo, "The hall is wet.")
     done(repo, "show", id_)
@@ -149,27 +111,6 @@ def test_why_it_is_not_hot(repo: Path) -> None:
     assert "left out of MEMORY.md: no room within hot.max_lines (6)" in why(repo, id_)[-1]
     done(repo, "demote", id_, "--reason", "spring")
     assert f"since it was demoted at {NOW} (spring" in why(repo, id_)[-1]
-
-
-def test_words_that_find_it_and_words_that_do_not(repo: Path) -> None:
-    for number in range(12):
-        added(repo, f"Zebra zebra zebra {number}.")
-    id_ = added(repo, "Somewhere beyond the river there may be a zebra or another.")
-    found = done(repo, "why-not", id_, "zebra", "lion")["search"]
-    assert (found["held"], found["hits"]) == (["zebra"], 13)
-    assert found["said"] == (
-        f"found by 'zebra lion' as hit {found['place']} of 13; 10 are shown unless `-k` asks for"
-        " more; it does not contain lion"
-    )
-    found = done(repo, "why-not", id_, "is the zebra", "a lion?")["search"]
-    assert found["held"] == ["zebra"]
-    assert found["said"].startswith("found by 'is the zebra a lion?' as hit ")
-    assert found["said"].endswith("; it does not contain lion?")
-    assert why(repo, id_, "lion")[-1] == "not found by 'lion': it contains none of these words"
-    done(repo, "archive", id_)
-    assert why(repo, id_, "river")[-1] == (
-        "found by 'river' as hit 1 of 1, with `--status archived`"
-    )
 
 
 def test_what_waits_for_review_is_told(fresh_repo: Path) -> None:
@@ -204,3 +145,31 @@ def test_what_never_was_is_no_memory(repo: Path) -> None:
         answer = memrepo(repo, "why-not", word)
         assert answer.exit == 2
         assert "is or ever was called" in answer.error["message"]
+
+
+def test_a_scope_is_named(repo: Path) -> None:
+    id_ = added(repo, "The hall is wet.", "--scope", "project:hall")
+    assert "its scope is project:hall: a search in another scope does not return it" in why(
+        repo, id_
+    )
+
+
+def test_words_that_find_it_and_words_that_do_not(repo: Path) -> None:
+    for number in range(12):
+        added(repo, f"Zebra zebra zebra {number}.")
+    id_ = added(repo, "Somewhere beyond the river there may be a zebra or another.")
+    found = done(repo, "why-not", id_, "zebra", "lion")["search"]
+    assert (found["held"], found["hits"]) == (["zebra"], 13)
+    assert found["said"] == (
+        f"found by 'zebra lion' as hit {found['place']} of 13; 10 are shown unless `-k` asks for"
+        " more; it does not contain lion"
+    )
+    found = done(repo, "why-not", id_, "is the zebra", "a lion?")["search"]
+    assert found["held"] == ["zebra"]
+    assert found["said"].startswith("found by 'is the zebra a lion?' as hit ")
+    assert found["said"].endswith("; it does not contain lion?")
+    assert why(repo, id_, "lion")[-1] == "not found by 'lion': it contains none of these words"
+    done(repo, "archive", id_)
+    assert why(repo, id_, "river")[-1] == (
+        "found by 'river' as hit 1 of 1, with `--status archived`"
+    )

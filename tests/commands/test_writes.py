@@ -98,14 +98,6 @@ def test_a_supersession_touches_both_files_in_one_commit(repo: Path) -> None:
     assert hits == [new]
 
 
-def test_what_is_superseded_is_not_superseded_again(repo: Path) -> None:
-    old = add(repo)
-    done(repo, "supersede", old, "It lives in 1Password.", now=LATER)
-    answer = memrepo(repo, "supersede", old, "It lives in the safe.")
-    assert answer.exit == 3
-    assert "superseded" in answer.error["message"]
-
-
 def test_confirming_adds_a_stamp_and_touches_nothing_else(repo: Path) -> None:
     id_ = add(repo)
     done(repo, "confirm", id_, now=LATER)
@@ -180,19 +172,6 @@ def test_a_link_points_at_a_memory_and_gets_a_new_strength(repo: Path) -> None:
         assert memrepo(repo, *argv).exit == 2
 
 
-def test_history_names_each_commit_and_what_it_wrote(repo: Path) -> None:
-    id_ = add(repo)
-    done(repo, "pin", id_)
-    done(repo, "edit", id_, "--text", "A new wording of this.", now=LATER)
-    entries = done(repo, "history", id_)["entries"]
-    assert [e["op"] for e in entries] == ["reword", "pin", "create"]
-    assert [sorted(e["fields"]) for e in entries] == [
-        ["aliases", "generated", "text"],
-        ["pinned"],
-        ["everything"],
-    ]
-
-
 @pytest.mark.parametrize(
     "argv",
     [
@@ -231,55 +210,9 @@ def test_uncommitted_work_on_the_file_is_not_overwritten(repo: Path) -> None:
     assert standing(repo) == before
 
 
-def test_doctor_finds_nothing_on_a_new_repository_and_names_what_is_wrong(repo: Path) -> None:
-    answer = memrepo(repo, "doctor")
-    assert answer.exit == 0, answer
-    (repo / ".git" / "hooks" / "pre-commit").unlink()
-    failed = memrepo(repo, "doctor")
-    assert failed.exit == 1
-    assert [c["name"] for c in failed.data["checks"] if not c["ok"]] == ["hook"]
-    assert memrepo(repo, "doctor", "--fix").exit == 0
-    assert memrepo(repo, "doctor").exit == 0
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_completion_knows_every_command(repo: Path, shell: str) -> None:
     from memrepo.faces.cli.parser import COMMANDS
 
     script = done(repo, "completion", shell)["script"]
     assert all(name in script for name in COMMANDS)
-
-
-def test_equal_texts_of_one_second_are_told_apart_by_scope_type_and_turn(repo: Path) -> None:
-    first = add(repo, TEXT, "--scope", "user:a")
-    assert add(repo, TEXT, "--scope", "user:b") != first
-    note = add(repo, TEXT, "--scope", "user:a", "--type", "open_question")
-    assert note == first  # a claim of equal text and scope is there already
-    done(repo, "forget", first)
-    again = add(repo, TEXT, "--scope", "user:a")
-    done(repo, "forget", again)
-    third = add(repo, TEXT, "--scope", "user:a")
-    assert len({first, again, third}) == 3
-    assert {first, again, third} <= set(memories(repo))
-
-
-def test_options_that_an_equal_text_leaves_unused_are_named(repo: Path) -> None:
-    add(repo, TEXT, "--tag", "ops")
-    assert done(repo, "add", TEXT, "--tag", "ops")["unused"] == []
-    options = ["--pin", "--tag", "deploys", "--type", "lesson"]
-    assert done(repo, "add", TEXT, *options)["unused"] == ["--type", "--tag", "--pin"]
-    told = memrepo(repo, "add", TEXT, *options, as_json=False)
-    assert "not applied: --type, --tag, --pin" in told.out
-
-
-def test_removing_what_is_not_there_makes_no_commit(repo: Path) -> None:
-    id_ = add(repo)
-    before = standing(repo)
-    assert "unchanged" in done(repo, "edit", id_, "--set", "tags=", now=LATER)
-    assert standing(repo) == before
-
-
-def test_an_edit_of_nothing_without_a_terminal_says_what_to_give(repo: Path) -> None:
-    answer = memrepo(repo, "edit", add(repo))
-    assert answer.exit == 2
-    assert "--text" in answer.error["fix"]

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 
 from memrepo.core.access import (
     DAYS,
-    NEVER,
     RECENT,
     RETRIEVAL,
     SESSION,
-    Access,
     Event,
     fold,
     moment,
@@ -58,16 +56,6 @@ def test_an_account_survives_its_spelling(found: list[Event]) -> None:
         assert read_access(account.as_json()) == account
 
 
-@pytest.mark.parametrize("line", ["", "[", '["retrieval",1,"s"]', '["other",1,"s","m"]', "{}"])
-def test_half_a_line_is_no_event(line: str) -> None:
-    assert read_event(line) is None
-
-
-def test_what_is_no_account_is_refused() -> None:
-    with pytest.raises(ValueError, match="not an account"):
-        read_access({"total": 1})
-
-
 def test_only_the_newest_days_and_retrievals_are_kept_and_all_are_counted() -> None:
     found = [Event(kind=RETRIEVAL, at=n * 86_400, session="s", memory="m") for n in range(50)]
     account = fold(found).of("m")
@@ -75,11 +63,6 @@ def test_only_the_newest_days_and_retrievals_are_kept_and_all_are_counted() -> N
     assert len(account.days) == DAYS
     assert len(account.recent) == RECENT
     assert account.last == moment(49 * 86_400)
-
-
-def test_what_was_never_retrieved_has_an_empty_account() -> None:
-    assert fold([]).of("m") == NEVER == Access()
-    assert NEVER.last is None
 
 
 @pytest.mark.parametrize(

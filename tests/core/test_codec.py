@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import frontmatter
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memrepo.checks.memories import machine_keys
 from memrepo.core import codec, header
 from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
@@ -213,15 +209,6 @@ def test_both_forms_of_what_a_run_wrote_say_the_same() -> None:
     assert (short.text("home"), short.text("origin")) == ("LTMEMORY.md", "purifier")
 
 
-def test_a_line_of_its_own_counts_more_than_what_is_aside() -> None:
-    """As an older memrepo leaves it, which knows no such line."""
-    both = FORMS["short"].replace(b"memrepo:", b"lead: later\nmemrepo:")
-    memory = read(both)
-    assert memory.text("lead") == "later"
-    after = edit(both, memory.with_fields({"lead": "last"}))
-    assert after == both.replace(b"later", b"last").replace(b"memrepo: {lead: Staging}\n", b"")
-
-
 def test_what_a_newer_memrepo_put_aside_stays() -> None:
     newer = FORMS["short"].replace(b"{lead", b"{colour: [red], lead")
     memory = read(newer)
@@ -239,31 +226,9 @@ def test_what_is_aside_may_be_spelled_as_another_program_does() -> None:
     assert spread in pinned
 
 
-def test_a_key_of_that_name_that_holds_no_mapping_is_a_persons() -> None:
-    theirs = b"---\ntype: fact\nmemrepo: https://example.org\n---\na\n"
-    after = edit(theirs, read(theirs).with_fields({"lead": "r"}))
-    assert after == theirs.replace(b"memrepo", b"lead: r\nmemrepo")
-
-
 def test_what_is_wrong_aside_is_located() -> None:
     _, problems = decode(PATH, FORMS["short"].replace(b"lead: Staging", b"edges: {before: 7}"))
     assert [(p.line, p.column, p.key) for p in problems] == [(7, 27, "memrepo.edges.before")]
-
-
-def test_what_followed_from_a_type_follows_from_the_new_one() -> None:
-    """As where a person changes the word in the file."""
-    wanted = read(FORMS["short"]).with_fields({"type": "method"})
-    assert wanted.text("home") == "PLAYBOOKS.md"
-    assert edit(FORMS["short"], wanted) == FORMS["short"].replace(b": fact", b": method")
-    assert b"\nhome:" not in edit(FORMS["old"], wanted)
-    assert machine_keys(wanted, read(FORMS["short"])) == []
-
-
-def test_what_a_person_wrote_implies_nothing() -> None:
-    assert set(read(b"---\ntype: fact\ncreated: 2026-01-01\n---\na\n").fields) == {
-        "type",
-        "created",
-    }
 
 
 @slow
@@ -489,22 +454,6 @@ def test_an_edit_of_the_body(before: str, body: str, after: str) -> None:
     assert edited.decode() == f"---\ntype: fact\n---\n{after}"
 
 
-def test_one_line_of_a_long_repetitive_body_is_changed_alone() -> None:
-    lines = ["same\r\n", "\n"] * 20_000
-    data = "".join(["---\ntype: fact\n---\n", *lines, "end\n"]).encode()
-    body = read(data).body.split("\n")
-    body[20_000:20_001] = ["changed", "added"]
-    edited = edit(data, read(data).with_fields({}, "\n".join(body)))
-    lines[20_000:20_001] = ["changed\n", "added\n"]
-    assert edited.decode() == "".join(["---\ntype: fact\n---\n", *lines, "end\n"])
-
-
-def test_a_body_added_to_a_file_that_ends_with_its_marker_ends_without_newline() -> None:
-    data = b"---\r\ntype: fact\r\n---"
-    edited = edit(data, read(data).with_fields({}, "body"))
-    assert edited == b"---\r\ntype: fact\r\n---\r\n\r\nbody"
-
-
 @pytest.mark.parametrize(
     ("raw", "body"),
     [
@@ -622,25 +571,6 @@ def test_the_table_of_refusals_holds_every_rule() -> None:
     assert {row[0] for row in REFUSED} | {"frontmatter-near-key"} == set(codec.RULES)
 
 
-def test_half_a_surrogate_pair_is_refused_by_the_pure_reader_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    problem = first_problem(HEAD + 'title: "\\ud83d"\n---\n')
-    assert (problem.rule, problem.line, problem.column) == ("frontmatter-character", 3, 8)
-
-
-@pytest.mark.parametrize("name", UGLY)
-def test_the_pure_yaml_reader_finds_the_same_entries(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = [text for text, _ in text_lines(UGLY[name])]
-    inner = lines[1 : header.split(UGLY[name], PATH).body_line - 2]
-    fast = header.read_yaml(inner, PATH, 2)
-    monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
-    assert header.read_yaml(inner, PATH, 2) == fast
-
-
 @pytest.mark.parametrize(
     ("key", "meant"),
     [("tag", "tags"), ("Type", "type"), ("tittle", "title"), ("superceded_by", "superseded_by")],
@@ -659,11 +589,6 @@ def test_a_misspelt_key_is_kept_and_warned_of(key: str, meant: str) -> None:
 )
 def test_a_foreign_key_is_kept_without_a_word(key: str) -> None:
     assert decode(PATH, f"---\ntype: fact\n{key}: x\n---\n".encode())[1] == ()
-
-
-def test_a_sixteenfold_foreign_value_is_read() -> None:
-    data = f"---\ntype: fact\nx: {'[' * 16}{']' * 16}\n---\n".encode()
-    assert read(data).type == "fact"
 
 
 def test_a_file_that_does_not_decode_is_never_edited() -> None:
@@ -705,16 +630,6 @@ def test_python_frontmatter_reads_the_same_memory(memory: Memory) -> None:
     assert post.get("id", "") == memory.id
     assert post["type"] == memory.type
     assert post.content == memory.body.strip()
-
-
-def test_reading_a_canonical_file_loads_no_yaml() -> None:
-    program = (
-        "import sys; from memrepo.core import codec; "
-        f"memory, _ = codec.decode('a.md', {CANONICAL!r}); assert memory; codec.encode(memory); "
-        "print(*sorted({'yaml', 'git', 'mistune', 'frontmatter'} & set(sys.modules)))"
-    )
-    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (answer.returncode, answer.stdout.strip()) == (0, ""), answer.stderr
 
 
 # What the laws compare

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core import codec, corrections
-from memrepo.core.codec import CodecError, normal_body
+from memrepo.core.codec import normal_body
 from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections, written
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Stamp
@@ -79,14 +79,6 @@ def test_a_damaged_file_is_named(old: str, new: str, rule: str) -> None:
     found = decode(PATH, text.replace(old, new, 1).encode())
     assert not isinstance(found, Correction)
     assert [p.rule for p in found] == [rule]
-
-
-def test_a_file_under_another_name_and_an_impossible_actor_are_refused() -> None:
-    found = decode("corrections/2026-03-01-con-0000000000000000.md", encode(OPEN))
-    assert not isinstance(found, Correction)
-    assert found[0].rule == "correction-file-name"
-    with pytest.raises(CodecError, match="actor"):
-        written(PATH, replace(OPEN, by="somebody"))
 
 
 def test_of_two_files_about_one_case_the_decided_one_counts() -> None:

@@ -15,14 +15,12 @@ from memrepo.core.fields import (
     ListOf,
     Number,
     Pair,
-    Raw,
     Record,
     Text,
     Time,
     ValueMismatch,
     Whole,
     memory_ref,
-    shown,
 )
 from memrepo.core.schema import FIELDS
 from tests.strategies import values
@@ -120,29 +118,3 @@ def test_a_node_of_another_kind_says_what_was_expected(kind: Kind, node: Any, ke
 )
 def test_a_value_has_one_spelling(kind: Kind, value: object, node: object) -> None:
     assert kind.write(value) == node
-
-
-@pytest.mark.parametrize(
-    ("kind", "value"), [(Number(), 0.5), (Whole(), 3), (Flag(), True), (Day(), "2026-01-31")]
-)
-def test_numbers_flags_and_dates_are_spelled_plain(kind: Kind, value: object) -> None:
-    assert isinstance(kind.write(value), Raw)
-
-
-@pytest.mark.parametrize(
-    ("node", "text"),
-    [
-        ("a\nb\u202e", "'a\\nb\\u202e'"),
-        ("x" * 100, "'" + "x" * 40 + "...'"),
-        (["a"], "a list of 1"),
-        ({}, "a mapping"),
-    ],
-)
-def test_a_node_in_a_message_is_short_and_harmless(node: object, text: str) -> None:
-    assert shown(node) == text
-
-
-@pytest.mark.parametrize("field", FIELDS, ids=lambda field: field.name)
-def test_every_kind_describes_itself(field: Any) -> None:
-    assert field.kind.expected
-    assert hash(field.kind) == hash(field.kind)

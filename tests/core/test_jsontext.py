@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memrepo.actions.setup.agent import with_block, without_block
-from memrepo.core.jsontext import NotJson, append, parse, put, take_away, take_out, without_comments
+from memrepo.core.jsontext import NotJson, append, put, take_away, take_out, without_comments
 
 KEYS = ("hooks", "Stop")
 OURS = {"hooks": [{"type": "command", "command": "memrepo"}]}
@@ -53,16 +53,6 @@ def test_what_was_added_is_there_and_goes_without_a_trace(
     assert added.count("\n") == added.count("\r\n") or "\r\n" not in text
 
 
-def test_a_file_is_edited_in_its_own_hand() -> None:
-    text = '{\n    "hooks": {\n        "Stop": [\n            {"a": 1}\n        ]\n    }\n}\n'
-    assert append(text, KEYS, {"b": [2]}) == (
-        '{\n    "hooks": {\n        "Stop": [\n            {"a": 1},\n            {\n'
-        '                "b": [\n                    2\n                ]\n            }\n'
-        "        ]\n    }\n}\n"
-    )
-    assert append('{"model": "x"}', KEYS, 1) == '{"model": "x", "hooks": {"Stop": [1]}}'
-
-
 def test_what_became_empty_goes_too_and_nothing_else() -> None:
     assert take_out('{"hooks": {"Stop": [1]}}', KEYS, lambda v: v == 1) == "{}"
     text = '{"hooks": {"Stop": [1, 2, 1], "Start": []}}'
@@ -86,11 +76,6 @@ def test_a_member_that_was_put_is_there_once_and_goes_without_a_trace(
     assert json.loads(added) == {**whole, "servers": {**(servers or {}), "memrepo": OURS}}
     assert take_away(added, keys, lambda _: False) == added
     assert take_away(added, keys, is_ours) == text
-
-
-def test_a_member_is_not_put_into_what_is_no_object() -> None:
-    with pytest.raises(NotJson, match="expected an object"):
-        put('{"servers": []}', ("servers", "memrepo"), 1)
 
 
 NOTES = (" // one\n", "/* two, */", '\n  // three // "\n', " ")
@@ -160,11 +145,6 @@ def test_a_comment_stays_beside_what_it_is_of() -> None:
 def test_what_cannot_be_edited_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(NotJson, match=said):
         append(text, KEYS, OURS)
-
-
-def test_a_number_is_a_value_of_its_length() -> None:
-    root = parse(' {"a" : -1.5e3 ,"b":[true , null]} ')
-    assert [(p.key, p.value.end - p.value.start) for p in root.parts] == [("a", 6), ("b", 13)]
 
 
 @given(text=st.text(max_size=80).filter(lambda t: "memrepo:" not in t))

@@ -26,11 +26,6 @@ def test_a_prefix_moves_every_path(prefix: str) -> None:
     assert all(layout.owns(layout.area(area) + "x") for area in AREAS)
 
 
-def test_an_unknown_area_is_an_error() -> None:
-    with pytest.raises(ValueError, match="not an area: elsewhere"):
-        Layout().area("elsewhere")
-
-
 @pytest.mark.parametrize(
     ("path", "owned"),
     [

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.changes import Create, Remove, Step, Update, Write
+from memrepo.core.changes import Create, Step, Update, Write
 from memrepo.core.memory import Memory
-from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, counted_as, fold, message
+from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
-CONTEXT = Context(actor="human:a@b.org")
 
 
 def test_a_message_is_subject_reason_and_trailers() -> None:
@@ -35,13 +34,6 @@ def test_a_message_is_subject_reason_and_trailers() -> None:
         f"Memrepo-Memory: {OTHER}\nMemrepo-Memory: {ID}\n"
         "Memrepo-Actor: memrepo/1\nMemrepo-Reason: the newer one says so\n"
         "Memrepo-Reverts: c1\nMemrepo-Reverts: c2\nMemrepo-Held: h\nMemrepo-Zed: z\n"
-    )
-
-
-def test_without_reason_and_run_only_the_needed_lines_stand() -> None:
-    step = Step(op="forget", what="a-slug", changes=(Remove(id=ID),))
-    assert message(step, CONTEXT) == (
-        f"a-slug\n\nMemrepo-Op: forget\nMemrepo-Memory: {ID}\nMemrepo-Actor: human:a@b.org\n"
     )
 
 
@@ -88,17 +80,3 @@ def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor
         *(["Memrepo-Reason"] if stated else []),
     ]
     assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)
-
-
-@pytest.mark.parametrize(
-    ("count", "words", "said"),
-    [
-        (1, "notes", "1 note"),
-        (2, "notes", "2 notes"),
-        (1, "memories new", "1 memory new"),
-        (0, "memories new", "0 memories new"),
-        (1, "made hot", "1 made hot"),
-    ],
-)
-def test_a_count_of_one_names_one(count: int, words: str, said: str) -> None:
-    assert counted_as(count, words) == said

@@ -41,35 +41,6 @@ def test_created_memories_read_back(memories: list[Memory]) -> None:
     assert set(after.memories) == {m.id for m in made}
 
 
-def test_applying_leaves_the_state_before_as_it_was() -> None:
-    files, memories = dict(ONE.files), dict(ONE.memories)
-    apply(ONE, [Remove(id=ID), Delete(path="views/A.md"), Write(path="views/B.md", data=b"2")])
-    assert (dict(ONE.files), dict(ONE.memories)) == (files, memories)
-
-
-def test_a_change_builds_on_the_one_before() -> None:
-    after = apply(
-        ONE,
-        [
-            Update(id=ID, fields={"status": "archived"}),
-            Update(id=ID, body="Twice.\n"),
-            Write(path="views/A.md", data=b"2"),
-            Delete(path="views/A.md"),
-        ],
-    )
-    assert (after.memories[ID].status, after.memories[ID].body) == ("archived", "Twice.")
-    assert set(after.files) == {MEMORY.path}
-    again = apply(after, [Remove(id=ID), Create(memory=MEMORY)])
-    assert again.files[MEMORY.path] == codec.encode(MEMORY)
-
-
-def test_an_update_touches_its_lines_only() -> None:
-    data = codec.encode(MEMORY).replace(b"type: fact", b"type:   fact # a person's note")
-    state = read_state({MEMORY.path: data}, Layout())
-    after = apply(state, [Update(id=ID, body="New.\n")])
-    assert b"type:   fact # a person's note" in after.files[MEMORY.path]
-
-
 @pytest.mark.parametrize(
     ("change", "why"),
     [
@@ -142,30 +113,6 @@ def test_playing_a_plan_gives_each_step_its_effect_and_the_end() -> None:
     assert after == apply(ONE, plan.changes) == EMPTY
 
 
-def test_the_second_file_with_an_id_is_named_and_left_alone() -> None:
-    other = replace(MEMORY, path="memories/knowledge/2026-01/b-bbbbbb.md")
-    data = {m.path: codec.encode(m) for m in (MEMORY, other)}
-    state = read_state(data, Layout())
-    assert state.memories[ID].path == MEMORY.path
-    assert [(p.path, p.rule) for p in state.problems] == [(other.path, "memory-same-id")]
-
-
-def test_removing_one_of_two_with_an_id_uncovers_the_other() -> None:
-    other = replace(MEMORY, path="memories/knowledge/2026-01/b-bbbbbb.md")
-    data = {m.path: codec.encode(m) for m in (MEMORY, other)}
-    after = apply(read_state(data, Layout()), [Remove(id=ID)])
-    assert after == read_state({other.path: data[other.path]}, Layout())
-    assert after.problems == ()
-
-
-def test_a_folder_gives_way_to_a_file_within_one_step() -> None:
-    state = apply(EMPTY, [Write(path="sources/a/b.md", data=b"")])
-    changes = [Write(path="sources/a", data=b"1"), Delete(path="sources/a/b.md")]
-    assert dict(apply(state, changes).files) == {"sources/a": b"1"}
-    with pytest.raises(ChangeRefused, match="same name"):
-        play(state, Plan(base="", steps=(Step(op="ingest", what="a", changes=(changes[0],)),)))
-
-
 def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
     none = b"---\ntype: fact\n---\nText\n"
     state = read_state(
@@ -178,13 +125,6 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
     assert len(state.files) == 3
 
 
-def test_a_problem_goes_when_its_file_is_written_or_removed() -> None:
-    broken = read_state({"views/A.md": b"", "memories/x/b.md": b"\xff"}, Layout())
-    after = apply(broken, [Write(path="views/A.md", data=b"2")])
-    assert [p.path for p in after.problems] == ["memories/x/b.md"]
-    assert apply(after, [Delete(path="memories/x/b.md")]).problems == ()
-
-
 def test_active_memories_come_in_path_order() -> None:
     names = ("c", "a", "b")
     made = [
@@ -194,15 +134,6 @@ def test_active_memories_come_in_path_order() -> None:
     state = apply(EMPTY, [Create(memory=m) for m in made])
     after = apply(state, [Update(id="mem-" + "b" * 16, fields={"status": "archived"})])
     assert [m.path for m in after.active] == ["memories/x/a.md", "memories/x/c.md"]
-
-
-def test_the_next_free_path_is_found() -> None:
-    free = replace(MEMORY, path="memories/x/free-000000.md")
-    assert ONE.free_path(free) == free.path
-    assert ONE.free_path(MEMORY) == "memories/knowledge/2026-01/a-2-aaaaaa.md"
-    second = replace(MEMORY, path=ONE.free_path(MEMORY)).with_fields({"id": OTHER})
-    more = apply(ONE, [Create(memory=second)])
-    assert more.free_path(MEMORY) == "memories/knowledge/2026-01/a-3-aaaaaa.md"
 
 
 files = st.dictionaries(st.sampled_from("abcd"), st.binary(max_size=2))

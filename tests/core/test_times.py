@@ -10,7 +10,6 @@ from memrepo.core.times import (
     format_time,
     parse_duration,
     parse_time,
-    whole_seconds,
 )
 from tests.strategies import times
 
@@ -36,10 +35,6 @@ def test_a_written_time_reads_the_same(moment: datetime) -> None:
 )
 def test_every_spelling_of_a_moment_is_that_moment(text: str) -> None:
     assert parse_time(text) == NINE
-
-
-def test_a_date_is_midnight_utc() -> None:
-    assert parse_time("2026-01-31") == NINE.replace(hour=0)
 
 
 @pytest.mark.parametrize(
@@ -68,19 +63,6 @@ def test_what_is_no_time_is_a_value_error(text: str) -> None:
 def test_a_time_of_another_zone_is_written_in_utc() -> None:
     moment = datetime(2026, 1, 31, 1, 0, tzinfo=timezone(timedelta(hours=2)))
     assert format_time(moment) == "2026-01-30T23:00:00Z"
-
-
-def test_early_years_have_four_digits() -> None:
-    assert format_time(datetime(7, 1, 1, tzinfo=UTC)) == "0007-01-01T00:00:00Z"
-
-
-def test_a_naive_time_is_not_written() -> None:
-    with pytest.raises(ValueError, match="naive"):
-        format_time(NINE.replace(tzinfo=None))
-
-
-def test_whole_seconds_drop_the_fraction_only() -> None:
-    assert whole_seconds(NINE.replace(microsecond=999_999)) == NINE
 
 
 @pytest.mark.parametrize(

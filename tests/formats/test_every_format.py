@@ -5,7 +5,6 @@ A format without an example in `foreign_memory.FOLDERS` fails here.
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 
 import pytest
@@ -16,7 +15,6 @@ from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State, apply, read_state
-from memrepo.formats.pages import read_page
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
@@ -130,62 +128,6 @@ def test_what_a_person_confirmed_or_reworded_here_does_not_follow(format_: str) 
         touched = apply(state, [Update(id=id_, fields=said) for id_ in state.memories])
         after = imported(format_, reworded(format_), touched, LATER)
         assert {id_: after.memories[id_] for id_ in touched.memories} == dict(touched.memories)
-
-
-BAD = b"---\nname: a: b\ntype: user\ntags: [garden, soil]\nother: [\n---\n\nThe gate is green.\n"
-
-
-@pytest.mark.parametrize("format_", ["claude-code", "obsidian"])
-def test_one_bad_line_of_a_header_drops_no_file(format_: str) -> None:
-    files = {"facts/gate.md": BAD}
-    read = FORMATS[format_].read(files)
-    (record,) = read.records
-    assert "The gate is green." in record.text
-    assert [(p.rule, p.severity) for p in read.problems if p.rule == "import-header"] == [
-        ("import-header", "warning")
-    ]
-    page, _ = read_page("gate.md", BAD)
-    assert page is not None
-    assert (page.text("name"), page.texts("tags")) == ("a: b", ["garden", "soil"])
-    assert page.lines == (8, 8)
-
-
-def test_what_the_index_says_of_a_file_is_kept() -> None:
-    files = {
-        "MEMORY.md": b"- [Gate](gate.md) \xe2\x80\x94 ask before painting\n",
-        "gate.md": b"---\nname: gate\n---\n\nThe gate is green.\n",
-    }
-    (memory,) = imported("claude-code", files).memories.values()
-    assert memory.text("description") == "ask before painting"
-    files["gate.md"] = b"---\nname: gate\ndescription: its colour\n---\n\nThe gate is green.\n"
-    (memory,) = imported("claude-code", files).memories.values()
-    assert memory.text("description") == "its colour; ask before painting"
-    files["MEMORY.md"] = b"- [Gate](gate.md) - green gate\n"
-    (memory,) = imported("claude-code", files).memories.values()
-    assert memory.text("description") == "its colour", "the hook says nothing else"
-
-
-def test_a_list_of_a_header_that_nobody_closed_keeps_its_words() -> None:
-    files = {"Hoe.md": b"---\ntags: [tool, iron\ntitle: Hoe\n---\nA hoe.\n"}
-    (memory,) = imported("obsidian", files).memories.values()
-    assert memory.texts("tags") == ("tool", "iron")
-
-
-def test_whose_agent_and_which_run_a_memory_is_of_is_kept() -> None:
-    one = {"id": "1", "memory": "Vera keeps bees behind the barn.", "user_id": "vera"}
-    more = {"agent_id": "planner", "run_id": "r7", "metadata": {"from": "chat", "at": [1, 2.5]}}
-    files = {"a.json": json.dumps([{**one, **more}]).encode()}
-    (memory,) = imported("mem0", files).memories.values()
-    assert memory.text("scope") == "user:vera"
-    assert set(memory.texts("tags")) == {"agent:planner", "run:r7", "from:chat", "at:1", "at:2.5"}
-
-
-def test_metadata_of_more_than_a_word_stands_behind_the_text() -> None:
-    more = {"why": "she  said\nso", "place": {"row": 2}, "category": "bees", "none": None, "no": []}
-    one = {"id": "1", "memory": "Vera keeps bees.", "metadata": more}
-    (memory,) = imported("mem0", {"a.json": json.dumps([one]).encode()}).memories.values()
-    assert memory.body == 'Vera keeps bees.\n\nwhy: she said so\nplace: {"row": 2}'
-    assert memory.texts("tags") == ("bees",)
 
 
 def test_properties_of_a_vault_that_are_no_fields_are_kept_as_words() -> None:

@@ -10,8 +10,6 @@ import pytest
 from driving import done, git, memories, memrepo
 from serving import Act, Service, evidence, finding, good
 
-from memrepo.actions.run import contradictions as stage
-
 FIRST, LATER, NEXT = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"
 RED, BLUE = "The gate of the old mill is red.", "The gate of the old mill is blue."
 
@@ -81,44 +79,6 @@ def test_a_dry_run_asks_nothing_and_a_budget_that_is_reached_is_told(
     assert [p["rule"] for p in answer.data["warnings"]] == ["pairs-not-compared"]
 
 
-def test_what_pairs_cost_is_on_record_though_a_person_commits_meanwhile(
-    service: Service, repo: Path
-) -> None:
-    assert ask(repo, now=FIRST).exit == 0
-    done(repo, "add", RED, now=FIRST)
-    memory = repo.parent / "workspace" / "MEMORY.md"
-    memory.write_text(f"{memory.read_text()}\n- {BLUE}\n")
-    service.asked.clear()
-    moved: list[str] = []
-
-    def answer(question: str) -> str:
-        if "pairs" in evidence(question) and not moved:
-            git(repo, "commit", "-q", "--allow-empty", "--no-verify", "-m", "by hand")
-            moved.append(git(repo, "rev-parse", "HEAD").strip())
-        return good(question)
-
-    service.default = Act(answer=answer)
-    assert ask(repo, now=LATER).exit == 0
-    assert moved[0] in git(repo, "log", "--format=%H")
-    assert len(pairs(service)) == 1
-    assert manifest(repo)["calls"] == len(service.asked) == 3
-    assert manifest(repo)["tokens"]["completion"] == 3 * 50
-
-
-def test_pairs_that_one_run_has_no_room_for_come_up_in_the_next(
-    service: Service, repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepared(service, repo)
-    for text in ("The door of the new barn is green.", "The door of the new barn is white."):
-        done(repo, "add", text, now=FIRST)
-    monkeypatch.setattr(stage, "MAX_ASKED", 1)
-    recorded = []
-    for now in (LATER, NEXT, "2026-03-01T12:00:00Z"):
-        assert ask(repo, now=now).exit == 0
-        recorded.append((len(pairs(service)), "comparer" in manifest(repo)))
-    assert recorded == [(1, False), (2, True), (2, True)]
-
-
 @pytest.mark.parametrize(
     ("one", "other", "is_asked"),
     [
@@ -135,13 +95,3 @@ def test_only_statements_that_may_be_about_one_thing_are_compared(
         done(repo, "add", text, now=FIRST)
     assert ask(repo, now=LATER).exit == 0
     assert ({one, other} in pairs(service)) == is_asked
-
-
-def test_of_many_similar_statements_those_with_another_number_are_compared_first(
-    service: Service, repo: Path
-) -> None:
-    texts = [f"Trades of the desk stay below 50 per {word}." for word in ("run", "alert", "hand")]
-    for text in (*texts, "Trades of the desk stay below 10 per day.", "Trades stay below 50."):
-        done(repo, "add", text, now=FIRST)
-    assert ask(repo, now=LATER).exit == 0
-    assert {texts[0], "Trades of the desk stay below 10 per day."} in pairs(service)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-import serving
 from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, checked, evidence, gist, good
 
-from memrepo.actions.run import judge as gisting
 from memrepo.actions.run.judge import gist_fault
 from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
@@ -122,15 +119,6 @@ def test_what_the_note_does_not_say_is_asked_again_and_then_made_offline(
     assert_sound(aged)
 
 
-def test_a_second_answer_that_is_sound_counts(service: Service, aged: Path) -> None:
-    service.script = [answering(summary="Zanzibar was visited.")]
-    service.default = answering()
-    ask(aged)
-    assert len(asked(service)) == len(lasting(aged)) + 1
-    assert all(g.title == g.summary for g in lasting(aged).values())
-    assert not manifest(aged)["warnings"]
-
-
 @pytest.mark.parametrize("act", [Act(status=400)])
 def test_a_service_that_fails_costs_no_run_and_is_not_asked_again(
     service: Service, aged: Path, act: Act
@@ -145,14 +133,6 @@ def test_a_service_that_fails_costs_no_run_and_is_not_asked_again(
     assert told["severity"] == "warning"
 
 
-def test_without_credentials_notes_age_all_the_same(
-    service: Service, aged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("ANTHROPIC_API_KEY")
-    assert ask(aged).exit == 0
-    assert lasting(aged).items() <= offline(aged).items()
-
-
 def test_a_budget_that_is_reached_leaves_the_offline_gists(service: Service, aged: Path) -> None:
     answer = ask(aged, "--max-tokens", "500")
     assert (answer.exit, answer.data["status"]) == (0, "ok")
@@ -160,39 +140,6 @@ def test_a_budget_that_is_reached_leaves_the_offline_gists(service: Service, age
     assert lasting(aged).items() <= offline(aged).items()
     (told,) = [w for w in manifest(aged)["warnings"] if w["rule"] == "gist-offline"]
     assert "a run may use 500 tokens" in told["message"]
-
-
-def test_one_run_asks_for_no_more_than_its_bound(
-    service: Service, aged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done(aged, "add", "A second note. It holds nothing else.", "--type", "note", now=FIRST)
-    monkeypatch.setattr(gisting, "MAX_GISTS", 1)
-    ask(aged)
-    assert len(lasting(aged)) > 1
-    assert len(asked(service)) == 1
-
-
-def test_a_note_that_is_too_long_is_not_asked_for(
-    service: Service, aged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gisting, "MAX_NOTE_LENGTH", 3)
-    ask(aged)
-    assert not service.asked
-    assert lasting(aged).items() <= offline(aged).items()
-
-
-def test_a_program_words_gists_too(aged: Path, tmp_path: Path) -> None:
-    program = tmp_path / "judge"
-    here = str(Path(serving.__file__).parent)
-    program.write_text(
-        f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {here!r})\n"
-        "from serving import good\nsys.stdout.write(good(sys.stdin.read()))\n"
-    )
-    program.chmod(0o755)
-    git(aged, "config", "memrepo.judge.command", str(program))
-    assert memrepo(aged, "run", "--judge", "command", now=OLD).exit == 0
-    assert all(g.title == g.summary for g in lasting(aged).values())
-    assert manifest(aged)["calls"] == 2 * len(lasting(aged))
 
 
 NOTE = Memory(

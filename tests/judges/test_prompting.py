@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from serving import FENCED, evidence
+from serving import FENCED
 
 from memrepo.core.judge import (
     Candidate,
@@ -25,7 +25,6 @@ from memrepo.judges.prompting import (
     fence,
     instructions,
     promotion_prompt,
-    prompt_hash,
 )
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -75,35 +74,11 @@ def test_hostile_text_stays_inside_its_fence_and_is_told_whole(text: str) -> Non
     assert_fenced(promotion(text), text)
 
 
-@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80))
-def test_any_text_stays_inside_its_fence(text: str) -> None:
-    from memrepo.core.secrets import redact
-
-    assert_fenced(promotion(text), redact(text)[0])
-
-
 @given(st.text(st.characters(codec="utf-8"), max_size=40), st.text(max_size=5))
 def test_a_fence_cannot_be_made_to_hold_its_own_mark(text: str, key: str) -> None:
     made = fence("rows", [text], {})
     mark = made[8:24]
     assert made.count(mark) == 2
-
-
-def test_prior_claims_are_fenced_apart() -> None:
-    prior = PriorClaim(
-        memory_id="mem-0123456789abcdef",
-        type="fact",
-        standing="resolved",
-        subject="",
-        predicate="",
-        object="",
-        text=HOSTILE[3],
-        home="LTMEMORY.md",
-    )
-    prompt = canonical(HOSTILE[2], prior)
-    assert evidence(prompt.context)["prior_claims"][0]["text"] == HOSTILE[3]
-    assert evidence(prompt.data)["clusters"][0]["candidates"][0]["text"] == HOSTILE[2]
-    assert "prior_claims" not in prompt.data
 
 
 SECRET = "hunter2-" + "correct-horse"
@@ -174,7 +149,8 @@ def misshapen(schema, value, place="answer"):
                 yield f"{place}: {value!r}"
 
 
-def test_the_hash_covers_both_prompts_and_a_key_the_question() -> None:
-    assert re.fullmatch("sha256:[0-9a-f]{64}", prompt_hash())
-    assert promotion("a").key != promotion("b").key
-    assert promotion("a").key == promotion("a").key
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=80))
+def test_any_text_stays_inside_its_fence(text: str) -> None:
+    from memrepo.core.secrets import redact
+
+    assert_fenced(promotion(text), redact(text)[0])

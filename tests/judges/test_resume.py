@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, done, git, memories, memrepo
+from driving import LATER, assert_sound, done, memories, memrepo
 from serving import Act, Service, evidence
-from workspaces import growing
 
 JUDGE = ("--judge", "anthropic")
 COST = 100 * 2.0 + 50 * 10.0 + 20 * 2.5 + 10 * 0.1
@@ -150,49 +149,6 @@ def test_verdicts_whose_claims_never_came_are_not_asked_for_again(
     assert kept(repo) == []
 
 
-def test_a_dry_run_is_not_paid_for_twice(service: Service, repo: Path) -> None:
-    trees(repo, 30)
-    done(repo, "ingest")
-    before = git(repo, "rev-parse", "HEAD")
-    assert done(repo, "run", *JUDGE, "--dry-run")["status"] == "dry-run"
-    assert git(repo, "rev-parse", "HEAD") == before
-    count = len(service.asked)
-    assert count > 1
-    assert done(repo, "run", *JUDGE)["reused"] > 0
-    assert len(service.asked) == count
-    assert manifest(repo)["calls"] == count
-    assert kept(repo) == []
-
-
-def test_a_month_s_budget_counts_what_a_killed_run_spent(service: Service, repo: Path) -> None:
-    trees(repo, 70)
-    killed(repo, service, 2)
-    config = repo / "memrepo.toml"
-    config.write_text(config.read_text().replace("[run]", "[run]\nmax_tokens_month = 400"))
-    git(repo, "commit", "-qam", "a limit", "--no-verify")
-    answer = memrepo(repo, "run", "--resume", now=LATER)
-    assert answer.exit == 4
-    assert "a month may use 400 tokens: 360 are used" in answer.data["partial"]
-
-
-def test_what_a_killed_run_spent_is_on_record_though_its_lines_are_gone(
-    service: Service, repo: Path
-) -> None:
-    done(repo, "run", *JUDGE)
-    calls = len(service.asked)
-    service.asked.clear()
-    path = repo.parent / "workspace" / "MEMORY.md"
-    path.write_text(path.read_text() + "- Vera planted tree number 1 in the north orchard.\n")
-    killed(repo, service, 1)
-    git(repo, "revert", "--no-edit", "HEAD")  # the ingest of the killed run
-    growing(repo.parent / "workspace", 0)
-    done(repo, "run", *JUDGE, now=LATER)
-    assert service.asked == []
-    total = sum(json.loads(p.read_text())["calls"] for p in (repo / "runs").rglob("*.json"))
-    assert total == calls + 1
-    assert kept(repo) == []
-
-
 def test_a_reconciliation_is_gone_on_with_as_one(service: Service, repo: Path) -> None:
     trees(repo, 50)
     done(repo, "run", *JUDGE)
@@ -216,15 +172,6 @@ def test_nothing_to_go_on_with_is_an_error_that_says_what_to_do(
     assert service.asked == []
 
 
-def test_an_unknown_run_beside_a_known_one_names_the_known(service: Service, repo: Path) -> None:
-    trees(repo, 30)
-    service.script = [Act(), Act(status=401)]
-    known = memrepo(repo, "run", *JUDGE).data["resume"]
-    answer = memrepo(repo, "run", "--resume", "2020", now=LATER)
-    assert answer.exit == 2
-    assert known in answer.error["message"]
-
-
 def test_a_torn_line_costs_its_own_question_only(service: Service, repo: Path) -> None:
     trees(repo, 70)
     before = killed(repo, service, 2)
@@ -234,24 +181,3 @@ def test_a_torn_line_costs_its_own_question_only(service: Service, repo: Path) -
     assert answer.exit == 0
     assert answer.data["reused"] == len(before[0][1])
     assert len(planted(repo)) == 70
-
-
-def test_another_model_is_asked_anew(service: Service, repo: Path) -> None:
-    trees(repo, 30)
-    service.script = [Act(), Act(status=401)]
-    memrepo(repo, "run", *JUDGE)
-    config = repo / "memrepo.toml"
-    config.write_text(config.read_text() + 'model = "another"\n')
-    git(repo, "commit", "-qam", "another model", "--no-verify")
-    service.asked.clear()
-    answer = memrepo(repo, "run", "--resume", now=LATER)
-    assert (answer.exit, answer.data["reused"]) == (0, 0)
-    assert {kind for kind, _ in asked(service)} == {"candidate", "cluster"}
-
-
-def test_any_number_of_units_lands_on_a_first_run(service: Service, repo: Path) -> None:
-    trees(repo, 410)
-    answer = memrepo(repo, "run", *JUDGE)
-    assert (answer.exit, answer.data["partial"]) == (0, "")
-    assert len(planted(repo)) == 410
-    assert manifest(repo)["batches"]["left"] == 0

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from driving import assert_sound, done, git, memories, memrepo, standing
-from serving import evidence, good
+from serving import good
 from workspaces import growing
-
-LATER = "2026-03-02T10:00:00Z"
 
 
 @pytest.fixture
@@ -80,65 +77,6 @@ def test_a_person_is_shown_the_question_and_how_to_answer(place: Path) -> None:
     assert "`memrepo judge answer " in shown
 
 
-def test_the_question_is_the_same_after_a_line_elsewhere_was_committed(place: Path) -> None:
-    first = done(place, "judge", "next")
-    done(place, "add", "The kiln is in Bergen.")
-    assert done(place, "judge", "next")["question"]["id"] == first["question"]["id"]
-
-
-def reworded(question: dict[str, Any], text: str) -> str:
-    """Answer as a model should, but word the line on raised beds otherwise."""
-    found = json.loads(good(question["data"]))
-    for one in found.get("claims", ()):
-        if "raised beds" in one["wording"]["text"]:
-            one["wording"]["text"] = text
-    for one in found.get("assessments", ()):
-        one["stated"] = False
-    return json.dumps(found)
-
-
-@pytest.mark.parametrize("text", ["Vera built 42 raised beds.", "Vera owns raised beds."])
-def test_a_wording_is_asked_for_once_more_and_then_quoted_with_a_warning(
-    place: Path, text: str
-) -> None:
-    """The first is refused by code, the second by the answer about wordings."""
-    at, kinds = done(place, "judge", "next"), []
-    while at["question"]:
-        assert len(kinds) < 12
-        kinds.append(at["question"]["kind"])
-        at = answer(place, at["question"], reworded(at["question"], text))
-    assert kinds.count("purifier") == 2
-    bodies = [m.body for m in memories(place).values()]
-    assert "Vera prefers raised beds because her back hurts." in bodies
-    assert "wording-refused" in [w["rule"] for w in at["run"]["warnings"]]
-    assert at["run"]["reused"] == 0
-
-
-def test_the_parts_of_a_line_may_each_quote_several_spans(place: Path) -> None:
-    line = "Lin paints on Mondays, in oil; Tor carves on Sundays, in oak."
-    memory = place.parent / "workspace" / "MEMORY.md"
-    memory.write_text(f"{memory.read_text()}\n- {line}\n")
-
-    def split(question: dict[str, Any]) -> str:
-        found = json.loads(good(question["data"]))
-        for one in [c for c in found.get("claims", ()) if c["quote"] == line]:
-            found["claims"].remove(one)
-            for text, quote in (
-                ("Lin paints in oil.", "Lin paints ... in oil"),
-                ("Tor carves in oak.", "Tor carves ... in oak"),
-            ):
-                wording = {**one["wording"], "text": text}
-                found["claims"].append({**one, "quote": quote, "wording": wording})
-        return json.dumps(found)
-
-    at = done(place, "judge", "next")
-    while at["question"]:
-        at = answer(place, at["question"], split(at["question"]))
-    assert {"Lin paints in oil.", "Tor carves in oak."} <= {
-        m.body for m in memories(place).values()
-    }
-
-
 def test_a_dry_run_stores_no_answer_and_lands_nothing(place: Path) -> None:
     first = done(place, "judge", "next")
     before = standing(place)
@@ -153,24 +91,3 @@ def test_a_dry_run_stores_no_answer_and_lands_nothing(place: Path) -> None:
     run = answer(place, last["question"], good(last["question"]["data"]), "--reason", "by hand")
     assert run["run"]["landed"]
     assert "Memrepo-Reason: by hand" in git(place, "log", "-1", "--format=%B")
-
-
-def test_a_merge_that_one_side_names_is_one(place: Path) -> None:
-    memory = place.parent / "workspace" / "MEMORY.md"
-    memory.write_text(f"{memory.read_text()}\n- The kiln trips the fuse.\n- Fix: press reset.\n")
-
-    def merging(question: dict[str, Any]) -> str:
-        found = json.loads(good(question["data"]))
-        ids = {one["text"]: one["candidate_id"] for one in evidence(question["data"])["candidates"]}
-        pair = ids["The kiln trips the fuse."], ids["Fix: press reset."]
-        for one in found["verdicts"]:
-            if one["candidate_id"] in pair:
-                one["verdict"] = "merge"
-                one["merge_with"] = [pair[0]] if one["candidate_id"] == pair[1] else []
-        return json.dumps(found)
-
-    first = done(place, "judge", "next")
-    after = answer(place, first["question"], merging(first["question"]))
-    assert after["question"]["kind"] == "purifier"
-    clusters = evidence(after["question"]["data"])["clusters"]
-    assert max(len(one["candidates"]) for one in clusters) == 2

@@ -12,9 +12,7 @@ from hoards import hoard, stored
 from serving import Act, Service, checked, evidence, good, summary
 
 from memrepo.actions.run import contradictions as among
-from memrepo.actions.run import judge as compressing
 from memrepo.core.memory import Memory
-from memrepo.judges.prompting import Unreadable, read_summary
 
 NOW, LATER = "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"
 
@@ -88,14 +86,6 @@ def test_an_unsupported_answer_is_asked_for_again_with_its_fault_then_made_offli
     assert len(told) == len(summaries(hoarding)) == len(faults) // 2
 
 
-def test_what_is_beyond_the_number_a_run_asks_for_is_made_offline(
-    service: Service, hoarding: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(compressing, "MAX_SUMMARIES", 1)
-    assert ask(hoarding).exit == 0
-    assert len(asked(service)) == 1 < len(summaries(hoarding))
-
-
 @pytest.mark.parametrize(
     ("changes", "fault"),
     [
@@ -116,21 +106,3 @@ def test_what_the_checks_refuse_of_a_summary(
     assert ask(hoarding).exit == 0
     assert fault in asked(service)[1]["fault"]
     assert all("It rained" not in m.body and "false" not in m.body for m in summaries(hoarding))
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("", "holds no JSON object with the key summary"),
-        ('{"summary": []}', "summary: Expected `object`, got `array`"),
-        ('{"summary": {"title": "a"}}', "summary: Object missing required field `text`"),
-        (
-            '{"summary": {"title": "a", "text": "b", "facts": "c"}}',
-            "summary.facts: Expected `array`, got `str`",
-        ),
-    ],
-)
-def test_an_answer_that_is_no_summary_is_refused(text: str, reason: str) -> None:
-    found = read_summary(text)
-    assert isinstance(found, Unreadable)
-    assert reason in found.reason

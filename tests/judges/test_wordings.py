@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from driving import assert_sound, done, memories, memrepo
@@ -60,19 +59,6 @@ def test_a_false_wording_is_asked_for_again_with_its_fault_and_what_was_said(
     assert_sound(ruled)
 
 
-def test_another_heading_of_the_file_may_name_what_a_line_is_about(
-    service: Service, ruled: Path
-) -> None:
-    path = ruled.parent / "workspace" / "MEMORY.md"
-    path.write_text(
-        f"# Memory\n\n## Heron Press\n\nVera prints with it.\n\n## Captions\n\n- {RULE}\n"
-    )
-    text = "Captions of the Heron Press must stay under 280 characters."
-    service.script = [Act(), worded(text)]
-    ask(ruled)
-    assert text in bodies(ruled)
-
-
 def test_a_wording_that_is_false_twice_gives_way_to_the_line_itself_with_a_warning(
     service: Service, ruled: Path
 ) -> None:
@@ -98,26 +84,6 @@ def test_a_wording_that_is_false_twice_gives_way_to_the_line_itself_with_a_warni
     assert memrepo(ruled, "run", "--judge", "anthropic", now="2026-03-01T11:00:00Z").exit == 0
     assert len(service.asked) == count
     assert_sound(ruled)
-
-
-def test_a_false_object_beside_a_true_text_is_refused_too(service: Service, ruled: Path) -> None:
-    def answer(question: str) -> str:
-        found = evidence(question)
-        if "clusters" not in found:
-            return good(question)
-        claims = [claim(c) for c in found["clusters"]]
-        for one in claims:
-            if "Captions" in one["wording"]["text"]:
-                one["wording"] |= {
-                    "subject": "Captions",
-                    "predicate": "stay under",
-                    "object": "300",
-                }
-        return json.dumps({"claims": claims})
-
-    service.default = Act(answer=answer)
-    ask(ruled)
-    assert "300" not in {m.text("object") for m in memories(ruled).values()}
 
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u2066", "\u200b", "\x07", "\u2028", "\ue000"])
@@ -154,34 +120,6 @@ def test_a_line_that_reports_another_as_done_closes_it(service: Service, repo: P
     assert data["quarantined"] == []
     assert done_ in bodies(repo)
     assert todo not in bodies(repo)
-
-
-@pytest.mark.parametrize("closed", ["itself", "cand-unknown"])
-def test_a_line_closes_nothing_that_was_not_shown(
-    service: Service, ruled: Path, closed: str
-) -> None:
-    def answer(question: str) -> str:
-        said = json.loads(good(question))
-        for verdict in said.get("verdicts", ()):
-            verdict["closes"] = [verdict["candidate_id"] if closed == "itself" else closed]
-        return json.dumps(said)
-
-    service.default = Act(answer=answer)
-    data: Any = ask(ruled)
-    assert {q["reason"] for q in data["quarantined"]} == {
-        "closes names an unknown candidate, or itself"
-    }
-
-
-def test_a_date_inside_a_statement_is_no_day_on_which_it_was_said(
-    service: Service, repo: Path
-) -> None:
-    path = repo.parent / "workspace" / "MEMORY.md"
-    path.write_text("# Memory\n\n- Vera was born on 1984-05-03 in Kiel.\n")
-    ask(repo)
-    shown = [c for q in service.questions() for c in evidence(q).get("candidates", ())]
-    (vera,) = [c for c in shown if "Vera was born" in c["text"]]
-    assert "stated_on" not in vera
 
 
 def test_a_long_thought_whose_wording_fails_is_quoted_whole(service: Service, repo: Path) -> None:

@@ -51,31 +51,7 @@ def test_a_log_line_or_status_states_no_preference_rule_or_decision(row: list[st
     assert (kind == "commitment") == row[2].startswith("[ ]")
 
 
-def test_the_examples_are_of_ten_languages() -> None:
-    assert len({pair[0][0] for pair in PAIRS}) == 10
-    assert len(PAIRS) >= 30
-
-
-def test_a_line_that_every_workspace_has_is_a_template() -> None:
-    shipped = "- Don't run destructive commands without asking."
-    assert learned.is_template(shipped)
-    assert not learned.is_template("- Don't run the harbour crane without asking Ruth.")
-    whole = "Ruth owns the harbour crane.\nTomás paints it every spring.\n" + shipped
-    assert not learned.is_template(whole)
-
-
 def test_training_again_gives_the_same_bytes() -> None:
     written = learned.WEIGHTS.read_bytes()
     assert encode(train(load())) == written
     assert len(written) <= 200_000
-
-
-def test_words_with_a_weight_occur_in_three_workspaces() -> None:
-    data, places = load(), dict[int, set[int]]()
-    for row in data.rows:
-        forms = map(learned.form_hash, row.features.form)
-        for one in (*row.features.text, *row.features.context, *forms):
-            places.setdefault(one, set()).add(row.workspace)
-    assert all(len(places[one]) >= 3 for one in learned.weights().rows)
-    words = {one for row in data.rows for one in row.features.text | row.features.context}
-    assert all(len(places[one]) >= 3 for one in words)

@@ -10,7 +10,7 @@ import pytest
 from memrepo.core.judge import Candidate
 from memrepo.read import shelf
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import Ranked, choose, rank_file, shelf_size
+from memrepo.read.shelf import Ranked, choose, rank_file
 from memrepo.read.thoughts import scan
 
 
@@ -89,34 +89,6 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
     assert (one.type == "constraint") == is_rule
 
 
-def test_a_day_s_list_of_what_was_looked_at_is_no_lesson() -> None:
-    def typed(lines: str) -> str:
-        text = f"# Day\n\n## What I learned today\n\n{lines}"
-        units = scan("memory/2026-01-04.md", text.encode()).units
-        (one,) = rank_file(file_kind("memory/2026-01-04.md", text, units), units).values()
-        return one.type
-
-    seen = "1. **Sieve** - three sizes, important\n2. **Lever** - long\n3. **Sluice** - oak\n"
-    learned = "1. The belt tore because of frost.\n2. Never grease it in winter.\n"
-    assert (typed(seen), typed(learned)) == ("fact", "lesson")
-
-
-def test_a_card_that_begins_with_a_name_is_who_somebody_is() -> None:
-    text = "# Ana\n\n- **Name:** Ana\n- **Style:** prefers short answers\n- **Town:** Lund\n"
-    units = scan("USER.md", text.encode()).units
-    (one,) = rank_file(file_kind("USER.md", text, units), units).values()
-    assert one.type == "identity"
-
-
-def test_all_takes_whatever_says_something() -> None:
-    found = ranked("mill.md", ["The wheel has nine paddles.", "{{owner}} is the owner"], size="all")
-    assert [one.fits for one in found] == ["good", ""]
-
-
-def test_a_file_s_share_is_that_of_its_news() -> None:
-    assert [one.fits for one in ranked("MEMORY.md", BANS[:4], open_=())] == [""] * 4
-
-
 def some(*ranks: float, fits: str = "good", text: str = "") -> list[Candidate]:
     words = "anvil birch cedar delta ember fjord gravel harbour island jetty".split()
     return [
@@ -151,23 +123,3 @@ def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     assert chosen(fair, size=40.0) == shelf.THIN
     assert chosen(fair, size=40.0, existing=shelf.THIN) == 0
     assert chosen(fair, size=100.0, existing=45) == 100 * shelf.FILLED - 45
-
-
-def test_what_says_the_same_follows_the_better_one() -> None:
-    text = "The wheel of the upper mill turns nine times"
-    first, second = some(3.0, 2.0, text=text)
-    found = choose([first, second], size=10.0, existing=0)
-    assert (found.shelf, found.same) == ({"cand-0"}, {"cand-1": "cand-0"})
-    assert "cand-1" in found.beside
-
-
-def test_what_must_be_judged_is_on_the_shelf_whatever_its_rank() -> None:
-    poor = some(-5.0, fits="")
-    assert chosen(poor) == 0
-    assert chosen(poor, always=["cand-0"]) == 1
-
-
-def test_sizes_grow_with_the_files() -> None:
-    assert shelf_size(25) == shelf.BASE + 5 * shelf.PER_ROOT_FILE
-    assert shelf_size(25, "small") < shelf_size(25) < shelf_size(25, "large")
-    assert shelf_size(25, "all") == math.inf

@@ -101,11 +101,6 @@ def test_a_line_of_a_date_and_tags_dates_what_follows_it(header: str) -> None:
     assert (found.text, found.captured) == ("The belt of the wheel tore at noon.", "2026-01-04")
 
 
-def test_a_sentence_behind_a_date_is_no_tag() -> None:
-    (found,) = thoughts("# Entry\n\n2026-01-04 | the belt tore, Ben sewed it\n")
-    assert "Ben sewed it" in found.text
-
-
 def test_a_long_list_and_a_long_table_are_split_under_their_lead() -> None:
     items = "".join(f"- {LONG}{n}\n" for n in range(12))
     found = thoughts(f"# Mill\n\nThe rules of the house:\n\n{items}")
@@ -113,13 +108,6 @@ def test_a_long_list_and_a_long_table_are_split_under_their_lead() -> None:
     rows = "".join(f"| {n} | {LONG} |\n" for n in range(12))
     found = thoughts(f"# Mill\n\n| day | what |\n|---|---|\n{rows}")
     assert [(u.kind, u.lead) for u in found] == [("row", "day | what")] * 12
-
-
-def test_a_date_in_front_is_the_day_and_not_the_text() -> None:
-    (found,) = thoughts("# Log\n\n- 2026-01-04: The belt was replaced by Ben.\n")
-    assert (found.text, found.captured) == ("The belt was replaced by Ben.", "2026-01-04")
-    (found,) = thoughts("The mill was sold.\n", "memory/2026-01-05.md")
-    assert (found.captured, found.captured_from) == ("2026-01-05", "file")
 
 
 @pytest.mark.parametrize(
@@ -143,21 +131,6 @@ def test_a_file_of_one_memory_is_one_thought_with_the_type_of_its_header() -> No
     (found,) = thoughts(f"{head}Never grind wet corn.\n\n- It clogs.\n", "memory/wet-corn.md")
     assert (found.kind, found.hint, found.headings) == ("memory", "constraint", ("wet-corn",))
     assert found.text == "No wet corn\n\nNever grind wet corn.\n- It clogs."
-
-
-def test_the_same_words_under_two_headings_are_two_thoughts() -> None:
-    found = thoughts("# A\n\nStatus: sold\n\n# B\n\nStatus: sold\n\nStatus: sold\n")
-    assert [u.hash == found[0].hash for u in found] == [True, False, False]
-    assert found[1].hash == found[2].hash
-    moved = thoughts("# C\n\nStatus: sold\n")
-    assert moved[0].hash == found[0].hash
-
-
-def test_an_episode_is_one_thought_and_a_procedure_one_a_section() -> None:
-    (found,) = thoughts("# Flood\n\nIt rained.\n\n- We left.\n", "episodes/flood.md")
-    assert (found.kind, found.lines) == ("document", (1, 5))
-    found_two = thoughts("# P\n\n## Start\n\n1. Open.\n\n## Stop\n\nClose it.\n", "PROCEDURES.md")
-    assert [(u.kind, u.lines) for u in found_two] == [("section", (3, 6)), ("section", (7, 9))]
 
 
 LINES = st.lists(

@@ -11,11 +11,7 @@ from threading import Thread
 import pytest
 from driving import LATER, LONG, done, git, memories, memrepo
 
-from memrepo.actions.pending import KEPT, REPLACED
-from memrepo.actions.work import Call
-from memrepo.core.times import parse_time
-from memrepo.faces.mcp.tools import DEFAULT, answer
-from memrepo.store.lock import Locked, keep_newest, lock
+from memrepo.store.lock import keep_newest, lock
 
 WRITERS, EACH = 6, 8 if LONG else 2
 
@@ -24,22 +20,6 @@ WRITERS, EACH = 6, 8 if LONG else 2
 def repo(tmp_path: Path) -> Path:
     done(tmp_path, "init", "repo")
     return tmp_path / "repo"
-
-
-def test_a_thousand_runs_that_were_replaced_leave_a_bounded_number_of_refs(repo: Path) -> None:
-    head = git(repo, "rev-parse", "HEAD").strip()
-    id_ = done(repo, "add", "Vera keeps the key.")["id"]
-    names = [f"20250101T{n // 3600:02}{n // 60 % 60:02}{n % 60:02}Z-00000000" for n in range(1000)]
-    lines = "".join(f"create {REPLACED}{name} {head}\n" for name in names)
-    subprocess.run(["git", "-C", repo, "update-ref", "--stdin"], input=lines.encode(), check=True)
-    tools = {tool.name: tool for tool in DEFAULT}
-    call = Call(where=repo, now=parse_time(LATER), actor="process:helper")
-    for text in ("One.", "Two."):  # what an agent asks anew replaces what it asked before
-        wish = {"id": id_, "text": text, "reason": "x"}
-        answer(call, tools["memory_supersede"], wish, "helper")
-    left = git(repo, "for-each-ref", "--format=%(refname)", REPLACED).split()
-    assert len(left) == KEPT
-    assert left[0] == f"{REPLACED}{names[-KEPT + 1]}"
 
 
 def test_the_newest_files_stay(tmp_path: Path) -> None:
@@ -69,20 +49,6 @@ def test_who_waits_gets_the_lock_in_the_order_of_coming(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert served == list(range(8))
-    assert list((tmp_path / "write.queue").iterdir()) == []
-
-
-def test_who_died_while_waiting_holds_up_nobody(tmp_path: Path) -> None:
-    queue = tmp_path / "write.queue"
-    queue.mkdir()
-    (queue / "00000000000000000001-1-1").touch()
-    with lock(tmp_path, "write", wait_s=0.5):
-        assert list(queue.iterdir()) == []
-
-
-def test_who_waits_too_long_leaves_the_queue(tmp_path: Path) -> None:
-    with lock(tmp_path, "write"), pytest.raises(Locked), lock(tmp_path, "write", wait_s=0.05):
-        pass
     assert list((tmp_path / "write.queue").iterdir()) == []
 
 

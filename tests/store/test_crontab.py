@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -14,7 +13,6 @@ from hypothesis import strategies as st
 from memrepo.store import crontab
 
 NAME = "/srv/memory"
-FOREIGN = b"# mine\nMAILTO=me@example.org\n\n*/5 * * * * /usr/bin/true\t# x\r\n# memrepo begin /srv/other\n1\n# memrepo end /srv/other\n"  # noqa: E501
 line = st.text(
     st.characters(exclude_characters="\n\r", exclude_categories=("Cs",)), max_size=20
 ).filter(lambda text: not text.startswith("# memrepo "))
@@ -34,22 +32,6 @@ def test_a_block_comes_changes_and_goes_and_all_else_stays(
     assert crontab.block(changed, NAME) == tuple(newer)
     assert changed.count(b"# memrepo begin ") == 1
     assert crontab.with_block(changed, NAME, ()) == table
-
-
-def test_a_block_keeps_its_place_between_foreign_lines() -> None:
-    table = crontab.with_block(FOREIGN, NAME, ["a"]) + b"0 0 * * * later\n"
-    assert crontab.with_block(table, NAME, ["b", "c"]) == table.replace(b"\na\n", b"\nb\nc\n")
-    assert crontab.with_block(table, NAME, ()) == FOREIGN + b"0 0 * * * later\n"
-
-
-def test_two_repositories_keep_out_of_each_other_s_block() -> None:
-    both = crontab.with_block(crontab.with_block(b"", NAME, ["a"]), f"{NAME}2", ["b"])
-    assert (crontab.block(both, NAME), crontab.block(both, f"{NAME}2")) == (("a",), ("b",))
-    assert crontab.block(crontab.with_block(both, NAME, ()), f"{NAME}2") == ("b",)
-
-
-def test_a_last_line_without_an_end_gets_one() -> None:
-    assert crontab.with_block(b"1 1 * * * x", NAME, ["a"]).startswith(b"1 1 * * * x\n# memrepo ")
 
 
 @pytest.mark.parametrize(
@@ -74,23 +56,7 @@ def test_a_line_break_never_gets_into_the_table(name: str, lines: list[str]) -> 
         crontab.with_block(b"", name, lines)
 
 
-def test_a_name_that_is_not_utf8_is_written_byte_for_byte() -> None:
-    name = os.fsdecode(b"/srv/m\xff")
-    there = crontab.with_block(b"", name, ["a"])
-    assert b"# memrepo begin /srv/m\xff\n" in there
-    assert crontab.block(there, name) == ("a",)
-
-
 # -- the door ------------------------------------------------------------------------------------
-
-
-def test_a_table_is_written_read_back_and_removed_when_empty(fake_crontab: Path) -> None:
-    assert crontab.read() == b""
-    crontab.write(FOREIGN)
-    assert crontab.read() == FOREIGN
-    assert fake_crontab.read_bytes() == FOREIGN
-    crontab.write(b"")
-    assert not fake_crontab.exists()
 
 
 def test_a_table_that_cannot_be_read_is_not_an_empty_one(
@@ -138,20 +104,3 @@ def test_the_distance_of_two_zones_is_taken_over_a_year(
     now = datetime(2026, 1, 1, tzinfo=UTC)
     found = crontab.offsets(ZoneInfo(of), ZoneInfo(to), now)
     assert found == {timedelta(hours=hour) for hour in hours}
-
-
-def test_the_program_is_named_by_its_absolute_path() -> None:
-    assert Path(crontab.program()[0]).is_absolute()
-    words = crontab.timeout_words(1200)
-    assert not words or (Path(words[0]).is_absolute() and words[-1] == "1200")
-
-
-def test_a_git_that_cron_does_not_find_is_put_on_its_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "git").write_text("#!/bin/sh\n")
-    (tmp_path / "git").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert crontab.search_path() == f"{tmp_path}:/usr/bin:/bin"
-    (tmp_path / "git").unlink()
-    assert crontab.search_path() in ("", "/usr/local/bin:/usr/bin:/bin")

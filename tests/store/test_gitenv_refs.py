@@ -55,12 +55,3 @@ def test_the_files_tell_what_git_tells(several: Path, kind: str) -> None:
         for folder in ("refs/heads/run/", "refs/heads/", "refs/none/"):
             asked = git(several, "for-each-ref", "--format=%(refname)", folder)
             assert refs.below(folder) == asked.split(), folder
-
-
-def test_a_work_tree_has_its_own_head_and_shares_the_rest(several: Path) -> None:
-    side = several.parent / "side"
-    git(several, "worktree", "add", "-q", "-b", "side", str(side))
-    with opened(side) as repo:
-        assert repo.refs.branch == "refs/heads/side"
-        assert repo.refs.id("refs/heads/main") == git(several, "rev-parse", "main").strip()
-        assert repo.refs.below("refs/heads/run/") == ["refs/heads/run/a", "refs/heads/run/b/c"]

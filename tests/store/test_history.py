@@ -7,7 +7,6 @@ import subprocess
 from datetime import datetime
 from pathlib import Path
 
-import driving
 import pytest
 from driving import git
 
@@ -91,18 +90,6 @@ def test_no_reason_can_pose_as_another_trailer(bare: Path, reason: str) -> None:
     assert taken_back(bare) == frozenset()
 
 
-def test_long_values_and_many_memories_are_read_whole(bare: Path) -> None:
-    ids = tuple(f"mem-{n:016x}" for n in range(300))
-    reason = "日記 " + "wörd " * 90 + "end"
-    step = Step(op="forget", what="many", reason=reason, memories=ids)
-    commit(bare, message(step, Context(actor="process:" + "n" * 400)))
-    (entry,) = read(bare)
-    assert entry.trailers["Memory"] == ids
-    assert entry.trailer("Reason") == reason
-    assert entry.trailer("Actor") == "process:" + "n" * 400
-    assert entry.as_json()["memories"] == list(ids)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -123,12 +110,6 @@ def test_a_persons_message_of_any_kind_is_one_edit(bare: Path, text: str) -> Non
     assert found[0].parents == (first,)
 
 
-def test_an_empty_message_and_another_encoding_are_read(bare: Path) -> None:
-    git(bare, "commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
-    git(bare, "-c", "i18n.commitEncoding=latin1", "commit", "-q", "--allow-empty", "-m", "caf\xe9")
-    assert [e.op for e in read(bare)] == ["edit", "edit"]
-
-
 def test_a_revert_of_a_revert_brings_back_and_a_third_takes_again(bare: Path) -> None:
     run = commit(bare, "a run")
     other = commit(bare, "another")
@@ -143,50 +124,6 @@ def test_a_revert_of_a_revert_brings_back_and_a_third_takes_again(bare: Path) ->
     assert taken_back(bare) == frozenset()
     revert(bare, run, other)
     assert taken_back(bare) == {run, other}
-
-
-def test_reverts_on_another_branch_count_when_it_is_joined(bare: Path) -> None:
-    run = commit(bare, "a run")
-    git(bare, "switch", "-qc", "side")
-    revert(bare, run)
-    git(bare, "switch", "-q", "main")
-    commit(bare, "on main")
-    assert taken_back(bare) == frozenset()
-    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
-    assert taken_back(bare) == {run}
-
-
-def test_a_long_row_of_reverts_is_followed(bare: Path) -> None:
-    run = last = commit(bare, "a run")
-    for _ in range(30):
-        last = revert(bare, last)
-    assert taken_back(bare) == frozenset()
-    revert(bare, last)
-    assert taken_back(bare) == {run}
-
-
-def test_the_chain_of_a_run_is_read_oldest_first(place: Path) -> None:
-    repo = place / "repo"
-    with opened(repo) as found:
-        merge = next(e for e in history.entries(found, "--first-parent", "HEAD") if e.is_run)
-        chain = history.chain_of(found, merge.commit)
-    assert chain[-1].op == "run"
-    assert chain[-1].commit == merge.parents[1]
-    assert chain[0].parents == (merge.parents[0],)
-    assert {e.run for e in chain} == {merge.run}
-
-
-def test_the_chain_of_a_merge_is_its_second_side_and_of_one_commit_itself(bare: Path) -> None:
-    root = commit(bare, "root")
-    git(bare, "switch", "-qc", "side")
-    one, two = commit(bare, "one"), commit(bare, "two")
-    git(bare, "switch", "-q", "main")
-    own = commit(bare, "on main meanwhile")
-    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
-    with opened(bare) as found:
-        assert [e.commit for e in history.chain_of(found, "HEAD")] == [one, two]
-        for single in (root, own, two):
-            assert [e.commit for e in history.chain_of(found, single)] == [single]
 
 
 def test_any_name_a_file_can_have_is_found_where_it_last_changed(bare: Path) -> None:
@@ -237,33 +174,6 @@ def put(repo: Path, day: int, *names: str) -> None:
     committer(repo, f"2026-01-0{day}T12:00:00Z")
 
 
-def test_when_a_file_last_changed_follows_first_parents(bare: Path) -> None:
-    names = ["s/a.md", 's/with "quotes" and \\.md', "s/日記.md", "s/deep/er/b.md"]
-    for number, name in enumerate(names):
-        path = bare / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(name)
-        git(bare, "add", "-A")
-        day = f"2026-01-0{number + 1}T12:00:00Z"
-        git(bare, "-c", "core.quotePath=true", "commit", "-qm", name)
-        git(bare, "commit", "-q", "--amend", "--no-edit", "--date", day)
-        committer(bare, day)
-    git(bare, "switch", "-qc", "side")
-    (bare / "s/a.md").write_text("changed on the side")
-    git(bare, "commit", "-qam", "side")
-    git(bare, "switch", "-q", "main")
-    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
-    committer(bare, "2026-01-09T12:00:00Z")
-    with opened(bare) as found:
-        days = history.last_touched(found, "HEAD", [*names, "s/none.md"])
-    assert {name: day.day for name, day in days.items()} == {
-        "s/a.md": 9,
-        names[1]: 2,
-        names[2]: 3,
-        names[3]: 4,
-    }
-
-
 def committer(repo: Path, day: str) -> None:
     """Set the committer date of the last commit."""
     subprocess.run(
@@ -271,9 +181,3 @@ def committer(repo: Path, day: str) -> None:
         env={**os.environ, "GIT_COMMITTER_DATE": day},
         check=True,
     )
-
-
-def test_entries_print_as_json(place: Path) -> None:
-    entry = read(place / "repo", "-1", "HEAD")[0].as_json()
-    assert entry["op"] == "run"
-    assert entry["when"] == driving.NOW

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import driving
@@ -177,19 +176,6 @@ def test_no_hook_runs_and_none_can_stop_a_run(repo: Path, tmp_path: Path, where:
     assert ran in ("", "pre-auto-gc \n", "pre-auto-gc \npre-auto-gc \n")
 
 
-def test_a_monitor_that_lies_hides_no_work(repo: Path, tmp_path: Path) -> None:
-    driving.done(repo, "ingest", now=NOW)
-    path = next(p for p in standing.paths_of_next_run(repo) if (repo / p).exists())
-    liar = program(tmp_path / "liar", "printf 'token\\0'")
-    git(repo, "config", "core.fsmonitor", str(liar))
-    git(repo, "update-index", "--fsmonitor")
-    git(repo, "status")
-    (repo / path).write_text("a person's work\n")
-    answer = driving.memrepo(repo, "run", now=NOW)
-    assert (answer.exit, path in answer.error["message"]) == (5, True)
-    assert (repo / path).read_text() == "a person's work\n"
-
-
 def test_without_a_name_and_address_everything_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,14 +183,6 @@ def test_without_a_name_and_address_everything_works(
     repo = driving.begin(tmp_path, workspaces.small(tmp_path / "ws"))
     driving.done(repo, "revert", now=NOW)
     assert git(repo, "log", "-1", "--format=%an <%ae>") == "memrepo <memrepo@localhost>\n"
-
-
-def test_a_replaced_commit_is_not_what_is_read(repo: Path, tmp_path: Path) -> None:
-    wanted = expected(repo, tmp_path)
-    empty = git(repo, "commit-tree", "-m", "x", git(repo, "mktree").strip()).strip()
-    git(repo, "replace", "-f", "HEAD", empty)
-    driving.done(repo, "run", now=NOW)
-    assert git(repo, "rev-parse", "HEAD") == wanted
 
 
 def test_variables_of_a_hook_do_not_mislead(
@@ -281,16 +259,6 @@ def test_any_name_that_a_file_can_have_is_taken_in_or_refused_by_name(tmp_path: 
     assert git(repo, "status", "--porcelain") == ""
 
 
-def test_names_with_line_breaks_and_broken_bytes_are_refused_by_name(tmp_path: Path) -> None:
-    ws = workspaces.small(tmp_path / "ws")
-    (ws / "memory" / "a\nb.md").write_text("- One.\n")
-    Path(os.fsdecode(bytes(ws) + b"/memory/\xff.md")).write_text("- Two.\n")
-    done = driving.done(tmp_path, "init", "repo", "--from", "ws")
-    rules = [(p["rule"], p["path"]) for p in done["ingest"]["refused"]]
-    assert rules == [("source-name", "memory/a\\nb.md"), ("source-name", "memory/\\udcff.md")]
-    assert "a\n" not in git(tmp_path / "repo", "ls-files", "-z")
-
-
 def test_a_linked_work_tree_is_written_and_shares_the_locks(repo: Path) -> None:
     side = repo.parent / "side"
     git(repo, "worktree", "add", "-q", "-b", "side", str(side))
@@ -328,28 +296,6 @@ def test_a_crash_in_a_linked_work_tree_is_mended_there(repo: Path) -> None:
     assert git(side, "rev-parse", "side") != before
     assert git(repo, "for-each-ref", "refs/memrepo/tx") == ""
     assert git(side, "status", "--porcelain") == ""
-
-
-def test_a_branch_that_two_work_trees_have_is_not_moved(repo: Path) -> None:
-    git(repo, "worktree", "add", "-q", "-f", str(repo.parent / "twin"), "main")
-    before = standing.prints(repo)
-    answer = driving.memrepo(repo, "run", now=NOW)
-    assert (answer.exit, "two work trees" in answer.error["message"]) == (5, True)
-    assert standing.prints(repo) == before
-
-
-def test_a_repository_inside_another_is_the_one_that_is_meant(repo: Path, tmp_path: Path) -> None:
-    outer = tmp_path / "outer"
-    outer.mkdir()
-    git(outer, "init", "-q")
-    inner = Path(shutil.copytree(repo.parent, outer / "in", symlinks=True)) / "repo"
-    wanted = expected(repo, tmp_path)
-    driving.done(inner / "memories", "run", now=NOW)
-    assert git(inner, "rev-parse", "HEAD") == wanted
-    assert git(outer, "ls-files") == ""
-    fresh = outer / "fresh"
-    driving.done(outer, "init", "fresh")
-    assert (fresh / ".git").is_dir()
 
 
 @pytest.mark.parametrize("target", ["file", "folder"])
@@ -399,22 +345,3 @@ def test_a_link_in_the_work_tree_is_never_read_through(repo: Path, where: str) -
     assert [p["rule"] for p in done["refused"]] == ["source-not-a-file"]
     assert done["removed"] == []
     assert done["commit"] == ""
-
-
-def test_a_repository_of_another_user_says_so(
-    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """git's own refusal (safe.directory) is passed on, not taken for a missing repository."""
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    answer = driving.memrepo(repo, "status")
-    assert answer.exit == 5
-    assert "dubious ownership" in answer.error["message"]
-
-
-def test_git_that_fails_is_no_bug_of_ours(repo: Path) -> None:
-    for path in (repo / ".git" / "objects").rglob("*.pack"):
-        path.chmod(0o644)
-        path.write_bytes(b"PACK")
-    answer = driving.memrepo(repo, "run", now=NOW)
-    assert answer.exit == 5, answer
-    assert subprocess.run(["git", "-C", str(repo), "fsck"], capture_output=True).returncode

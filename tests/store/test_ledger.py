@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +11,6 @@ from pathlib import Path
 import crashing
 import driving
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memrepo.core.access import RETRIEVAL, SESSION, Accesses, Event, fold
 from memrepo.store import ledger as ledgercache
@@ -21,14 +18,10 @@ from memrepo.store import ledger as ledgers
 from memrepo.store.ledger import (
     REF,
     Ledger,
-    Segment,
     ledger_of,
     read_segment,
-    unite,
-    write_compaction,
 )
 from memrepo.store.repo import open_repository
-from memrepo.store.settings import CLONE_FILE as NAME
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -52,13 +45,6 @@ def total(repo: Path, memory: str = "m") -> int:
         return ledger.accesses().of(memory).total
 
 
-def test_a_repository_never_read_has_no_ledger(repo: Path) -> None:
-    with opened(repo) as ledger:
-        assert ledger.tip() == ledger.flush(NOW) == ""
-        assert plain(ledger.accesses()) == ({}, ())
-    assert driving.git(repo, "for-each-ref", REF) == ""
-
-
 def test_an_access_counts_before_it_is_flushed_and_once_after(repo: Path) -> None:
     with opened(repo) as ledger:
         ledger.record([event(1), event(2, "n")], NOW)
@@ -70,38 +56,6 @@ def test_an_access_counts_before_it_is_flushed_and_once_after(repo: Path) -> Non
         ledger.record([event(3)], NOW)
         assert ledger.accesses().of("m").total == 2
     driving.assert_sound(repo)
-
-
-def test_the_hundredth_event_flushes(repo: Path) -> None:
-    with opened(repo) as ledger:
-        for at in range(99):
-            ledger.record([event(at)], NOW)
-        assert ledger.tip() == ""
-        ledger.record([event(99)], NOW)
-        assert ledger.tip() != ""
-        assert ledger.accesses().of("m").total == 100
-
-
-def test_nothing_else_changes_when_memories_are_read(repo: Path) -> None:
-    before = driving.git(repo, "rev-parse", "HEAD"), driving.files(repo)
-    with opened(repo) as ledger:
-        ledger.record([event(1)], NOW)
-        ledger.flush(NOW)
-    assert (driving.git(repo, "rev-parse", "HEAD"), driving.files(repo)) == before
-
-
-def test_a_buffer_flushed_twice_has_the_same_name(repo: Path) -> None:
-    folder = repo / ".git" / "memrepo"
-    with opened(repo) as ledger:
-        ledger.record([event(1)], NOW)
-        kept = (folder / ledgers.BUFFER).read_bytes()
-        tip = ledger.flush(NOW)
-        # As a crash between the ref and the end of the flush leaves it.
-        (folder / "flush-00000001.jsonl").write_bytes(kept)
-        assert ledger.accesses().of("m").total == 1
-        assert ledger.flush(NOW) == tip
-        assert ledger.accesses().of("m").total == 1
-    assert not list(folder.glob("flush-*"))
 
 
 def test_a_torn_line_is_passed_over_and_the_next_is_whole(repo: Path) -> None:
@@ -147,27 +101,6 @@ def test_a_damaged_cache_is_built_again(repo: Path, damage: bytes | None) -> Non
         assert ledger.accesses().of("m").total == 1
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(
-    repo: Path,
-) -> None:
-    with opened(repo) as ledger:
-        ledger.record([event(1)], NOW)
-        ledger.flush(NOW)
-        (ledger.folder / ledgercache.NAME).mkdir()
-        assert ledger.accesses().of("m").total == 1
-
-
-def test_a_ledger_that_was_rewritten_is_counted_anew(repo: Path) -> None:
-    with opened(repo) as ledger:
-        ledger.record([event(1)], NOW)
-        first = ledger.flush(NOW)
-        ledger.record([event(2)], NOW)
-        ledger.flush(NOW)
-        assert ledger.accesses().of("m").total == 2
-        driving.git(repo, "update-ref", REF, first)
-        assert ledger.accesses().of("m").total == 1
-
-
 def test_ledgers_of_two_clones_unite_the_same_either_way(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,26 +132,6 @@ def test_ledgers_of_two_clones_unite_the_same_either_way(
             assert ledger.accesses().of("m0").total == results[-1][0]["m0"].total
     whole = plain(fold(expected))
     assert results == [whole] * 4
-
-
-@given(
-    st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=6), min_size=1, max_size=7),
-    st.data(),
-)
-def test_compactions_change_no_account_in_any_union(
-    segments: list[list[int]], data: st.DataObject
-) -> None:
-    plain_ones = {
-        f"c/{n:08d}": Segment(accesses=fold(event(at, f"m{at % 3}", str(at % 2)) for at in one))
-        for n, one in enumerate(segments)
-    }
-    upto = data.draw(st.integers(1, len(segments)))
-    first = dict(itertools.islice(plain_ones.items(), upto))
-    made = read_segment(write_compaction(Segment(accesses=unite(first), covers=frozenset(first))))
-    kept = data.draw(st.sets(st.sampled_from(sorted(first))))
-    files = {n: s for n, s in plain_ones.items() if n not in first or n in kept}
-    whole = fold(event(at, f"m{at % 3}", str(at % 2)) for one in segments for at in one)
-    assert plain(unite({**files, "c/9": made})) == plain(unite(plain_ones)) == plain(whole)
 
 
 def test_a_process_killed_in_a_flush_loses_no_access(
@@ -272,20 +185,6 @@ def test_processes_that_record_at_once_lose_nothing(repo: Path) -> None:
         children.append(child)
     assert [os.waitstatus_to_exitcode(os.waitpid(c, 0)[1]) for c in children] == [0] * 4
     assert total(repo) == 160
-
-
-def clone_of(repo: Path) -> str:
-    with opened(repo) as ledger:
-        return ledger.clone
-
-
-def test_a_clone_keeps_its_id_and_a_copy_gets_one_of_its_own(repo: Path, tmp_path: Path) -> None:
-    first = clone_of(repo)
-    assert clone_of(repo) == first
-    shutil.copytree(repo, tmp_path / "copy")
-    assert clone_of(tmp_path / "copy") != first
-    (repo / ".git" / "memrepo" / NAME).write_bytes(b"\xff")
-    assert clone_of(repo) not in ("", first)
 
 
 @pytest.mark.parametrize(

@@ -194,23 +194,6 @@ def meddling(
     return pushed
 
 
-def test_a_lost_race_leaves_no_merge_behind(
-    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo, desk = machines
-    done(repo, "add", "The cat is called Miso.")
-    done(desk, "add", "The desk is made of oak.")
-    done(desk, "sync")
-    done(desk, "add", "The lamp is made of brass.")
-    pushed = meddling(monkeypatch, lambda: git(desk, "push", "-q", "origin", "main"), times=1)
-    mine = tip(repo)
-    done(repo, "sync", now=LATER)
-    assert len(pushed) == 2
-    assert git(repo, "log", "-1", "--format=%P").split() == [tip(desk), mine]
-    assert git(repo, "branch", "--contains", pushed[0], check=False) == ""
-    assert len(bodies(repo)) == 4
-
-
 def test_a_hub_that_never_stands_still_is_given_up_with_nothing_changed(
     machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -245,38 +228,6 @@ def test_what_is_committed_here_during_a_push_is_joined_next(
     assert len(bodies(repo)) == 4
     assert answer["commit"] == tip(repo) == tip(repo.parent / "hub.git", "main")
     assert_sound(repo)
-
-
-def test_a_ledger_that_moves_during_a_push_is_united_again(
-    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo, desk = machines
-    ledger(repo, {"r/1-aa.jsonl": "r\n"})
-    real, turns = Hub.push, [lambda: ledger(repo, {"r/2-bb.jsonl": "rr\n"})]
-
-    def push(self: Hub, commit: str, ref: str) -> bool:
-        if turns:
-            turns.pop()()
-            ledger(desk, {"d/1-cc.jsonl": "d\n"})
-            git(desk, "push", "-q", "origin", remote.ACCESS)
-        return real(self, commit, ref)
-
-    monkeypatch.setattr(Hub, "push", push)
-    done(repo, "sync")
-    assert set(segments(repo)) == {"r/1-aa.jsonl", "r/2-bb.jsonl", "d/1-cc.jsonl"}
-    assert tip(repo, remote.ACCESS) == tip(repo.parent / "hub.git", remote.ACCESS)
-
-
-def test_clones_wait_different_times_and_never_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float] = []
-    monkeypatch.setattr(remote.time, "sleep", waited.append)
-    for commit in ("00" * 20, "ff" * 20):
-        for turn in range(1, 11):
-            remote.pause(commit, turn)
-    assert waited[:10] == sorted(waited[:10])
-    assert waited[0] < waited[10]
-    assert max(waited) <= 2
-    assert sum(waited[10:]) < 20
 
 
 # -- death -------------------------------------------------------------------------------------

@@ -6,13 +6,12 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
 from driving import git
 
-from memrepo.store.git import LONGEST, GitFailed, Missing, TreeEntry
+from memrepo.store.git import GitFailed, TreeEntry
 from memrepo.store.local import Repo, opened
 
 NONE = "1" * 40
@@ -48,44 +47,6 @@ def broken(repo: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 
 # -- what is read --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["HEAD", "HEAD^{tree}", "HEAD:memrepo.toml", "main", NONE, "none", "", "a b", "HEAD:a\nHEAD"],
-)
-def test_a_name_means_what_git_says(repo: Path, found: Repo, name: str) -> None:
-    asked = git(repo, "rev-parse", "-q", "--verify", name, check=False).strip()
-    asked = asked if git(repo, "cat-file", "-e", asked or NONE, check=False) == "" else ""
-    object_ = found.objects.find(name)
-    there = bool(asked) and asked != NONE
-    assert (object_.id if object_ else "") == (asked if there else "")
-
-
-@pytest.mark.parametrize("revision", ["^main", "main..HEAD", "HEAD --all", "-n1", NONE, "mai\nn"])
-def test_what_names_no_commit_is_none(found: Repo, revision: str) -> None:
-    assert found.objects.commit(revision) == ""
-
-
-def test_many_come_in_order_and_one_that_is_missing_or_too_large_is_none(
-    repo: Path, found: Repo
-) -> None:
-    ids = blobs(repo)
-    wanted = [*ids, NONE, *ids] * 40
-    got = list(found.objects.each(wanted, LONGEST))
-    assert [one.id if one else NONE for one in got] == wanted
-    sizes = {one.id: len(one.data) for one in got if one}
-    most = sorted(sizes.values())[len(sizes) // 2]
-    some = list(found.objects.each(ids, most))
-    assert [one is not None for one in some] == [sizes[id_] <= most for id_ in ids]
-
-
-def test_a_reader_who_stops_half_way_disturbs_no_other(repo: Path, found: Repo) -> None:
-    ids = blobs(repo) * 60
-    reading = found.objects.each(ids)
-    assert [one.id for one in islice(reading, 150) if one] == ids[:150]
-    assert found.objects.find(ids[-1]) is not None
-    assert [one.id for one in reading if one] == ids[150:]
 
 
 def test_a_tree_is_listed_as_git_lists_it(repo: Path, found: Repo) -> None:
@@ -147,18 +108,6 @@ def test_two_commits_differ_as_git_says(repo: Path, found: Repo, kind: str) -> N
 # -- what becomes of the child -------------------------------------------------------------------
 
 
-def test_all_readers_share_one_child_and_its_owner_ends_it(repo: Path) -> None:
-    before = standing()
-    with opened(repo) as made:
-        for id_ in blobs(repo):
-            made.read(id_)
-        list(made.objects.files("HEAD"))
-        assert len(standing()) == len(before) + 1
-    assert standing() == before
-    assert made.read("HEAD:memrepo.toml")  # what a late reader asks leaves nothing either
-    assert standing() == before
-
-
 def test_a_child_that_is_killed_is_followed_by_another(repo: Path, found: Repo) -> None:
     before = set(standing())
     for id_ in blobs(repo):
@@ -189,14 +138,3 @@ def test_a_child_that_gives_no_answer_is_an_error_and_never_a_no(
         found.read(git(repo, "rev-parse", "HEAD").strip())
     with pytest.raises(GitFailed, match="cat-file"):
         found.objects.find(NONE)
-
-
-def test_the_error_says_why_git_gives_no_answer(repo: Path, found: Repo) -> None:
-    (repo / ".git" / "config").write_text("[core\n")
-    with pytest.raises(GitFailed, match="bad config"):
-        found.objects.find("HEAD")
-
-
-def test_what_is_not_there_is_told_by_its_name(found: Repo) -> None:
-    with pytest.raises(Missing, match=NONE):
-        found.read(NONE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection
 from contextlib import closing
 from datetime import UTC, datetime
@@ -16,12 +15,10 @@ from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
 from memrepo.policies.answers import Moment, rank
 from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Document
 from memrepo.policies.rules import Answers, Merits, Weights
 from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.tables import Indexed, begin_at, opened
-from memrepo.text.sentences import ChunkRules
 
 NOTHING_AROUND = Weights(feedback=0, neighbour=0, subject=0, date=0)
 
@@ -72,17 +69,6 @@ def test_hits_side_by_side_in_a_source_come_before_a_lone_one(tmp_path: Path, se
     assert asked(tmp_path, files, "pump") == [2, 3, 1]
 
 
-def test_a_long_talk_finds_its_neighbours_too(tmp_path: Path) -> None:
-    files = talk(*(f"filler w{n}" for n in range(499)), "the pump", "a pump")
-    files |= dict([said(1000, "the pump", source="sources/lone.md", line=1, subject="Ana")])
-    assert asked(tmp_path, files, "pump") == [500, 501, 1000]
-
-
-def test_a_neighbour_that_holds_no_word_of_the_question_is_no_hit(tmp_path: Path) -> None:
-    files = dict([said(1, "the pump", line=1), said(2, "something else", line=2)])
-    assert asked(tmp_path, files, "pump") == [1]
-
-
 def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
     files = dict(
         [
@@ -94,24 +80,6 @@ def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
     assert asked(tmp_path, files, "what tea is liked") == [1, 2]
 
 
-def test_a_question_that_names_the_wrong_subject_is_answered_by_what_it_says(
-    tmp_path: Path,
-) -> None:
-    files = dict(
-        [
-            said(
-                1,
-                "sailed around the northern islands in a storm",
-                subject="Ben",
-                source="sources/1",
-            ),
-            said(2, "sailed once", subject="Vera", source="sources/2.md"),
-        ]
-    )
-    question = "which storm did Vera meet on the northern islands when she sailed"
-    assert asked(tmp_path, files, question)[0] == 1
-
-
 def test_a_day_in_the_question_lifts_what_is_of_that_time(tmp_path: Path) -> None:
     days = ("2026-01-09", "2026-03-09", "2026-03-20", "2025-03-20")
     files = dict(
@@ -120,25 +88,6 @@ def test_a_day_in_the_question_lifts_what_is_of_that_time(tmp_path: Path) -> Non
     assert asked(tmp_path, files, "what broke on 20 March 2026?")[0] == 2
     assert set(asked(tmp_path, files, "which pump broke in March 2026?")[:2]) == {1, 2}
     assert asked(tmp_path, files, "what broke in 2025?")[0] == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "months", "days"),
-    [
-        ("in March", {3}, set()),
-        ("in Mar 2024", {3}, set()),
-        ("on 5th of June", {6}, {5}),
-        ("what may happen", set(), set()),
-        ("on 5 May", {5}, {5}),
-        ("May 2024", {5}, set()),
-        ("room 12", set(), set()),
-    ],
-)
-def test_months_and_days_are_read_from_a_question(
-    text: str, months: set[int], days: set[int]
-) -> None:
-    question = question_of(text)
-    assert (question.months, question.days) == (months, days)
 
 
 def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> None:
@@ -158,13 +107,6 @@ def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> 
     assert plain.index(1) < plain.index(2)
 
 
-def test_each_hit_says_what_made_its_score(tmp_path: Path) -> None:
-    for match in search(tmp_path, tree_of(talk("the pump", "a pump")), ["pump"], index.Filter()):
-        assert set(match.parts) == {"words", "neighbours", "subject", "answer", "date"}
-        assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
-        assert match.parts["neighbours"] > 0
-
-
 def talk(*turns: str, source: str = "sources/talk.md") -> dict[str, bytes]:
     """Return the files of a talk between two, who speak by turns; a turn is known by its line."""
     return dict(
@@ -178,33 +120,6 @@ def test_the_reply_to_a_question_that_matches_is_a_hit_though_it_holds_no_word(
 ) -> None:
     files = talk("Where is the pump?", "In the shed.", "Good to know.")
     assert asked(tmp_path, files, "where is the pump") == [1, 2]
-
-
-@pytest.mark.parametrize(
-    "turns", [("The pump.", "In the shed."), ("Where? I forget.", "In the shed.")]
-)
-def test_what_follows_no_matching_question_is_no_reply(
-    tmp_path: Path, turns: tuple[str, str]
-) -> None:
-    assert 2 not in asked(tmp_path, talk(*turns), "where is the pump")
-
-
-def test_what_one_adds_to_a_question_of_theirs_is_no_reply(tmp_path: Path) -> None:
-    files = dict(
-        [
-            said(1, "Where is the pump?", line=1, subject="Ana"),
-            said(2, "I wonder.", line=2, subject="Ana"),
-        ]
-    )
-    assert asked(tmp_path, files, "where is the pump") == [1]
-
-
-def test_a_reply_that_a_filter_leaves_out_is_no_hit(tmp_path: Path) -> None:
-    files = talk("Where is the pump?", "In the shed.")
-    path = next(iter(files))
-    only = index.Filter(paths=frozenset([path]))
-    found = search(tmp_path, tree_of(files), ["where is the pump"], only)
-    assert [match.path for match in found] == [path]
 
 
 def test_what_answers_comes_before_what_asks_the_same(tmp_path: Path) -> None:
@@ -250,14 +165,6 @@ def test_another_word_for_what_is_asked_brings_a_hit_up(
     bodies = ["Ana: a car", first, "Ana: a house"]
     files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
     assert asked(tmp_path, files, question)[0] == 1
-
-
-def test_of_texts_as_good_by_their_words_the_one_with_more_of_them_comes_first(
-    tmp_path: Path,
-) -> None:
-    bodies = ["pump pump pump pump", "pump gate", *(["gate"] * 2), *(["pump"] * 2)]
-    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
-    assert asked(tmp_path, files, "pump gate", NOTHING_AROUND)[0] == 1
 
 
 # -- what speaks for a memory whatever is asked --------------------------------------------------
@@ -308,41 +215,6 @@ def test_of_equal_hits_the_newer_the_oftener_retrieved_and_the_more_important_co
     assert order(ranked(tmp_path, files, "pump", merits=Merits(importance=0))) == [1, 2, 3]
 
 
-@pytest.mark.parametrize("type_", ["note", "episode"])
-def test_what_tells_a_whole_day_stands_behind_what_was_distilled(
-    tmp_path: Path, type_: str
-) -> None:
-    files = dict([lone(1, "the pump leaks", type=type_), lone(2, "the pump leaks")])
-    first, last = ranked(tmp_path, files, "pump leak")
-    assert order([first, last]) == [2, 1]
-    assert last.parts["note"] == pytest.approx(-0.35 * (last.score - last.parts["note"]), abs=1e-3)
-    assert order(ranked(tmp_path, files, "pump leak", merits=Merits(note=0))) == [1, 2]
-
-
-def test_the_length_of_what_tells_a_whole_day_counts_in_full(tmp_path: Path) -> None:
-    long = "the pump, a gate, two lamps, the fence, a shed, nine beds, the hose and a barrow"
-    by_words = Merits(note=0, importance=0)
-    for type_ in ("note", "fact"):
-        files = dict([lone(1, long, type=type_), lone(2, "the pump"), lone(3, "a gate")])
-        found = ranked(tmp_path, files, "pump", merits=by_words)
-        share = {match.id[-1]: match.parts["words"] for match in found}
-        assert (share["1"] < 0.7) == (type_ == "note")
-
-
-def test_each_merit_says_what_it_made_of_the_score(tmp_path: Path) -> None:
-    files = dict([lone(1, "the pump", "2026-03-01"), lone(2, "the pump")])
-    found = sorted(ranked(tmp_path, files, "pump", n1=1), key=lambda match: match.id)
-    dated, undated = found
-    assert dated.parts["recency"] == pytest.approx(0.2)
-    assert dated.parts["access"] == pytest.approx(0.02)
-    ageless = ranked(tmp_path, files, "pump", merits=Merits(recency=0))
-    (whole,) = (match.parts["words"] for match in ageless if match.id == dated.id)
-    assert dated.parts["words"] == pytest.approx(0.8 * whole, abs=1e-3)
-    assert undated.parts["recency"] == 0
-    for match in (dated, undated):
-        assert match.score == pytest.approx(sum(match.parts.values()), abs=1e-3)
-
-
 def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) -> None:
     old = {"status": "superseded", "superseded_by": (f"mem-{2:016x}",)}
     files = dict(
@@ -362,21 +234,6 @@ def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) ->
     assert order(ranked(tmp_path, files, "pump house", one)) != [1]
     alone = index.Filter(statuses=("superseded",))
     assert order(ranked(tmp_path, files, "pump house", alone)) == [1]
-
-
-def test_a_question_of_days_finds_what_is_of_them_whatever_its_words(tmp_path: Path) -> None:
-    files = dict(
-        [
-            lone(1, "the pump", "2026-01-01"),
-            lone(2, "bought a lamp", "2026-02-28"),
-            lone(3, "sold the fence", "2026-02-20"),
-        ]
-    )
-    assert order(ranked(tmp_path, files, "what happened yesterday?")) == [2]
-    assert order(ranked(tmp_path, files, "what was sold last week?")) == [3]
-    assert order(ranked(tmp_path, files, "pump or lamp, 2026-02-28"))[0] == 2
-    only = index.Filter(types=("preference",))
-    assert ranked(tmp_path, files, "what happened yesterday?", only) == []
 
 
 def test_tags_and_scopes_limit_what_is_found_and_what_lends_a_score(tmp_path: Path) -> None:
@@ -422,21 +279,6 @@ def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -
     assert sorted(wanted.near(["pump"], index.Filter())) == [f"mem-{n:016x}" for n in (1, 2)]
 
 
-def test_other_rules_of_cutting_or_weighing_index_anew(tmp_path: Path) -> None:
-    tree = tree_of(dict([lone(1, long_text("The pump", "The valve")), lone(2, "The pump")]))
-
-    def rows(**rules: object) -> list[tuple[int, float | None]]:
-        wanted = Indexed(tree=tree, **rules)  # type: ignore[arg-type]
-        index.Index(folder=tmp_path, wanted=wanted).count(["pump"], index.Filter())
-        with closing(sqlite3.connect(tmp_path / index.NAME)) as base:
-            return base.execute("SELECT count(*), max(importance) FROM memory").fetchall()
-
-    ((cut, none),) = rows()
-    assert (cut > 2, none) == (True, None)
-    assert rows(chunking=ChunkRules(least=100_000)) == [(2, None)]
-    assert rows(importance=lambda _: 0.5, words="x") == [(cut, 0.5)]
-
-
 # -- likeness of meaning -------------------------------------------------------------------------
 
 
@@ -460,39 +302,6 @@ def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_p
         assert [one.document.number for one in plain] == [1, 2]
 
 
-def test_where_the_words_suffice_the_model_is_not_asked(tmp_path: Path) -> None:
-    files = dict([lone(1, "the red pump"), lone(2, "a pump"), lone(3, "valve")])
-
-    def like(numbers: Collection[int]) -> dict[int, float]:
-        raise AssertionError(numbers)
-
-    with closing(opened(":memory:")) as base:
-        begin_at(base, Indexed(tree=tree_of(files)))
-        found = rank(question_of("red pump"), IndexCorpus(base, Limits()), 10, like=like)
-        assert [one.document.number for one in found] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("who", "text"),
-    [
-        (("Ada", "Ben", "Ada"), "red pump, cellar"),
-        (("Ada", "Ada", "Ben"), "what of the red pump has Ben"),
-    ],
-    ids=["an exchange holds the words together", "the name is taken for a mistake"],
-)
-def test_the_model_is_not_asked_where(tmp_path: Path, who: tuple[str, str, str], text: str) -> None:
-    talk = [*zip(who, ("the red pump", "where is it", "down in the cellar"), strict=True)]
-    files = turns(*talk, ("Ben", "the lamp"), ("Ada", "what else"))
-
-    def like(numbers: Collection[int]) -> dict[int, float]:
-        raise AssertionError(numbers)
-
-    with closing(opened(":memory:")) as base:
-        begin_at(base, Indexed(tree=tree_of(files)))
-        found = rank(question_of(text), IndexCorpus(base, Limits()), 10, like=like)
-        assert found[0].document.number == 1
-
-
 def turns(*said_: tuple[str, str]) -> dict[str, bytes]:
     """Return the files of what is said in turn, by subject and text."""
     return dict(said(n, text, line=n, subject=who) for n, (who, text) in enumerate(said_, start=1))
@@ -514,52 +323,3 @@ def test_a_turn_of_a_talk_is_found_by_what_is_said_near_it(tmp_path: Path) -> No
     assert asked(tmp_path, talk, "pump in the cellar", heard) == [6, 5, 1]
     without = asked(tmp_path / "without", talk, "pump in the cellar", replace(ALONE, context=0.0))
     assert without == [6, 1, 5], "by its words alone the first pump is as good as the second"
-
-
-def test_what_stands_in_a_list_of_facts_is_no_talk(tmp_path: Path) -> None:
-    facts = [("Ada", "the pump"), ("Ada", "in the cellar"), ("Ada", "the pump"), ("Ben", "tea")]
-    listed = turns(*facts, *[("Ben", "coffee")] * 4)
-    plain = asked(tmp_path, listed, "pump in the cellar", replace(ALONE, context=0.0))
-    assert asked(tmp_path / "b", listed, "pump in the cellar", replace(ALONE, context=1.0)) == plain
-
-
-def test_whoever_tells_of_himself_as_he_asks_loses_half(tmp_path: Path) -> None:
-    asks = turns(("Ana", "Is the pump in the shed?"), ("Ana", "I keep the pump in the shed, no?"))
-    assert asked(tmp_path, asks, "pump shed", NOTHING_AROUND) == [2, 1]
-
-
-def test_an_answer_lends_its_words_to_the_turn_that_it_answers(tmp_path: Path) -> None:
-    talk = turns(
-        ("user", "I want to seal the window"),
-        ("assistant", "You seal a window with silicone, and the window frame with acrylic."),
-        ("user", "The window is open"),
-    )
-    weights = replace(ALONE, context=0.0)
-    lent = replace(weights, answers=Answers(question=0.5))
-    assert asked(tmp_path, talk, "window frame silicone", weights)[1:] == [3, 1]
-    assert asked(tmp_path / "lent", talk, "window frame silicone", lent)[1:] == [1, 3]
-
-
-@pytest.mark.parametrize("limit", [2, 7, 15, 29, 30, 100])
-@pytest.mark.parametrize("again", [False, True], ids=["first question", "next question"])
-def test_the_likeliest_come_in_one_order_however_few_are_wanted(
-    tmp_path: Path, limit: int, again: bool
-) -> None:
-    lengths = [n * 7 % 5 for n in range(30)]
-    files = dict(said(n, "the pump" + " and a gate" * more) for n, more in enumerate(lengths))
-    with closing(opened(tmp_path / "index.sqlite3")) as base:
-        begin_at(base, Indexed(tree=tree_of(files)))
-        base.execute("COMMIT")
-    likeliest = sorted(range(30), key=lambda n: (lengths[n], n))
-    even = [f"memories/knowledge/2026-01/m-{n:03}.md" for n in range(0, 30, 2)]
-    with closing(opened(tmp_path / "index.sqlite3")) as base:
-        if again:
-            IndexCorpus(base, Limits()).propose(["pump"], 100)
-        found = IndexCorpus(base, Limits()).propose(["pump"], limit)
-        limited = IndexCorpus(base, Limits().among("path", even)).propose(["pump"], limit)
-    assert [number_of(one) for one in found] == likeliest[:limit]
-    assert [number_of(one) for one in limited] == [n for n in likeliest if n % 2 == 0][:limit]
-
-
-def number_of(document: Document) -> int:
-    return int(document.id.removeprefix("mem-"), 16)

@@ -16,10 +16,8 @@ from driving import git
 from memrepo.core.layout import Layout
 from memrepo.core.state import Effect
 from memrepo.core.times import parse_time
-from memrepo.policies import claims
-from memrepo.store.git import GitFailed
 from memrepo.store.local import opened
-from memrepo.store.repo import BranchMoved, FilesInTheWay, Repository, open_repository
+from memrepo.store.repo import BranchMoved, Repository, open_repository
 from memrepo.store.stream import Chain, Commit
 
 WRITERS = (("run",), ("ingest",), ("revert", "--reason", "test"))
@@ -235,29 +233,6 @@ def test_something_else_where_a_new_file_is_to_be_is_left_alone(
     refused(repo, 5, path, "run")
 
 
-@pytest.mark.parametrize("kind", ["file", "link", "repository"])
-def test_something_else_where_a_folder_is_to_be_is_left_alone(
-    repo: Path, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(claims, "CROWD", 0)
-    log = repo.parent / "ws" / "memory" / "2026-01-30.md"
-    log.write_text("# 2026-01-30\n\n## 08:10\n\nThe frost broke a pane.\n")
-    driving.done(repo, "ingest", now=driving.LATER)
-    new = [p for p in standing.paths_of_next_run(repo) if not (repo / p).exists()]
-    folder = next(f for p in new if not (f := (repo / p).parent).exists())
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    if kind == "file":
-        folder.write_text("a person's work\n")
-    elif kind == "link":
-        (repo.parent / "elsewhere").mkdir()
-        folder.symlink_to(repo.parent / "elsewhere")
-    else:
-        git(repo, "init", "-q", str(folder))
-        other_content(folder / "inside.txt")
-    refused(repo, 5, folder.relative_to(repo).as_posix(), "run")
-    assert not (repo.parent / "elsewhere" / "x").exists()
-
-
 @pytest.mark.parametrize("area", ["memories", "sources", "views", "runs"])
 def test_an_area_that_became_a_link_is_never_written_through(repo: Path, area: str) -> None:
     outside = repo.parent / "outside"
@@ -304,64 +279,6 @@ def test_a_repository_that_is_not_of_memrepo_is_refused(tmp_path: Path) -> None:
         refused(tmp_path, 5, "no memrepo.toml", *argv)
 
 
-def test_a_bare_repository_is_refused(repo: Path, tmp_path: Path) -> None:
-    bare = tmp_path / "bare.git"
-    git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
-    for argv in (("run",), ("status",)):
-        answer = driving.memrepo(bare, *argv)
-        assert (answer.exit, "bare" in answer.error["message"]) == (5, True)
-    answer = driving.memrepo(bare, "init", ".")
-    assert answer.exit == 5
-
-
-def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
-    answer = driving.memrepo(tmp_path, "status")
-    assert (answer.exit, "no git repository" in answer.error["message"]) == (5, True)
-
-
-def test_init_in_the_middle_of_a_merge_changes_nothing(repo: Path) -> None:
-    diverge(repo)
-    git(repo, "merge", "-q", "side", check=False)
-    refused(repo, 5, "a merge", "init", ".")
-
-
-def mess(repo: Path) -> dict[str, str]:
-    """Leave all kinds of uncommitted work on paths that no command writes; return its status."""
-    for name in ("staged.txt", "modified.txt", "both.txt", "gone.txt", "unstaged-gone.txt"):
-        (repo / name).write_text("old\n")
-    git(repo, "add", "-A", "*.txt")
-    git(repo, "commit", "-qm", "own files")
-    (repo / "staged.txt").write_text("staged\n")
-    (repo / "both.txt").write_text("staged\n")
-    (repo / "added.txt").write_text("added\n")
-    git(repo, "add", "staged.txt", "both.txt", "added.txt")
-    (repo / "both.txt").write_text("modified\n")
-    (repo / "modified.txt").write_text("modified\n")
-    git(repo, "rm", "-q", "gone.txt")
-    (repo / "unstaged-gone.txt").unlink()
-    (repo / "memories" / "draft.md").write_text("untracked\n")
-    (repo / "intended.txt").write_text("intended\n")
-    git(repo, "add", "-N", "intended.txt")
-    return {
-        "status": standing.status(repo),
-        "diff": git(repo, "diff"),
-        "staged": git(repo, "diff", "--cached"),
-    }
-
-
-def test_uncommitted_work_elsewhere_is_left_alone(repo: Path) -> None:
-    before = mess(repo)
-    for argv in (("ingest",), ("run",), ("revert",)):
-        driving.done(repo, *argv, now=driving.LATER)
-        after = {
-            "status": standing.status(repo),
-            "diff": git(repo, "diff"),
-            "staged": git(repo, "diff", "--cached"),
-        }
-        assert after == before, argv
-    assert git(repo, "diff", "--name-only", "HEAD~3", "HEAD", "--", "*.txt") == ""
-
-
 @pytest.mark.parametrize("how", ["untracked", "staged", "intended", "ignored"])
 def test_a_file_in_the_inbox_is_taken_as_it_lies(repo: Path, how: str) -> None:
     driving.done(repo, "ingest", now=driving.LATER)
@@ -381,36 +298,6 @@ def test_a_file_in_the_inbox_is_taken_as_it_lies(repo: Path, how: str) -> None:
     assert git(repo, "status", "--porcelain") == ""
 
 
-def test_an_inbox_file_that_was_staged_and_edited_again_is_a_persons(repo: Path) -> None:
-    driving.done(repo, "ingest", now=driving.LATER)
-    path = repo / "sources" / "inbox" / "a.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("- One.\n")
-    git(repo, "add", str(path))
-    path.write_text("- Two.\n")
-    refused(repo, 5, "sources/inbox/a.md", "ingest")
-
-
-def test_when_git_refuses_what_was_adopted_is_given_back(repo: Path) -> None:
-    """The branch is locked after the inbox file went into the index: it does not stay there."""
-    (repo / "inbox.txt").write_text("mine\n")
-    with open_repository(repo) as store:
-        effect = Effect(files={"inbox.txt": b"mine\n", "new.txt": b""})
-        chain = Chain(
-            base=store.head(),
-            commits=[Commit(message="a\n", effect=effect)],
-            when=store.commit_time(store.head()),
-        )
-        before = standing.prints(repo)
-        lock = repo / ".git" / "refs" / "heads" / "main.lock"
-        lock.write_text("")
-        with pytest.raises(Exception, match="git refused to fast-forward"):
-            store.land(chain, "locked")
-        lock.unlink()
-    assert standing.prints(repo) == before
-    assert standing.left_behind(repo) == []
-
-
 def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) -> None:
     git(repo, "branch", "run/x")
     with open_repository(repo) as store:
@@ -427,40 +314,6 @@ def test_a_waiting_branch_with_a_persons_commits_is_not_overwritten(repo: Path) 
         assert store.leave(chain, "run/y") == tip
     assert git(repo, "rev-parse", "run/y").strip() == tip
     assert standing.left_behind(repo) == []
-
-
-def test_a_stream_that_git_refuses_leaves_nothing(repo: Path) -> None:
-    with open_repository(repo) as store:
-        chain = Chain(
-            base=store.head(),
-            when=store.commit_time(store.head()),
-            author="no address",
-            commits=[Commit(message="a\n", effect=Effect(files={"a": b"1"}))],
-        )
-        before = standing.prints(repo)
-        with pytest.raises(GitFailed):
-            store.land(chain, "bad")
-    assert standing.prints(repo) == before
-    assert standing.left_behind(repo) == []
-
-
-def test_a_path_that_git_will_not_check_out_leaves_nothing(repo: Path) -> None:
-    with open_repository(repo) as store:
-        chain = Chain(
-            base=store.head(),
-            when=store.commit_time(store.head()),
-            commits=[Commit(message="a\n", effect=Effect(files={"new": b"1", "a/../b": b"1"}))],
-        )
-        before = standing.prints(repo)
-        with pytest.raises(Exception, match="invalid path"):
-            store.land(chain, "bad")
-    assert standing.prints(repo) == before
-    assert standing.left_behind(repo) == []
-
-
-def test_files_in_the_way_names_at_most_five() -> None:
-    error = FilesInTheWay([f"p{n}" for n in range(7)])
-    assert "p4 and 2 more" in error.message
 
 
 def test_a_sha256_repository_works(tmp_path: Path) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import standing
-from driving import done, git, memrepo
+from driving import done, git
 
 from memrepo.store.worktree import WorkTree
 
@@ -21,12 +20,6 @@ def sided(repo: Path) -> Path:
     done(repo, "add", "The spare key hangs in the shed.")
     git(repo, "switch", "-q", "main")
     return repo
-
-
-def findings(repo: Path) -> list[dict[str, Any]]:
-    """Return what doctor finds."""
-    found: list[dict[str, Any]] = memrepo(repo, "doctor").data["checks"]
-    return found
 
 
 def before(
@@ -97,41 +90,3 @@ def test_a_switch_that_has_yet_to_move_head_is_waited_for(
     assert git(sided, "rev-parse", "main") == tip
     assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
     assert standing.status(sided) == ""
-
-
-def test_who_names_another_branch_without_a_lock_finds_the_first_as_it_was(
-    sided: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tip = git(sided, "rev-parse", "main")
-    before(
-        monkeypatch,
-        WorkTree,
-        "put_in_place",
-        lambda: git(sided, "symbolic-ref", "HEAD", "refs/heads/side"),
-    )
-    done(sided, "add", "The lathe stands in bay three.")
-    assert git(sided, "rev-parse", "main") == tip
-    assert git(sided, "log", "-1", "--format=%s", "side").startswith("Add fact: The lathe")
-    git(sided, "restore", "--staged", "--worktree", ".")
-    assert standing.status(sided) == ""
-
-
-def test_what_somebody_staged_stays_staged_and_a_write_goes_on(sided: Path) -> None:
-    (sided / "own.txt").write_text("mine\n")
-    git(sided, "add", "own.txt")
-    done(sided, "add", "The lathe stands in bay three.")
-    assert standing.status(sided) == "A  own.txt\0"
-
-
-def test_files_that_nobody_took_away_are_told_of(sided: Path) -> None:
-    """An index that was undone: HEAD and the files are of one branch, it is of the other."""
-    git(sided, "switch", "-q", "side")
-    git(sided, "read-tree", "main")
-    (state,) = (f for f in findings(sided) if f["name"] == "state")
-    assert not state["ok"]
-    assert "1 file that still lies there" in state["message"]
-    assert "git restore --staged ." in state["message"]
-    git(sided, "restore", "--staged", ".")
-    assert standing.status(sided) == ""
-    (state,) = (f for f in findings(sided) if f["name"] == "state")
-    assert state["ok"]

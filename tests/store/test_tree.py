@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from driving import done, git, memrepo
-from hoards import hoard, stored
 
 from memrepo.core.layout import Layout
 from memrepo.core.state import State
 from memrepo.store import tree
 from memrepo.store.local import opened
-from memrepo.store.tree import NoContent, Snapshot, file_at, read_blob, snapshot
+from memrepo.store.tree import NoContent, Snapshot, file_at, snapshot
 
 
 @pytest.fixture
@@ -76,65 +74,6 @@ def test_a_prefix_moves_everything(root: Path) -> None:
     assert take(root, Layout("src/"))[1] == {"src/memories/x.md": b"src/memories/x.md"}
 
 
-def test_the_work_tree_and_the_index_are_not_looked_at(root: Path) -> None:
-    (root / "sources/b.md").write_text("edited")
-    git(root, "add", "sources/b.md")
-    assert take(root, Layout())[1]["sources/b.md"] == b"sources/b.md"
-
-
-def test_a_missing_path_is_not_in_the_files(root: Path) -> None:
-    with opened(root) as repo:
-        files = snapshot(repo, "HEAD", Layout()).files
-        assert "sources/none.md" not in files
-        assert len(files) == 5
-        with pytest.raises(KeyError):
-            files["sources/none.md"]
-
-
-@pytest.mark.parametrize("data", [b"", b"\0", b"\r\n", b"\xff\xfe", b"a" * 1_000_000, b"x\n" * 9])
-def test_bytes_are_read_as_they_are(root: Path, data: bytes) -> None:
-    (root / "blob").write_bytes(data)
-    blob = git(root, "hash-object", "-w", "--no-filters", "blob").strip()
-    with opened(root) as repo:
-        assert read_blob(repo, blob) == data
-
-
-def test_a_file_is_found_at_a_commit(root: Path) -> None:
-    with opened(root) as repo:
-        assert file_at(repo, "HEAD", "own.txt") == b"own.txt"
-        assert file_at(repo, "HEAD", "own.*") is None
-        assert file_at(repo, "HEAD", "sources/link.md") is None
-        assert file_at(repo, "HEAD", "sources/module") is None
-        assert file_at(repo, "HEAD", "memories/knowledge/a.md") == b"memories/knowledge/a.md"
-        assert file_at(repo, "HEAD", "none.md") is None
-
-
-@pytest.mark.parametrize("path", ["sources", "sources/", "memories/knowledge/", "./own.txt"])
-def test_only_the_very_path_is_a_file(root: Path, path: str) -> None:
-    with opened(root) as repo:
-        assert file_at(repo, "HEAD", path) is None
-
-
-def test_an_old_commit_is_read_as_it_was(root: Path) -> None:
-    old = git(root, "rev-parse", "HEAD").strip()
-    (root / "sources/b.md").write_text("newer")
-    (root / "memories/knowledge/new.md").write_text("new")
-    git(root, "rm", "-q", "--cached", "memories/knowledge/a.md")
-    git(root, "add", "sources/b.md", "memories/knowledge/new.md")
-    git(root, "commit", "-qm", "third")
-    (root / "sources/b.md").unlink()
-    with opened(root) as repo:
-        then, now = snapshot(repo, old, Layout()), snapshot(repo, "HEAD", Layout())
-        assert then.commit == old
-        assert then.files["sources/b.md"] == b"sources/b.md"
-        assert "memories/knowledge/a.md" in then.files
-        assert "memories/knowledge/new.md" not in then.files
-        assert now.files["sources/b.md"] == b"newer"
-        assert "memories/knowledge/a.md" not in now.files
-        assert file_at(repo, old, "sources/b.md") == b"sources/b.md"
-        assert file_at(repo, "HEAD", "sources/b.md") == b"newer"
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -184,16 +123,6 @@ def test_a_name_that_is_not_utf8_is_named_and_its_neighbours_are_read(root: Path
     assert "\n".join(map(str, found.problems)).encode("utf-8")
 
 
-def test_the_executable_bit_changes_nothing(root: Path) -> None:
-    before = take(root, Layout())
-    assert git(root, "ls-files", "--stage", "memories/knowledge/a.md").startswith("100755")
-    git(root, "update-index", "--chmod=-x", "memories/knowledge/a.md")
-    git(root, "update-index", "--chmod=+x", "sources/b.md")
-    git(root, "commit", "-qm", "modes")
-    after = take(root, Layout())
-    assert (after[0].blobs, after[1]) == (before[0].blobs, before[1])
-
-
 @pytest.mark.parametrize("mode", ["120000", "160000"], ids=["symlink", "submodule"])
 @pytest.mark.parametrize("prefix", ["", "memrepo/"])
 @pytest.mark.parametrize("area", ["memories", "sources"])
@@ -210,72 +139,6 @@ def test_a_whole_area_that_is_not_a_folder_is_named(
     assert (prefix + area, "tree-not-a-file") in {(p.path, p.rule) for p in found.problems}
     other = Layout("memrepo/" if not prefix else "")
     assert area not in {p.path.removeprefix(prefix) for p in take(root, other)[0].problems}
-
-
-def test_many_memories_are_read_by_one_process_and_say_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done(tmp_path, "init", "repo")
-    many = hoard(tree._MANY + 2)
-    stored(tmp_path / "repo", many)
-    alone: list[str] = []
-
-    def read(repo: Any, blob: str, path: str = "") -> bytes:
-        alone.append(blob)
-        return read_blob(repo, blob, path)
-
-    def state() -> State:
-        alone.clear()
-        monkeypatch.setattr(tree, "_DECODED", {})
-        with opened(tmp_path / "repo") as repo:
-            return snapshot(repo, "HEAD", Layout()).state()
-
-    monkeypatch.setattr(tree, "read_blob", read)
-    monkeypatch.setattr(tree, "_AT_ONCE", 20)
-    together = state()
-    assert alone == []
-    monkeypatch.setattr(tree, "_MANY", 1000)
-    singly = state()
-    assert len(alone) == len(together.memories) == len(many)
-    assert dict(together.memories) == dict(singly.memories)
-
-
-def test_a_tree_like_another_is_listed_by_what_differs_and_says_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
-    folder = repo / "memories" / "knowledge" / "2026-01"
-    folder.mkdir(parents=True)
-    commits = [git(repo, "rev-parse", "HEAD").strip()]
-
-    def commit() -> None:
-        git(repo, "add", "-A")
-        git(repo, "commit", "-qm", "by hand", "--no-verify", "--allow-empty")
-        commits.append(git(repo, "rev-parse", "HEAD").strip())
-
-    for name in ("b-000002.md", "a-000001.md", "é-000003.md"):
-        (folder / name).write_text("---\ntype: fact\n---\n\nText.\n")
-    (repo / "beside.md").write_text("not ours")
-    commit()
-    (folder / "a-000001.md").unlink()
-    (folder / "b-000002.md").write_text("---\ntype: fact\n---\n\nOther.\n")
-    commit()
-    (folder / "c-000004.md").symlink_to("b-000002.md")
-    commit()
-    (folder / "c-000004.md").unlink()
-    commit()
-    with opened(repo) as found:
-        trees = tree.Snapshots(found)
-        for one in (*commits, *reversed(commits)):
-            near, alone = trees.at(one, Layout()), snapshot(found, one, Layout())
-            assert list(near.blobs.items()) == list(alone.blobs.items())
-            assert near.problems == alone.problems
-            assert trees.at(one, Layout()) is near
-        trees = tree.Snapshots(found)
-        assert trees.at(commits[1], Layout()).blobs
-        monkeypatch.setattr(tree, "_listing", None)
-        assert trees.at(commits[2], Layout()).blobs != trees.at(commits[1], Layout()).blobs
 
 
 def test_a_state_like_another_is_known_by_what_differs_and_says_the_same(

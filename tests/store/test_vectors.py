@@ -12,7 +12,7 @@ from test_ranking import lone
 
 from memrepo.policies.answers import ENOUGH
 from memrepo.store import embedder as embedding
-from memrepo.store import index, vectors
+from memrepo.store import index
 from memrepo.store.tables import Indexed
 from memrepo.store.vectors import Kept, Key
 
@@ -79,13 +79,6 @@ def test_what_a_dying_process_left_is_made_again(kept: Kept, which: str, cut: in
     assert stored(kept, rows)
 
 
-def test_a_damaged_record_is_begun_anew(kept: Kept) -> None:
-    kept.rows(keys(*range(10)), Counting())
-    kept.keys.write_bytes(b"garbage" * 1000)
-    rows = dict(kept.rows(keys(3, 4), Counting()))
-    assert (len(rows), stored(kept, rows)) == (2, True)
-
-
 def test_the_nearest_are_those_of_a_full_comparison(kept: Kept) -> None:
     rows = kept.rows(keys(*range(200)), Counting())
     at, query = [rows[key] for key in keys(*range(0, 200, 3))], vector(33)
@@ -95,19 +88,6 @@ def test_the_nearest_are_those_of_a_full_comparison(kept: Kept) -> None:
     assert [place for place, _ in found] == wanted
     assert [cosine for _, cosine in found] == pytest.approx([cosines[i] for i in wanted], abs=1e-5)
     assert kept.nearest(query, [], 5) == []
-
-
-def test_among_many_rows_signs_choose_and_cosines_order(
-    kept: Kept, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = list(kept.rows(keys(*range(300)), Counting()).values())
-    query = vector(33)
-    exact = kept.nearest(query, rows, 5)
-    monkeypatch.setattr(vectors, "EXACT", 100)
-    monkeypatch.setattr(vectors, "RESCORED", 150)
-    found = kept.nearest(query, rows, 5)
-    assert found[0] == pytest.approx(exact[0])
-    assert len(set(found) & set(exact)) >= 4
 
 
 # -- with the packaged model ---------------------------------------------------------------------
@@ -146,13 +126,3 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     assert len(ticks) == before
     limited = index.Filter(types=("preference",))
     assert asked.search(["which doctor treated whom"], limited).matches == []
-
-
-@packaged
-def test_another_file_in_the_place_of_the_model_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wrong = tuple((name, "0" * 64) for name, _ in embedding.PINNED)
-    monkeypatch.setattr(embedding, "PINNED", wrong)
-    with pytest.raises(embedding.NoModelError, match="another file"):
-        embedding.load()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections import Counter
 from pathlib import Path
 
 import driving
@@ -12,10 +10,8 @@ import pytest
 import workspaces
 from nobody import as_nobody
 
-from memrepo.core import secrets
 from memrepo.read.sources import SourceRules
-from memrepo.store import workspace
-from memrepo.store.workspace import MAX_BYTES, Workspace, not_followed, read_workspace
+from memrepo.store.workspace import MAX_BYTES, Workspace, read_workspace
 
 RULES = SourceRules()
 
@@ -85,12 +81,6 @@ def test_what_is_not_plain_text_is_refused_by_name(tmp_path: Path, data: bytes, 
     assert not found.keeps("memory/a.md")
 
 
-@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf- bom\n", b"x" * MAX_BYTES, b"\r\n"])
-def test_odd_text_is_text(tmp_path: Path, data: bytes) -> None:
-    found = read_workspace(write(tmp_path, {"MEMORY.md": data}), RULES)
-    assert found.files == {"MEMORY.md": data}
-
-
 @pytest.mark.parametrize("kind", ["file", "folder", "dangling", "loop", "pipe"])
 def test_what_is_not_a_file_is_never_followed(tmp_path: Path, kind: str) -> None:
     root, outside = tmp_path / "ws", tmp_path / "outside"
@@ -115,14 +105,6 @@ def test_what_is_not_a_file_is_never_followed(tmp_path: Path, kind: str) -> None
     assert found.keeps("memory/tools.md" if kind == "folder" else "MEMORY.md")
 
 
-def test_a_linked_folder_that_runs_would_not_read_is_of_no_concern(tmp_path: Path) -> None:
-    root = tmp_path / "ws"
-    write(root, {"MEMORY.md": b"- a\n"})
-    (root / "runtime").symlink_to(tmp_path)
-    (root / "views").symlink_to(tmp_path)
-    assert rules_of(read_workspace(root, RULES)) == {}
-
-
 def test_an_unreadable_file_and_folder_are_refused_by_name() -> None:
     with as_nobody() as root:
         write(root, {"MEMORY.md": b"- a\n", "memory/a.md": b"- b\n", "episodes/c.md": b"c\n"})
@@ -134,23 +116,6 @@ def test_an_unreadable_file_and_folder_are_refused_by_name() -> None:
     assert rules_of(found) == {"MEMORY.md": "source-unreadable", "memory/": "source-unreadable"}
     assert set(found.files) == {"episodes/c.md"}
     assert found.keeps("memory/a.md")
-
-
-def test_an_unreadable_workspace_keeps_everything() -> None:
-    with as_nobody() as root:
-        root.chmod(0)
-        found = read_workspace(root, RULES)
-        root.chmod(0o700)
-    assert found.files == {}
-    assert found.keeps("MEMORY.md")
-    assert found.keeps("memory/a.md")
-
-
-def test_a_folder_that_is_not_followed_keeps_what_lies_below() -> None:
-    assert not_followed("sources/").keeps("MEMORY.md")
-    inbox = not_followed("sources/", "inbox/")
-    assert inbox.keeps("inbox/a.md")
-    assert not inbox.keeps("MEMORY.md")
 
 
 SECRET = "ghp_" + "FakeFakeFake1234FakeFakeFake5678Fake"
@@ -172,11 +137,6 @@ def test_an_inbox_file_with_a_secret_is_refused_and_not_rewritten(tmp_path: Path
     assert rules_of(found) == {"inbox/a.md": "source-secret"}
     assert set(found.files) == {"inbox/b.md"}
     assert SECRET not in str(found.problems[0])
-
-
-def test_only_a_subfolder_is_read_when_asked(tmp_path: Path) -> None:
-    write(tmp_path, {"MEMORY.md": b"- a\n", "inbox/b.md": b"- b\n"})
-    assert set(read_workspace(tmp_path, RULES, only="inbox/").files) == {"inbox/b.md"}
 
 
 # -- what ingest makes of it -------------------------------------------------------------------
@@ -277,18 +237,6 @@ def test_of_more_than_three_in_ten_gone_the_snapshots_stay(
         assert len(answer.data["removed"]) == gone
 
 
-def test_files_in_the_inbox_do_not_make_a_loss_look_smaller(place: Path) -> None:
-    repo, ws = place / "repo", place / "ws"
-    inbox = repo / "sources" / "inbox"
-    inbox.mkdir(parents=True, exist_ok=True)
-    for number in range(20):
-        (inbox / f"{number}.md").write_text(f"- The {number}th thing is in the shed.\n")
-    driving.done(repo, "ingest", now=driving.LATER)
-    for path in [*ws.rglob("*.md")][:2]:
-        path.unlink()
-    assert driving.memrepo(repo, "ingest", now=driving.LATER).exit == 3
-
-
 @pytest.mark.parametrize("options", [(), ("--force",)])
 @pytest.mark.parametrize(
     ("kind", "said"),
@@ -318,38 +266,3 @@ def test_a_workspace_that_is_not_there_or_empty_stops_the_ingest(
     assert answer.exit == 3
     assert said in answer.error["message"]
     assert driving.git(repo, "rev-parse", "HEAD") == head
-
-
-def test_a_text_is_scanned_for_secrets_once_while_the_rules_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: Counter[str] = Counter()
-    find = secrets.find_secrets
-    monkeypatch.setattr(secrets, "find_secrets", lambda text: (seen.update([text]), find(text))[1])
-    monkeypatch.setattr(workspace, "find_secrets", secrets.find_secrets)
-    monkeypatch.setattr("memrepo.checks.secrets.find_secrets", secrets.find_secrets)
-
-    def scans(*argv: str | Path) -> dict[str, int]:
-        """Return how often each source was scanned by a command that is a process of its own."""
-        seen.clear()
-        secrets._clean.clear()
-        driving.done(tmp_path / "repo", *argv)
-        return {text: seen[text] for text in sorted(seen) if text in ("- a\n", "- b\n", "- c\n")}
-
-    folder = write(tmp_path / "ws", {"MEMORY.md": b"- a\n", "memory/b.md": b"- b\n"})
-    seen.clear()
-    secrets._clean.clear()
-    driving.begin(tmp_path, folder)
-    assert (seen["- a\n"], seen["- b\n"]) == (1, 1)
-    kept = tmp_path / "repo" / ".git" / "memrepo" / "clean"
-    assert scans("ingest") == {}
-    write(folder, {"memory/b.md": b"- c\n"})
-    assert scans("ingest") == {"- c\n": 1}
-    kept.write_bytes(b"0" * 64 + kept.read_bytes()[64:])  # as another version's rules leave it
-    assert scans("ingest") == {"- a\n": 1, "- c\n": 1}
-    kept.write_bytes(b"\xff\xfe")
-    assert scans("ingest") == {"- a\n": 1, "- c\n": 1}
-    write(folder, {"memory/b.md": f"- {SECRET}\n".encode()})
-    driving.memrepo(tmp_path / "repo", "ingest")
-    assert SECRET not in kept.read_text()
-    assert hashlib.sha256(f"- {SECRET}\n".encode()).hexdigest() not in kept.read_text()

@@ -37,19 +37,6 @@ def test_a_text_tells_what_it_may_answer(text: str, found: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
-    "7:05"
-    "|17:05|tonight|recently|next|ago|day|weeks|weekend|months|year|evening|midnight|thursday"
-    "|september|1:234|snake_day|weekends".split("|"),
-)
-def test_a_text_of_ascii_alone_is_told_by_its_words_what_patterns_tell_of_any_other(
-    said: str,
-) -> None:
-    for text in (said, f"so {said} it was", said.upper()):
-        assert cues_of(text) == cues_of(f"{text}\u00a0")
-
-
-@pytest.mark.parametrize(
     ("question", "kinds"),
     [
         ("When did it start?", "t"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.text.languages import FOLDER, LANGUAGES, pattern, table, tables
+from memrepo.text.languages import FOLDER, LANGUAGES, pattern, tables
 
 
 def test_every_language_has_a_file_and_every_file_is_a_language() -> None:
@@ -19,12 +19,6 @@ def test_a_section_has_the_same_keys_in_every_language(section: str) -> None:
     for language, keys in found.items():
         assert keys.keys() <= every, language
         assert all(keys.values()), language
-
-
-@pytest.mark.parametrize(("key", "count"), [("months", 12), ("weekdays", 7), ("numbers", 10)])
-def test_rows_of_dates_are_in_their_places(key: str, count: int) -> None:
-    rows = {one: found[key] for one, found in tables("dates") if key in found}
-    assert {one: len(found) for one, found in rows.items()} == dict.fromkeys(rows, count)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +40,3 @@ def test_rows_of_dates_are_in_their_places(key: str, count: int) -> None:
 )
 def test_an_entry_is_found_as_it_is_written(entry: str, text: str, *, is_found: bool) -> None:
     assert bool(pattern([entry]).search(text)) == is_found
-
-
-def test_a_language_without_a_section_has_an_empty_one() -> None:
-    assert table("arabic", "headings") == {}

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.text.sentences import ChunkRules, chunks, sentences, token_count
+from memrepo.text.sentences import ChunkRules, chunks, sentences
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
-RULES = ChunkRules()
 ROWS = [json.loads(line) for line in (FOLDER / "chunking.jsonl").read_text("utf-8").splitlines()]
 CUT = [row for row in ROWS if row["fn"] == "chunkContent"]
 
@@ -137,24 +136,3 @@ def test_chunks_joined_contain_every_character_that_is_no_blank(
 def test_a_sentence_ends_where_a_reader_sees_its_end(text: str, expected: list[str] | int) -> None:
     found = [text[start:end] for start, end in sentences(text)]
     assert (len(found) if isinstance(expected, int) else found) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [("", 0), ("abc", 1), ("abcde", 2), ("你好", 2), ("你好, abc", 4), ("é" * 5, 2)],
-)
-def test_a_token_is_four_characters_or_one_without_blanks(text: str, count: int) -> None:
-    assert token_count(text) == count
-
-
-def test_below_the_least_nothing_is_cut_and_at_it_everything() -> None:
-    short, long = "Ab cd ef. " * 59, "Ab cd ef. " * 61
-    assert len(chunks(short, ChunkRules(target=20))) == 1
-    assert len(chunks(long, ChunkRules(target=20))) > 1
-    chinese = "我喜欢在早上喝绿茶。" * 17
-    assert [len(c.text) for c in chunks(chinese, ChunkRules(target=50))] == [50] * 5
-
-
-def test_a_text_of_dots_is_cut_in_time() -> None:
-    assert len(chunks("." * 100_000 + "x " + "。" * 100_000, RULES)) == 1
-    assert len(sentences("1" * 50_000 + "\n" * 50_000)) == 1

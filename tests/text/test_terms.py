@@ -6,15 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.text.languages import fold
 from memrepo.text.words import (
     asked_terms,
     date_words,
-    faint_pairs,
     index_terms,
     query_terms,
     terms,
-    tokens,
     words,
 )
 
@@ -89,14 +86,6 @@ def test_a_question_that_shows_no_language_meets_the_texts_of_one(asked: str, sa
         assert held & {term, *forms}, term
 
 
-def test_a_single_character_finds_the_pair_that_holds_it() -> None:
-    assert set(query_terms("室")) <= set(index_terms("温室"))
-
-
-def test_a_word_counts_by_its_first_characters() -> None:
-    assert words("x" * 1000) == ["x" * 64]
-
-
 @pytest.mark.parametrize(
     ("captured", "wanted"),
     [
@@ -117,35 +106,3 @@ def test_no_text_breaks_the_cut_and_no_term_could_leave_its_quotation(text: str)
     for term in (*index_terms(text), *query_terms(text)):
         assert term
         assert not set(term) & set("\"' \t\n\0")
-
-
-@given(st.text(max_size=80))
-def test_a_folded_text_is_cut_as_the_text_was(text: str) -> None:
-    assert words(fold(text)) == words(text)
-
-
-@given(st.text(max_size=80))
-def test_what_is_asked_as_it_was_written_is_found(text: str) -> None:
-    assert set(query_terms(text)) <= set(index_terms(text))
-
-
-@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), max_size=200))
-def test_a_text_of_ascii_is_cut_as_beside_another_script(text: str) -> None:
-    assert [*words(text), "北"] == words(f"{text} 北")
-    assert [*tokens(text), "北"] == tokens(f"{text} 北")
-
-
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [
-        ("水泵的压力", {"泵的", "的压"}),
-        ("谁修水泵吗", {"谁修", "泵吗"}),
-        ("目的は何ですか", set()),  # Japanese: the character is part of a word
-        ("水泵压力", set()),
-        ("的", set()),
-    ],
-)
-def test_a_pair_with_a_character_that_joins_or_asks_tells_little(
-    question: str, wanted: set[str]
-) -> None:
-    assert faint_pairs(words(question)) == wanted

@@ -10,12 +10,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from lineage_contract import CLAIM_FIELDS, check_artifacts, has_errors
-from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import Consumed, Manifest
-from memrepo.core.memory import Link, Memory, Retired, Source, Stamp
+from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import purifier
 from memrepo.read.sources import SourceRules
@@ -121,17 +120,6 @@ def test_the_id_is_the_hash_of_the_four_raw_strings() -> None:
     assert record["id"] == f"cl-{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
 
 
-def test_a_claim_id_of_the_memory_is_kept_though_its_text_changed() -> None:
-    record = only(artifacts(state(mem("1", claim_id="cl-0123456789abcdef")), terms()))
-    assert record["id"] == "cl-0123456789abcdef"
-
-
-def test_two_memories_that_the_formula_cannot_tell_apart_get_two_ids() -> None:
-    one, other = mem("1", body="same", object="a"), mem("2", body="same", object="b")
-    lines = artifacts(state(one, other), terms()).files[purifier.CLAIMS].splitlines()
-    assert len({json.loads(line)["id"] for line in lines}) == 2
-
-
 @pytest.mark.parametrize(
     ("status", "standing", "expected"),
     [
@@ -169,13 +157,6 @@ def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> Non
     assert len(claims(artifacts(found, terms()))) == 2
 
 
-def test_times_are_local_and_utc_and_name_the_configured_zone() -> None:
-    record = only(artifacts(state(mem("1")), terms(zone="America/New_York")))
-    assert record["updatedAt"] == "2026-02-01T04:00:00-05:00"
-    assert record["updatedAt_utc"] == "2026-02-01T09:00:00Z"
-    assert record["timezone"] == "America/New_York"
-
-
 def test_provenance_names_the_workspaces_files() -> None:
     more = Source(resource="sources/episodes/a.md", kind="merged")
     record = only(artifacts(state(mem("1", sources=(SOURCE, more))), terms()))
@@ -196,38 +177,6 @@ def test_provenance_names_the_workspaces_files() -> None:
     assert record["crossSurfaceSupport"] == ["MEMORY.md", "episodes/a.md"]
 
 
-def test_a_memory_made_by_hand_names_its_own_file_and_gets_its_types_home() -> None:
-    memory = mem("1", sources=None, home=None, type="method", generated=None)
-    made = artifacts(state(memory), terms())
-    record = only(made)
-    (entry,) = record["provenance"]
-    assert entry["source"] == memory.path
-    assert entry["lineSpan"] == [1, codec.encode(memory).count(b"\n")]
-    assert record["primaryHome"] == "PLAYBOOKS.md"
-    assert check_artifacts(made.files, "personal") == []
-
-
-def test_a_home_that_cannot_be_gives_way_to_the_types_own() -> None:
-    record = only(artifacts(state(mem("1", type="procedure")), terms()))
-    assert (record["primaryHome"], record["routeValidationState"]) == ("PLAYBOOKS.md", "strong")
-
-
-def test_an_odd_route_is_told_in_claim_and_manifest() -> None:
-    made = artifacts(state(mem("1", type="method")), terms())
-    record = only(made)
-    assert record["routeValidationState"] == "acceptable"
-    assert (record["routeAffinityScore"], record["routeSuggestedHome"]) == (0.5, "PLAYBOOKS.md")
-    assert page(made, purifier.MANIFEST)["routeValidationWarnings"] == [
-        {
-            "claim_id": record["id"],
-            "chosen_home": "LTMEMORY.md",
-            "suggested_home": "PLAYBOOKS.md",
-            "type": "method",
-            "state": "acceptable",
-        },
-    ]
-
-
 @pytest.mark.parametrize("side", ["newer", "older", "both"])
 def test_supersession_stands_on_both_sides_whichever_names_it(side: str) -> None:
     new, old = mem("1"), mem("2", status="superseded", superseded_at=NOW)
@@ -240,14 +189,6 @@ def test_supersession_stands_on_both_sides_whichever_names_it(side: str) -> None
     assert (newer["supersedes"], older["supersededBy"]) == ([older["id"]], [newer["id"]])
     assert older["updatedAt_utc"] == "2026-03-01T09:00:00Z"
     assert not has_errors(check_artifacts(made.files, "personal"))
-
-
-def test_a_supersession_taken_back_is_told_on_neither_side() -> None:
-    new = mem("1", supersedes=("mem-2222222222222222", "mem-9999999999999999"))
-    old = mem("2", superseded_by=(new.id,))
-    made = artifacts(state(new, old), terms())
-    assert all(not c["supersedes"] and not c["supersededBy"] for c in claims(made).values())
-    assert check_artifacts(made.files, "personal") == []
 
 
 def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
@@ -283,51 +224,6 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
     assert artifacts(state(mem("3"), mem("2"), one, **record), terms()).files == made.files
 
 
-def test_a_chain_of_contradictions_is_one_cluster() -> None:
-    links = [Link(target=mem(d).id, type="contradicts") for d in "23"]
-    found = state(mem("1", links=(links[0],)), mem("2", links=(links[1],)), mem("3"))
-    made = artifacts(found, terms())
-    assert len({c["contradictionClusterId"] for c in claims(made).values()}) == 1
-    assert check_artifacts(made.files, "personal") == []
-
-
-def test_a_retirement_keeps_its_reasons_and_groups_removed_sources() -> None:
-    retired = (
-        Retired(run="r1", reason="source_removed: sources/A.md"),
-        Retired(run="r1", reason="source_removed: sources/B.md"),
-        Retired(run="r2", reason="text_removed: sources/MEMORY.md"),
-    )
-    record = only(artifacts(state(mem("1", standing="retire_candidate", retired=retired)), terms()))
-    assert record["retirementReasons"] == [
-        {"runId": "r1", "reason": "all_sources_removed", "removed_sources": ["A.md", "B.md"]},
-        {"runId": "r2", "reason": "text_removed", "removed_sources": []},
-    ]
-
-
-def test_entities_name_other_spellings_as_aliases() -> None:
-    found = state(mem("1", subject="The Window"), mem("2", subject="windows"), mem("3", subject=""))
-    made = artifacts(found, terms())
-    entities = page(made, purifier.ENTITIES)
-    assert {name: entry["aliases"] for name, entry in entities.items()} == {
-        "The Window": ["windows"],
-        "windows": ["The Window"],
-    }
-
-
-def test_entities_have_the_names_that_texts_and_configuration_give_them() -> None:
-    found = state(mem("1", subject="k8s"), mem("2", subject="Kubernetes"), mem("3", subject="x"))
-    made = artifacts(found, replace(terms(), aliases={"Kubernetes": ["k8s"]}))
-    entities = page(made, purifier.ENTITIES)
-    assert {
-        n: (e["canonicalForm"], e["aliases"], len(e["claimIds"])) for n, e in entities.items()
-    } == {
-        "Kubernetes": ("Kubernetes", ["k8s"], 1),
-        "k8s": ("Kubernetes", ["Kubernetes"], 1),
-        "x": ("x", [], 1),
-    }
-    assert check_artifacts(made.files, "personal") == []
-
-
 def manifest(run: str, **more: Any) -> dict[str, bytes]:
     given = {
         "run": run,
@@ -354,36 +250,6 @@ def judged(disposition: str, **more: Any) -> dict[str, Any]:
         "confidence": "high",
         **more,
     }
-
-
-def test_judgements_come_from_the_newest_run_that_judged_the_memory() -> None:
-    id_ = mem("1").id
-    files = {
-        **manifest("20260201T090000Z-aaaaaaaa", judgements={id_: [judged("new_claim")]}),
-        **manifest(
-            "20260202T090000Z-bbbbbbbb",
-            judgements={id_: [judged("reuse_existing", rationale="again")]},
-        ),
-    }
-    record = only(artifacts(state(mem("1"), **files), terms()))
-    assert (record["rationale"], record["routeRationale"]) == ("again", "strong")
-    assert record["sourceClusterId"] == "clust-1"
-    assert record["duplicateDisposition"] == "reuse_existing"
-    assert record["duplicateTargetClaimId"] == record["id"]
-
-
-def test_a_duplicate_stays_one_when_it_is_met_again() -> None:
-    one, twin = mem("1"), mem("2", duplicate_of=mem("1").id, standing="probable_duplicate")
-    files = {
-        **manifest(
-            "20260201T090000Z-aaaaaaaa", judgements={twin.id: [judged("probable_duplicate")]}
-        ),
-        **manifest("20260202T090000Z-bbbbbbbb", judgements={twin.id: [judged("reuse_existing")]}),
-    }
-    found = claims(artifacts(state(one, twin, **files), terms()))
-    record = found[twin.body]
-    assert record["duplicateDisposition"] == record["status"] == "probable_duplicate"
-    assert record["duplicateTargetClaimId"] == found[one.body]["id"]
 
 
 def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> None:
@@ -432,21 +298,6 @@ def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> N
     triple = hashlib.sha1(b"1.6.0|1|1", usedforsecurity=False).hexdigest()[:12]
     assert found["runtimeStateVersion"] == triple
     assert tuple(found) == MANIFEST_FIELDS
-
-
-def test_a_repository_without_a_run_has_a_manifest_that_says_so() -> None:
-    made = artifacts(state(), terms())
-    assert page(made, purifier.MANIFEST)["status"] == "skipped"
-    assert page(made, purifier.SUMMARY)["ok"] is True
-    assert not has_errors(check_artifacts(made.files, "personal"))
-
-
-def test_only_the_summary_knows_the_time_of_the_export() -> None:
-    found = state(mem("1"), **manifest("20260201T090000Z-aaaaaaaa"))
-    one = artifacts(found, terms())
-    later = Terms(profile="personal", zone=ZoneInfo("Asia/Manila"), rules=SourceRules(), now=SEEN)
-    other = artifacts(found, later)
-    assert {n for n in one.files if one.files[n] != other.files[n]} == {purifier.SUMMARY}
 
 
 def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,14 +13,11 @@ from hypothesis import strategies as st
 from strategies import memories
 
 from memrepo.core import codec
-from memrepo.core.changes import Update
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.formats.plan import ImportTerms, take
-from memrepo.formats.registry import FORMATS
-from memrepo.views.bundles import MEMORIES, jsonl, memory_json, okf
+from memrepo.views.bundles import memory_json, okf
 
 LINK = re.compile(r"^\* \[((?:[^\[\]\\]|\\.)+)\]\(([^)]+)\)(?: - .*)?$")
 
@@ -48,12 +44,6 @@ def test_every_field_of_a_memory_stands_in_its_json(memory: Memory) -> None:
             assert found[field.name] == memory.fields[field.name]
 
 
-def test_one_line_a_memory_forgotten_ones_too() -> None:
-    data = jsonl(state(fact("1"), fact("2", status="forgotten")))[MEMORIES]
-    found = [json.loads(line) for line in data.splitlines()]
-    assert [m["id"] for m in found] == ["mem-1111111111111111", "mem-2222222222222222"]
-
-
 def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() -> None:
     shown, hidden = fact("1"), fact("2", status="forgotten")
     files, left = okf(state(shown, hidden))
@@ -65,15 +55,6 @@ def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() ->
         "knowledge/2026-02/index.md",
         "knowledge/index.md",
     ]
-
-
-def test_a_bundle_states_who_worded_what_where_the_file_leaves_that_out() -> None:
-    at = datetime(2026, 3, 1, tzinfo=UTC)
-    read = fact("a", created=at, sources=(taken("sources/MEMORY.md"),))
-    files, _ = okf(state(read))
-    data = files[read.path.removeprefix("memories/")]
-    assert b"\ngenerated: {by: memrepo/" in data
-    assert codec.decode(read.path, data)[0] == read
 
 
 @settings(max_examples=30)
@@ -164,18 +145,3 @@ def test_a_link_in_a_text_leads_to_the_file_that_goes_out(text: str, bundled: st
     memory, problems = codec.decode("x.md", files[f"knowledge/2026-02/{ANA}.md"])
     assert memory is not None, problems
     assert memory.body == (bundled or text)
-
-
-def test_links_that_an_export_wrote_come_back_as_no_change() -> None:
-    made = linking(
-        "[[bo]], [n](/memories/episodes/2026-02/noon-abcdef.md), ![[Bo B]] and [[gone]]."
-    )
-    files, _ = okf(made)
-    terms = ImportTerms(format="okf", profile="personal", now=datetime(2026, 3, 1, tzinfo=UTC))
-    name = f"knowledge/2026-02/{ANA}.md"
-    assert not take(made, FORMATS["okf"].read({name: files[name]}), terms).changes
-    said = {name: files[name].replace(b"and", b"or")}
-    (change,) = take(made, FORMATS["okf"].read(said), terms).changes
-    assert isinstance(change, Update)
-    said = {name: files[name].replace(BO.encode(), NOON.encode())}
-    assert len(take(made, FORMATS["okf"].read(said), terms).changes) == 1

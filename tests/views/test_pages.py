@@ -33,22 +33,6 @@ def written(of: State) -> dict[str, bytes]:
     return dict(found)
 
 
-def test_a_numbered_part_is_not_the_page_of_a_numbered_tag(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "LIMIT", 2)
-    found = written(state(["a"] * 4 + ["a 1"] * 2 + ["a 2"] * 2))
-    names = {path.removeprefix("views/LTMEMORY") for path in found if "LTMEMORY" in path}
-    assert names == {".md", "-a.1.md", "-a.2.md", "-a-1.md", "-a-2.md"}
-    text = b"".join(found.values())
-    assert all(f"- fact {n} `".encode() in text for n in range(8))
-
-
-def test_a_tag_of_a_few_has_no_page_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "LIMIT", 7)
-    found = written(state(["a"] * 5 + ["b"] * 4))
-    names = {path.removeprefix("views/LTMEMORY") for path in found if "LTMEMORY" in path}
-    assert names == {".md", "-a.md", "-facts.md"}
-
-
 def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     one = written(state(["a"]))
     with monkeypatch.context() as patch:
@@ -109,39 +93,12 @@ def test_a_text_begins_nothing_on_its_line(body: str, line: str) -> None:
     assert f"\n- {line} `000001`\n" in page_of(claim(1, body))
 
 
-def test_a_decision_tells_its_day_and_who_contests_it_stands_below() -> None:
-    from memrepo.core.memory import Link, Source
-
-    source = Source(resource="sources/MEMORY.md", captured="2026-03-01")
-    links = (Link(target="mem-0000020000000000", type="contradicts"),)
-    one = claim(1, "we ship on Monday", type="decision", sources=(source,), links=links)
-    text = page_of(one, claim(2, "we ship on Friday"))
-    assert "- we ship on Monday `000001` 2026-03-01\n" in text
-    assert "  - contested by `000002`: we ship on Friday\n" in text
-
-
-def parts_of(claims: list[Memory]) -> dict[str, bytes]:
-    found = written(State(files=Files({}, {}), memories={m.id: m for m in claims}))
-    return {path: data for path, data in found.items() if "LTMEMORY-" in path}
-
-
 def day_of(number: int) -> Memory:
     """Return a claim whose id is a hash, as ids are, in the order of its number."""
     digits = sha256(str(number).encode()).hexdigest()[:16]
     fields = {"id": f"mem-{digits}", "type": "fact", "home": "LTMEMORY.md"}
     path = f"memories/knowledge/m-{number:06}-{digits[:6]}.md"
     return Memory(path=path, body=f"fact {number}", fields=fields)
-
-
-def test_a_new_claim_in_front_leaves_the_parts_behind_it_as_they_are() -> None:
-    claims = [day_of(10 * n) for n in range(1, 6 * pages.LIMIT)]
-    before = parts_of(claims)
-    assert len(before) > 6
-    for new in (1, 10 * pages.LIMIT + 5, 50 * pages.LIMIT + 5):
-        after = parts_of([*claims, day_of(new)])
-        changed = [path for path in before if before[path] != after.get(path)]
-        assert len(changed) <= 2, new
-        assert after.keys() == before.keys()
 
 
 @given(st.lists(st.integers(0, 10**6), unique=True, max_size=80), st.integers(2, 24))

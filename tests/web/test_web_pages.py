@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, done, git, memories, memrepo, operations, subjects
+from driving import assert_sound, done, git, memories, memrepo, operations, subjects
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
 from starlette.testclient import TestClient
 
@@ -192,20 +192,6 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
     assert "no memory is called" in client.get(f"{HOME}memory/mem-0000").text
 
 
-def test_one_memory_tells_of_more_places_than_it_lists(
-    client_of: Callable[..., TestClient], tmp_path: Path
-) -> None:
-    pages = tmp_path / "workspace" / "memory"
-    pages.mkdir(parents=True)
-    for number in range(60):
-        page = pages / f"part-{number:02}.md"
-        page.write_text(f"# Part {number}\n\n- The barn door is painted green.\n")
-    repo = begin(tmp_path, tmp_path / "workspace")
-    one = ids(repo)["The barn door is painted green."]
-    seen = text(client_of(kb=repo).get(f"{HOME}memory/{one}").text)
-    assert "and 10 more places" in seen
-
-
 def test_nothing_that_is_looked_at_counts_as_a_retrieval_or_writes(
     client: TestClient, repo: Path
 ) -> None:
@@ -228,20 +214,6 @@ def test_text_of_a_memory_is_never_markup(client: TestClient, repo: Path) -> Non
         assert "<script>alert" not in page
         assert "<img" not in page
         assert "\u202e" not in page
-
-
-def test_several_repositories_lie_in_one_page(
-    repo: Path, tmp_path: Path, client_of: Callable[..., TestClient]
-) -> None:
-    other = copied(repo.parent, tmp_path / "other")
-    done(other, "add", "Only the other one knows of the kiln.", now=MORNING)
-    client = client_of(home=repo, pottery=other)
-    page = client.get("/").text
-    assert 'href="/r/pottery/morning"' in page
-    assert "kiln" in client.get("/r/pottery/search?q=kiln").text
-    assert "Nothing found" in client.get("/r/home/search?q=kiln").text
-    assert client.get("/r/nowhere/morning").status_code == 404
-    assert client.get("/r/home/nowhere").status_code == 404
 
 
 # -- the deeds -------------------------------------------------------------------------------------
@@ -325,13 +297,6 @@ def test_what_is_done_to_a_memory_is_one_commit(
     assert 'role="status"' in answer.text
     assert played(client.get(f"{HOME}morning").text) == []  # it is told once
     assert_sound(repo)
-
-
-def test_a_pin_ends(client: TestClient, repo: Path) -> None:
-    one = ids(repo)["The mail server is called hermes."]
-    post(client, deed="pin", id=one)
-    post(client, deed="pin", id=one, off="1")
-    assert not memories(repo)[one].flag("pinned")
 
 
 def test_a_run_is_taken_back_from_the_timeline(client: TestClient, repo: Path) -> None:
@@ -421,56 +386,3 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     assert "1 of 9 decisions in effect" in text(post(client, **form).text)
     states = [m.status for m in memories(repo).values() if "crate" in m.body]
     assert (states.count("active"), states.count("archived")) == (8, 1)
-
-
-def test_all_hits_are_counted_and_a_page_of_them_is_shown(client: TestClient, repo: Path) -> None:
-    for n in range(28):
-        done(repo, "add", f"The buoy number {n} is red.", now=MORNING)
-    page = client.get(f"{HOME}search", params={"q": "buoy"}).text
-    assert "28 found, the first 25 are shown" in text(page)
-    assert page.count("<h2") == 25
-    link = unescape(re.search(r'href="(\?q=[^"]+)"', page)[1])  # type: ignore[index]
-    assert client.get(f"{HOME}search{link}").text.count("<h2") == 28
-
-
-def test_a_long_memory_has_a_short_heading_in_its_own_script(
-    client: TestClient, repo: Path
-) -> None:
-    body = "港口的看守人每天早上记录潮水的高度。" * 200
-    one = done(repo, "add", body, now=MORNING)["id"]
-    page = client.get(f"{HOME}memory/{one}").text
-    (head,) = re.findall(r"<h1[^>]*>([^<]+)</h1>", page)
-    assert head.startswith("港口的看守人")
-    assert len(head) < 120
-    found = client.get(f"{HOME}search", params={"q": "潮水"}).text
-    assert re.search(rf'memory/{one}">港口的看守人', found)
-
-
-def test_revert_is_offered_only_where_it_works(client: TestClient, repo: Path) -> None:
-    first, last = (git(repo, "rev-list", order, "HEAD").split()[0] for order in ("--reverse", "-1"))
-    assert "Revert all of it" in client.get(f"{HOME}change/{last}").text
-    assert "Revert all of it" not in client.get(f"{HOME}change/{first}").text
-    assert "Revert" not in client.get(f"{HOME}timeline").text.partition("<main")[2].replace(
-        "Revert: ", ""
-    )
-
-
-def test_a_text_that_cannot_be_saved_is_not_lost(client: TestClient, repo: Path) -> None:
-    one = next(iter(memories(repo)))
-    typed = f"The token is ghp_{'a1B2' * 9} now."
-    answer = post(client, deed="edit", id=one, text=typed, back=f"memory/{one}")
-    assert "not done:" in text(answer.text)
-    assert '<details class="edit" open>' in answer.text
-
-
-def test_the_last_session_shows_what_was_given_and_looked_up(
-    client: TestClient, repo: Path
-) -> None:
-    assert "No session began" in client.get(f"{HOME}session").text
-    context = done(repo, "session", "start", "--id", "chat-7", now=MORNING)["context"]
-    done(repo, "search", "hermes", now=MORNING)
-    page = client.get(f"{HOME}session").text
-    seen = text(page)
-    assert "chat-7" in seen
-    assert all(line in unescape(page) for line in context.splitlines() if line.startswith("- "))
-    assert "hermes" in seen.partition("Looked up since")[2]

@@ -33,7 +33,7 @@ def fact(digit: str, **fields: object) -> Memory:
     return Memory(path=path, fields={"id": id_, "type": "fact", **fields}, body=body)
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(memories())
 def test_every_field_of_a_memory_stands_in_its_json(memory: Memory) -> None:
     found = json.loads(json.dumps(memory_json(memory)))
@@ -57,7 +57,7 @@ def test_a_bundle_holds_the_files_as_they_are_and_leaves_forgotten_ones_out() ->
     ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(st.lists(memories(), max_size=2, unique_by=lambda m: (m.path, m.id)))
 def test_a_bundle_conforms(found: list[Memory]) -> None:
     files, _ = okf(state(*found))

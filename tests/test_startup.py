@@ -41,7 +41,7 @@ ELSEWHERE = {
     "memrepo.policies.entities",
     "memrepo.policies.hotcache",
     "memrepo.policies.importance",
-    "memrepo.policies.threads",
+    "memrepo.actions.recall.thread",
     "memrepo.policies.upkeep",
     "memrepo.store.trace",
     "memrepo.store.settings",

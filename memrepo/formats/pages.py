@@ -16,8 +16,7 @@ from memrepo.core.header import not_utf8
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.formats.records import FieldReader, Files, Record, Report
-from memrepo.read.documents import read_lines
-from memrepo.read.headers import read_head
+from memrepo.read.documents import read_head, read_lines
 from memrepo.read.notes import scan_notes
 from memrepo.read.thoughts import scan
 from memrepo.text.dates import date_of_path

@@ -19,7 +19,7 @@ from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.documents import SourceLines, Task, without_struck
+from memrepo.read.documents import SourceLines, Task, read_head, without_struck
 from memrepo.read.learned import line_hash, weights
 from memrepo.text.dates import (
     DateBasis,
@@ -245,8 +245,6 @@ def _memory_header(resource: str, data: bytes) -> _Header | None:
     text = data.decode("utf-8-sig", "replace")
     if not text.startswith("---"):
         return None
-    from memrepo.read.headers import read_head
-
     head = read_head(text, resource)
     values = head.values
     inner = values.get("metadata")

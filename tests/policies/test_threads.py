@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.actions.recall.thread import Turn, assign, threads_of, title_of
 from memrepo.core.memory import Link, Memory, Source
 from memrepo.policies.importance import lexicon
-from memrepo.policies.threads import Turn, assign, threads_of, title_of
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
 WORDS = lexicon()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from driving import done, memories
 
-from memrepo.read.headers import MAX_CHARACTERS, read_head
+from memrepo.read.documents import MAX_CHARACTERS, read_head
 
 BOMB = "\n".join(
     ["a: &a [x, x, x, x, x, x, x, x]"]

@@ -11,15 +11,15 @@ from memrepo.actions.past.log import find_present
 from memrepo.actions.recall.lookup import as_json, touch
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import Derived, facts, heading, moment_of, work_at
+from memrepo.actions.recall.thread import threads_around
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.core.times import format_time, parse_duration
+from memrepo.core.times import format_time
 from memrepo.policies.importance import Point, importance_of
 from memrepo.policies.standing import after, before, doubts, span_of
-from memrepo.policies.threads import assign, thread_id, turns_of
 from memrepo.store.ledger import ledger_of
 from memrepo.text.sentences import chunks
 
@@ -126,17 +126,6 @@ def do(work: Work, request: Request) -> Result:
         heading=tuple(heading(there, request.at)),
         zone=there.config.zone.key,
     )
-
-
-def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
-    """Return the ids of the threads that contain a memory."""
-    named = memory.texts("threads")
-    if not memory.is_note:
-        return list(named)
-    zone, gap = work.config.zone, parse_duration(work.config.get("threads.gap"))
-    parts = assign(turns_of(state.memories.values(), zone), gap)
-    mine = [part[0].id for part in parts if any(turn.id == memory.id for turn in part)]
-    return [*map(thread_id, mine), *named]
 
 
 def _importance(work: Work, memory: Memory) -> Importance:

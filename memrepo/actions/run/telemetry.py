@@ -156,7 +156,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
 
 def _properties(work: Work, names: Sequence[str]) -> tuple[str, ...]:
     """Return the keys in the headers of sources, the most frequent first."""
-    from memrepo.read.headers import read_head  # python-frontmatter, for a first run only
+    from memrepo.read.documents import read_head  # python-frontmatter, for a first run only
 
     keys: Counter[str] = Counter()
     for name in names:

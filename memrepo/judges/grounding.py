@@ -26,9 +26,8 @@ from memrepo.core.judge import (
 )
 from memrepo.core.patterns import regex
 from memrepo.judges.clusters import spans_of
-from memrepo.text.dates import month_names
+from memrepo.text.dates import month_names, timespans
 from memrepo.text.languages import bare, language_of
-from memrepo.text.timespans import timespans
 
 TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"

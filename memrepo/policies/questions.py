@@ -20,7 +20,7 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.dates import WEEKDAYS, month_names
+from memrepo.text.dates import ISO, WEEKDAYS, Span, month_names, timespans, written_days
 from memrepo.text.languages import (
     ENGLISH,
     compounds,
@@ -33,7 +33,6 @@ from memrepo.text.languages import (
     table,
     tables,
 )
-from memrepo.text.timespans import ISO, Span, timespans, written_days
 from memrepo.text.words import (
     asked_terms,
     faint_pairs,

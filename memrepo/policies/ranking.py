@@ -19,7 +19,7 @@ import msgspec
 
 from memrepo.policies.questions import ASKS, ASSISTANT, USER, Question, nearness, of_self
 from memrepo.policies.rules import Weights
-from memrepo.text.timespans import Span
+from memrepo.text.dates import Span
 from memrepo.text.words import is_spaceless, stems, stop_stems
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from memrepo.policies.ranking import Document, Row
 from memrepo.store.wordforms import alike
-from memrepo.text.timespans import Span
+from memrepo.text.dates import Span
 
 HELD = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""

@@ -1,21 +1,27 @@
-"""Find dates and clock times in memory files.
+"""Find dates, clock times and time spans in texts.
 
-Only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates that do
-not exist are ignored too. Relative words (today, yesterday) are not resolved here.
+In files, only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates
+that do not exist are ignored too, and relative words (today, yesterday) are not resolved.
+
+In questions, relative dates and feasts are resolved too: `last week`, `since Tuesday`, `on Monday
+this week`, `the last two weeks of August`, `between 3 May and 9 May`, `on Christmas Eve`. A day
+without a year is the latest such day. Phrases of other languages (sections `dates` and `feasts` of
+their tables) are first translated into English.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.languages import bare, entries, tables
+from memrepo.text.languages import ENGLISH, bare, entries, language_asked, small_words, tables
 
 DateBasis = Literal["unit", "heading", "file", ""]
 
@@ -247,3 +253,472 @@ def _moments(text: str, said: datetime) -> Iterator[datetime]:
         yield said + timedelta(days=int(count) * _SPANS[unit.lower()])
     if _TOMORROW.search(text):
         yield said + timedelta(days=1)
+
+
+Span = tuple[str, str]
+"""First and last day, as YYYY-MM-DD."""
+ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_ORDINAL = "(?:st|nd|rd|th)?"
+_DAY_NUMBER, _FOUR_DIGITS = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
+_MONTH_NAME = r"(?P<month>[^\W\d_]{3,10})"
+_WRITTEN = (
+    regex(rf"\b{_DAY_NUMBER}{_ORDINAL}\.?(?: of| de)? {_MONTH_NAME},?(?: de)? {_FOUR_DIGITS}\b"),
+    regex(rf"\b{_MONTH_NAME} {_DAY_NUMBER}{_ORDINAL},? {_FOUR_DIGITS}\b"),
+    regex(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
+)
+"""A full date: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
+_NUMBERS = dict(
+    zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
+) | {"a": 1, "an": 1, "couple of": 2, "few": 3}
+_COUNT = rf"(?:a )?(\d{{1,4}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
+_DAYS_AGO = dict.fromkeys(
+    ("today", "this morning", "this afternoon", "this evening", "tonight"), 0
+) | {"yesterday": 1, "last night": 1, "day before yesterday": 2}
+_NAMED = regex(rf"\b({'|'.join(sorted(_DAYS_AGO, key=len, reverse=True))})\b")
+_AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
+_PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b(?! of\b)")
+_WORD = regex(r"[^\W\d_]+")
+_DAYNAME = "|".join(WEEKDAYS)
+_WEEKDAY_OF = regex(rf"\b(?:on )?({_DAYNAME}) (?:of )?(this|last) week\b")
+_UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
+_ON_WEEKDAY = regex(rf"\b(this|last|on) ({_DAYNAME})\b(?! (?:of )?(?:this|last) week)")
+_MONTH = "|".join([*MONTHS, *(m[:3] for m in MONTHS if m != "may"), "sept"])
+_DATE = (
+    rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})(?:,? \d{{4}})?"
+    rf"|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b|(?:{_MONTH})(?: \d{{4}})?"
+    rf"|(?:last )?(?:{_DAYNAME})|yesterday|today|(?:19|20)\d\d)"
+)
+_BETWEEN = regex(rf"\b(?:between|from) (?:the )?({_DATE}) (?:and|to|till|until) (?:the )?({_DATE})")
+_SINCE = regex(rf"\b(since|after) ({_DATE})")
+_PARTS = (
+    *("early", "beginning of", "start of", "mid", "middle of", "late", "end of"),
+    *("first half of", "second half of"),
+    r"(?:first|last) (?:(?:couple of|few|two|three) )?(?:week|day)s?(?: of| in)",
+)
+_OF_MONTH = rf"[ -](?:the )?(?:month of )?({_MONTH})(?: (\d{{4}}))?\b"
+_PART = regex(rf"\b(?:in |during |at )?(?:the )?({'|'.join(_PARTS)}){_OF_MONTH}")
+_HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
+_HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
+"""A quick test: every relative phrase contains one of these. It avoids compiling patterns."""
+_HINTED = regex(r"\b(?:ago|last|night|past|previous|this|since|after)\b|days?\b")
+"""English words of relative phrases."""
+_LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
+_Days = tuple[date, date]
+
+
+class Timespan(NamedTuple):
+    """A time span named in a text, and the words of the text that only express this time span."""
+
+    days: Span
+    told: str = ""
+    """The words in English."""
+    said: frozenset[str] = frozenset()
+    """For a text in another language: its words without accents that were translated."""
+
+
+def timespans(text: str, today: date | None) -> list[Timespan]:
+    """Return the time spans named in a text. Relative ones are computed from the current date."""
+    found = []
+    for match in ISO.finditer(text):
+        try:
+            day = date(*map(int, match.groups()))
+        except ValueError:
+            continue
+        found.append(((day, day), ""))
+    said: frozenset[str] = frozenset()
+    if today:
+        plain = _plain(text)
+        found += _relative(plain, today)
+        if found:
+            said = frozenset(_WORD.findall(bare(text.lower()))) - set(_WORD.findall(plain))
+    return [Timespan((a.isoformat(), b.isoformat()), told, said) for (a, b), told in found]
+
+
+def written_days(text: str) -> Iterator[date]:
+    """Yield the days in a text that are written with a year."""
+    if not any(map(str.isdecimal, text)):
+        return
+    names, plain = month_names(), bare(text.lower())
+    for match in (match for form in _WRITTEN for match in form.finditer(plain)):
+        month = match["month"]
+        number = int(month) if month.isdecimal() else names.get(month, 0)
+        with suppress(ValueError):
+            yield date(int(match["year"]), number, int(match["day"]))
+
+
+def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
+    try:
+        for match in _feast_pattern().finditer(text):
+            yield _feast(_feasts()[match[1]], text, today), ""
+        if not any(hint in text for hint in (*_HINTS, *_HINTS_OF_MONTHS)):
+            return
+        for match in _PART.finditer(text):
+            yield _part(match[1], match[2], match[3], today), match[0]
+        for match in _BETWEEN.finditer(text):
+            first, last = _dated(match[1], today), _dated(match[2], today)
+            if first and last and first[0] <= last[1]:
+                yield (first[0], last[1]), match[0]
+        for match in _SINCE.finditer(text):
+            if days := _dated(match[2], today):
+                yield _open(match[1], days, today), match[0]
+        if any(hint in text for hint in _HINTS):
+            yield from _counted(text, today)
+    except (OverflowError, ValueError):
+        return  # before the year 1, or not a calendar date
+
+
+def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
+    for match in _NAMED.finditer(text):
+        day = today - timedelta(days=_DAYS_AGO[match[1]])
+        yield (day, day), match[0]
+    for match in _AGO.finditer(text):
+        yield _ago(_number(match[1]), match[2], today), match[0]
+    for match in _PAST.finditer(text):
+        first = today - timedelta(days=_number(match[1]) * _LENGTHS[match[2]])
+        yield (first, today), match[0]
+    for match in _WEEKDAY_OF.finditer(text):
+        monday = _unit_days("week", today, back=match[2] == "last")[0]
+        day = monday + timedelta(days=WEEKDAYS.index(match[1]))
+        yield (day, day), match[0]
+    text = _WEEKDAY_OF.sub(" ", text)
+    for match in _UNIT.finditer(text):
+        yield _unit_days(match[2], today, back=match[1] != "this"), match[0]
+    for match in _ON_WEEKDAY.finditer(text):
+        day = _last(match[2], today, before=match[1] == "last")
+        yield (day, day), match[0]
+
+
+def _last(weekday: str, today: date, *, before: bool) -> date:
+    back = (today.weekday() - WEEKDAYS.index(weekday)) % 7
+    return today - timedelta(days=back or 7 * before)
+
+
+def _dated(told: str, today: date) -> _Days | None:
+    """Return the days of a written date. Without a year, the latest matching date is used."""
+    if match := ISO.fullmatch(told):
+        day = date(*map(int, match.groups()))
+        return day, day
+    if told in _DAYS_AGO:
+        day = today - timedelta(days=_DAYS_AGO[told])
+        return day, day
+    if told.removeprefix("last ") in WEEKDAYS:
+        day = _last(told.removeprefix("last "), today, before=True)
+        return day, day
+    found = re.findall(r"[a-z]+|\d+", told)
+    names = month_names()
+    month = next((names[w] for w in found if w in names), 0)
+    numbers = [int(w) for w in found if w.isdecimal()]
+    year = next((n for n in numbers if n > 99), 0)
+    if not month:
+        return (date(year, 1, 1), date(year, 12, 31)) if year else None
+    day_number = next((n for n in numbers if n <= 31), 0)
+    year = year or _latest_year(month, day_number or 1, today)
+    if day_number:
+        day = date(year, month, day_number)
+        return day, day
+    return _month(year * 12 + month - 1)
+
+
+def _latest_year(month: int, day: int, today: date) -> int:
+    return today.year - ((month, day) > (today.month, today.day))
+
+
+def _open(word: str, days: _Days, today: date) -> _Days:
+    """Return the days from the start of a time span (`since`), or after its end, up to today."""
+    first = days[0] if word == "since" else days[1] + timedelta(days=1)
+    return first, max(today, first)
+
+
+def _part(part: str, name: str, year: str | None, today: date) -> _Days:
+    """Return part of a month: the early, middle or late days, or a number of its days or weeks."""
+    month = month_names()[name]
+    first, last = _month((int(year) if year else _latest_year(month, 1, today)) * 12 + month - 1)
+    count = next((_NUMBERS[w] for w in ("couple of", "few", "two", "three") if w in part), 1)
+    length = timedelta(days=count * (7 if "week" in part else 1) - 1)
+    match part.split(maxsplit=1)[0]:
+        case "early" | "beginning" | "start":
+            return first, first + timedelta(days=10)
+        case "mid" | "middle":
+            return first + timedelta(days=9), first + timedelta(days=20)
+        case "first":
+            return first, first + (timedelta(days=14) if "half" in part else length)
+        case "second":
+            return first + timedelta(days=14), last
+        case "last":
+            return last - length, last
+        case _:
+            return last - timedelta(days=10), last
+
+
+@cache
+def _feasts() -> Mapping[str, str]:
+    """Map each English name of a feast to a code for the day, such as `12-24` or `easter-2`."""
+    table = dict(tables("feasts"))[ENGLISH]
+    return {name.replace("'", " "): day for day, names in table.items() for name in names}
+
+
+@cache
+def _feast_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(sorted(_feasts(), key=len, reverse=True))})\b")
+
+
+def _feast(feast: str, text: str, today: date) -> _Days:
+    """Return the day of a feast in the year that a text names, or else the most recent day."""
+    said = re.search(r"\b((?:19|20)\d\d)\b", text)
+    years = [int(said[1])] if said else [today.year, today.year - 1]
+    days = [_feast_in(feast, year) for year in years]
+    day = next((day for day in days if day <= today), days[-1])
+    # Christmas and Easter last several days, and people write about them a day later.
+    return day, day + timedelta(days=feast in ("12-25", "easter+0"))
+
+
+def _feast_in(feast: str, year: int) -> date:
+    if feast.startswith("easter"):
+        return _easter(year) + timedelta(days=int(feast.removeprefix("easter")))
+    if feast == "thanksgiving":
+        first = date(year, 11, 1)
+        return first + timedelta(days=(3 - first.weekday()) % 7 + 21)
+    month, day = map(int, feast.split("-"))
+    return date(year, month, day)
+
+
+def _easter(year: int) -> date:
+    """Return the date of Easter Sunday in a year (anonymous Gregorian computus)."""
+    golden, century, rest = year % 19, year // 100, year % 100
+    leap, of_century = divmod(century, 4)
+    fix = (8 * century + 13) // 25
+    epact = (19 * golden + century - leap - fix + 15) % 30
+    leaps, years = divmod(rest, 4)
+    sunday = (32 + 2 * of_century + 2 * leaps - epact - years) % 7
+    late = (golden + 11 * epact + 22 * sunday) // 451
+    month, day = divmod(epact + sunday - 7 * late + 114, 31)
+    return date(year, month, day + 1)
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isdecimal() else _NUMBERS[word]
+
+
+def _ago(count: int, unit: str, today: date) -> tuple[date, date]:
+    """Return the days that may be meant by `count` units ago. Larger units are less precise."""
+    match unit:
+        case "day":
+            day = today - timedelta(days=count)
+            return day, day
+        case "week":
+            middle = today - timedelta(weeks=count)
+            return middle - timedelta(days=3), middle + timedelta(days=3)
+        case "month":
+            return _month(today.year * 12 + today.month - 1 - count)
+        case _:
+            return date(today.year - count, 1, 1), date(today.year - count, 12, 31)
+
+
+def _unit_days(unit: str, today: date, *, back: bool) -> tuple[date, date]:
+    monday = today - timedelta(days=today.weekday() + 7 * back)
+    match unit:
+        case "week":
+            return monday, monday + timedelta(days=6)
+        case "weekend":
+            return monday + timedelta(days=5), monday + timedelta(days=6)
+        case _:
+            return _ago(int(back), unit, today)
+
+
+def _month(number: int) -> tuple[date, date]:
+    """Return the first and last day of a month. Months are counted from January of the year 0."""
+    import calendar
+
+    year, month = divmod(number, 12)
+    last = calendar.monthrange(year, month + 1)[1]
+    return date(year, month + 1, 1), date(year, month + 1, last)
+
+
+# -- other languages ---------------------------------------------------------------------------
+
+_PHRASES = {
+    "last_week": "last week",
+    "this_week": "this week",
+    "last_month": "last month",
+    "yesterday": "yesterday",
+    "today": "today",
+}
+_LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
+"""Letters that Unicode does not decompose into a letter and an accent."""
+_EAST = "\u3000"
+"""Scripts from here on have no blanks between words."""
+_EAST_UNITS = {
+    "天": "day",
+    "日": "day",
+    "일": "day",
+    "周": "week",
+    "週": "week",
+    "주": "week",
+    "月": "month",
+    "달": "month",
+    "年": "year",
+    "년": "year",
+}
+_EAST_NUMBERS = {c: str(n) for n, c in enumerate("一二三四五六七八九十", start=1)} | {"两": "2"}
+_EAST_DAYS = ("一二三四五六日", "月火水木金土日", "월화수목금토일")
+Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+
+def _plain(text: str) -> str:
+    """Return a text in lower case with its dates translated into English."""
+    plain = " ".join(re.sub(r"['\u2019]", " ", text).lower().split())
+    if plain.isascii():
+        words = plain.split()
+        foreign = not _foreign_words().isdisjoint(words) or language_asked(words, plain) != ENGLISH
+        if _HINTED.search(plain) or not foreign or not _only_english().isdisjoint(words):
+            return plain
+    plain = _folded(plain)
+    for form, english in _translations():
+        plain = form.sub(english, plain)
+    return plain
+
+
+@cache
+def _only_english() -> frozenset[str]:
+    """Return the English function words that are not function words of another language."""
+    others = (found for language, found in small_words().items() if language != ENGLISH)
+    return small_words()[ENGLISH].difference(*others)
+
+
+@cache
+def _foreign_words() -> frozenset[str]:
+    """Return the longer words for `last`, `ago`, `late` and feasts in other languages."""
+    keys = ("last", "last_behind", "last_few", "ago_behind", "early", "middle", "late", *_PHRASES)
+    found = [entry for key in keys for entry in entries("dates", key)]
+    found += [phrase for _, phrase in _foreign_feasts()]
+    return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
+
+
+def _foreign_feasts() -> Iterator[tuple[str, str]]:
+    """Yield (day, name) for each name of a feast in another language."""
+    for language, table in tables("feasts"):
+        if language != ENGLISH:
+            yield from ((day, phrase) for day, names in table.items() for phrase in names)
+
+
+def _folded(text: str) -> str:
+    return bare(text.replace("'", " ")).translate(_LETTERS)
+
+
+def _foreign_rows(key: str) -> dict[str, int]:
+    """Map each word of a list, such as weekdays in other languages, to its row number from 0."""
+    rows = ((n, r) for _, table in tables("dates") for n, r in enumerate(table.get(key, ())))
+    words = {_folded(word): n for n, row in rows for word in row.split()}
+    return {word: n for word, n in words.items() if word < _EAST}
+
+
+def _any(phrases: Iterable[str]) -> str:
+    """Return a pattern group that matches any of the phrases, trying longer ones first."""
+    return f"(?:{'|'.join(sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p)))})"
+
+
+def _whole(phrases: Iterable[str]) -> re.Pattern[str]:
+    folded = sorted(set(map(_folded, phrases)), key=lambda p: (-len(p), p))
+    return re.compile("|".join(rf"\b{p}\b" if p[0] < _EAST else p for p in folded))
+
+
+@cache
+def _translations() -> list[Rule]:
+    """Return the replacements that translate dates into English, in the order to apply them."""
+    days, numbers = _foreign_rows("weekdays"), _foreign_rows("numbers")
+    months = {_folded(name): n for name, n in month_names().items() if name not in MONTHS}
+    units = {unit: _any(entries("dates", unit)) for unit in _LENGTHS}
+    month, day, count = "|".join(MONTHS), _DAYNAME, rf"(\d{{1,4}}|{'|'.join(numbers)})"
+    unit = "|".join(units.values())
+    says = {key: _any(entries("dates", key)) for key in _KEYS}
+    article, of = f"(?:{says['article']} )?", f"(?: {says['of']})?"
+    a_day = rf"(?:\d{{1,2}} )?(?:{month}|{day})(?: \d{{4}})?"
+
+    def counted(english: str) -> Callable[[re.Match[str]], str]:
+        def said(match: re.Match[str]) -> str:
+            number = str(numbers[match[1]] + 1) if match[1] in numbers else match[1]
+            named = next(name for name, words in units.items() if re.fullmatch(words, match[2]))
+            return english.format(number, named)
+
+        return said
+
+    english_feasts: dict[str, str] = {}
+    for name, feast in _feasts().items():
+        english_feasts.setdefault(feast, name)
+    feasts: dict[str, list[str]] = {}
+    for feast, phrase in _foreign_feasts():
+        feasts.setdefault(english_feasts[feast], []).append(phrase)
+    ordered = sorted(feasts, key=len, reverse=True)  # Christmas Eve before Christmas
+    written: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+        (
+            rf"\b{says['ago_before']} {count} ({unit})\b(?: {says['ago_behind']}\b)?",
+            counted("{} {}s ago"),
+        ),
+        (rf"\b{count} ({unit}) {says['ago_behind']}\b", counted("{} {}s ago")),
+        (rf"\b{says['last_few']} {count} ({unit})\b", counted("last {} {}s")),
+        (rf"\b{count} {says['last_few']} ({unit})\b", counted("last {} {}s")),
+        *_eastern(),
+        (rf"\b({'|'.join(days)})\b", lambda m: WEEKDAYS[days[m[1]]]),
+        (rf"\b({'|'.join(months)})\b", lambda m: MONTHS[months[m[1]] - 1]),
+        (
+            rf"(\d)(?:\.|er|º)?(?: (?:de|di))? ({month})\b(?:(?: (?:de|del))? (\d{{4}}))?",
+            lambda m: " ".join(filter(None, m.groups())),
+        ),
+        (rf"\b{says['last']} ({day})", r"last \1"),
+        (rf"\b({day}) {says['last_behind']}\b", r"last \1"),
+        (rf"\b{says['early']}{of} ({month})\b", r"early \1"),
+        (rf"\b{says['middle']}{of} ({month})\b", r"mid \1"),
+        (rf"\b{says['late']}{of} ({month})\b", r"late \1"),
+        (rf"\b{says['since']} {article}(?=(?:last )?(?:{day}|{month}|\d|yesterday))", "since "),
+        (
+            rf"\b{says['between']} {article}({a_day}) {says['and']} {article}(?=\d|{month}|{day})",
+            r"between \1 and ",
+        ),
+        (
+            (
+                rf"\b{says['between']} {article}(\d{{1,2}})\.? {says['and']} {article}"
+                rf"(\d{{1,2}} ({month}))\b"
+            ),
+            r"between \1 \3 and \2",
+        ),
+        (rf"(?<!last )(?<!since )(?<!and )(?<!between )(?<!on )\b({day})\b", r"on \1"),
+    )
+    return [
+        *((_whole(feasts[name]), f" {name} ") for name in ordered),
+        *((re.compile(form), english) for form, english in written),
+        *((_whole(entries("dates", key)), english) for key, english in _PHRASES.items()),
+    ]
+
+
+_KEYS = (
+    *("last", "last_behind", "last_few", "ago_before", "ago_behind", "since", "between", "and"),
+    *("article", "early", "middle", "late", "of"),
+)
+
+
+def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
+    """Yield (pattern, replacement) rules for translating Chinese, Japanese and Korean dates."""
+    digits = "".join(_EAST_NUMBERS)
+    chinese, japanese, korean = (f"[{row}]" for row in _EAST_DAYS)
+
+    def month(match: re.Match[str]) -> str:
+        number = int(match[1])
+        return f" {match[2]} {MONTHS[number - 1]} " if 1 <= number <= len(MONTHS) else ""
+
+    def ago(match: re.Match[str]) -> str:
+        number = _EAST_NUMBERS.get(match[1], match[1])
+        return f" {number} {_EAST_UNITS[match[2]]}s ago "
+
+    def weekday(form: str) -> Callable[[re.Match[str]], str]:
+        def said(match: re.Match[str]) -> str:
+            place = next((p for row in _EAST_DAYS if (p := row.find(match[1])) >= 0), -1)
+            return form.format(WEEKDAYS[place])  # the other sign for Sunday is in no row
+
+        return said
+
+    yield r"(\d{1,2})月(\d{1,2})[日号]", month
+    yield rf"(\d{{1,3}}|[{digits}]) ?[个かヶ개]?([{''.join(_EAST_UNITS)}])[间間]? ?之?[前전]", ago
+    yield rf"上(?:个)?(?:周|週|星期|礼拜)({chinese}|天)", weekday(" on {} last week ")
+    yield rf"(?:周|星期|礼拜)({chinese}|天)", weekday(" on {} ")
+    yield rf"({japanese})曜日?", weekday(" on {} ")
+    yield rf"({korean})요일", weekday(" on {} ")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.policies.questions import question_of
-from memrepo.text.timespans import timespans
+from memrepo.text.dates import timespans
 
 SUNDAY = date(2026, 3, 1)
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from memrepo.text.timespans import timespans
+from memrepo.text.dates import timespans
 
 WEDNESDAY = date(2026, 3, 4)
 

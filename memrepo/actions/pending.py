@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import asdict
 
 from memrepo.actions.run.guard import LEFT_OUT
 from memrepo.actions.run.retire import REQUEST
@@ -294,7 +295,7 @@ def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequen
             prints |= part.prints
     gone = {(removal.op, removal.memories) for removal in removals}
     decided = [r for r in record.get("decided", ()) if (r["op"], tuple(r["memories"])) not in gone]
-    held = [*record.get("held", ()), *(removal.as_json() for removal in removals)]
+    held = [*record.get("held", ()), *map(asdict, removals)]
     record |= {"offered": sorted(prints), "decided": decided, "held": held}
     for key in ("decided", "held", "offered"):
         if not record[key]:

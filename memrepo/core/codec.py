@@ -267,48 +267,23 @@ def encode(memory: Memory) -> bytes:
 
     Raise CodecError if `decode` would reject the file.
     """
-    known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
-    return (known or _written(memory))[0]
+    return written(memory)[0]
 
 
 def written(memory: Memory) -> tuple[bytes, Memory]:
     """Encode a memory. Return the bytes and the memory decoded from them.
 
-    The result is cached because every stage of a run calls this. If the decoded memory equals the
-    original, no second copy is stored.
+    The result is cached because every stage of a run calls this.
     """
-    known: tuple[bytes, Memory | None] | None = memory.__dict__.get("_written")
-    if known is None:
-        data, read = _written(memory)
-        known = memory.__dict__["_written"] = data, None if read == memory else read
-    data, other = known
-    return data, memory if other is None else other
+    data, read = memory.made(_written)
+    return data, read or memory
 
 
-def _written(memory: Memory) -> tuple[bytes, Memory]:
+def _written(memory: Memory) -> tuple[bytes, Memory | None]:
     body = normal_body(memory.body)
     lines = ["---", *_spelled(memory.fields), "---", "", *([body, ""] if body else [])]
-    text = "\n".join(lines)
-    return (text.encode("utf-8"), memory) if is_proven(memory) else _checked(memory, text)
-
-
-def prove(memory: Memory) -> None:
-    """Validate that a memory can be encoded. Raise CodecError if it cannot.
-
-    Cache whether the encoded memory decodes to an equal memory. The bytes are not cached because a
-    run checks every statement before it decides anything.
-    """
-    memory.made(_reads_alike)
-
-
-def is_proven(memory: Memory) -> bool:
-    """Return whether `prove` has already confirmed that a memory decodes unchanged."""
-    known: bool = memory.__dict__.get(_reads_alike.__qualname__, False)
-    return known
-
-
-def _reads_alike(memory: Memory) -> bool:
-    return _written(memory)[1] == memory
+    data, read = _checked(memory, "\n".join(lines))
+    return data, None if read == memory else read
 
 
 def edit(data: bytes, memory: Memory) -> bytes:

@@ -14,7 +14,6 @@ from operator import add
 from typing import Any
 
 import msgspec
-from msgspec.structs import asdict
 
 from memrepo.core.changes import Op
 from memrepo.core.judge import TOKEN_SOURCES, Usage
@@ -33,7 +32,9 @@ _RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
 _BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
-class Consumed(msgspec.Struct, frozen=True, kw_only=True):
+class Consumed(
+    msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from", "except_": "except"}
+):
     """A source read by a run, with its blobs from the previous run (or empty) and from this run.
 
     `except_` contains hashes of units that were not processed: waiting for review, or not judged.
@@ -46,16 +47,6 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True):
     except_: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, object]:
-        """Return the record as a JSON mapping."""
-        return {
-            "resource": self.resource,
-            "from": self.from_,
-            "to": self.to,
-            "except": list(self.except_),
-            "also": list(self.also),
-        }
-
 
 class Removal(msgspec.Struct, frozen=True, kw_only=True):
     """A decision pending review: the operation, its memories, its reason, and why it is pending.
@@ -67,15 +58,6 @@ class Removal(msgspec.Struct, frozen=True, kw_only=True):
     memories: tuple[str, ...]
     reason: str = ""
     why: str = ""
-
-    def as_json(self) -> dict[str, object]:
-        """Return the removal as a JSON mapping for a manifest."""
-        return {
-            "op": self.op,
-            "memories": list(self.memories),
-            "reason": self.reason,
-            "why": self.why,
-        }
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,8 +94,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
             "prompt_hash": self.prompt_hash,
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
-            **({"compared": sorted(self.compared)} if self.compared else {}),
-            **({"comparer": self.comparer} if self.comparer else {}),
+            "compared": sorted(self.compared),
+            "comparer": self.comparer,
         }
 
 
@@ -140,7 +122,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: tuple[JudgedCandidate, ...]
 
 
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "package_version"}):
     """The record of one run. It contains no durations, so identical runs write identical bytes."""
 
     run: str
@@ -164,36 +146,28 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_bytes(self) -> bytes:
         """Format the manifest as JSON with sorted keys and a trailing newline."""
-        record = {
-            "schema_version": SCHEMA_VERSION,
-            "logic_version": LOGIC_VERSION,
-            "package_version": self.package,
-            "run": self.run,
-            "mode": self.mode,
-            "judge": self.judge,
-            "profile": self.profile,
-            "base": self.base,
-            "now": self.now,
-            "consumed": [c.as_json() for c in self.consumed],
-            "refused": list(self.refused),
-            "counts": dict(self.counts),
-            "judgements": dict(self.judgements),
-            "warnings": list(self.warnings),
-            "quarantined": list(self.quarantined),
-            **({"held": [r.as_json() for r in self.held]} if self.held else {}),
-            **({"decided": [r.as_json() for r in self.decided]} if self.decided else {}),
-            **self.receipt.as_json(),
-        }
-        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True, default=asdict)
+        record = msgspec.to_builtins(self, enc_hook=dict)
+        del record["receipt"]
+        record |= self.receipt.as_json()
+        record |= {"schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION}
+        for key in ("held", "decided", "compared", "comparer"):
+            if not record[key]:
+                del record[key]
+        text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
         return f"{text}\n".encode()
 
 
-class Recorded(msgspec.Struct, frozen=True, kw_only=True):
+class Recorded(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    rename={"logic": "logic_version", "schema": "schema_version"},
+):
     """The part of a committed manifest used by later runs."""
 
     run: str
     consumed: tuple[Consumed, ...]
-    refused: frozenset[str]
+    refused: frozenset[str] = frozenset()
     logic: int = 0
     schema: int = 0
     now: str = ""
@@ -237,41 +211,17 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
     Return a Problem if the manifest is damaged. The input of that run will be read again.
     """
     try:
-        record = json.loads(data)
-        consumed = tuple(
-            Consumed(
-                resource=str(entry["resource"]),
-                to=_blob(entry["to"]),
-                from_=_blob(entry.get("from", "")),
-                except_=tuple(map(str, entry.get("except", ()))),
-                also=tuple(map(str, entry.get("also", ()))),
-            )
-            for entry in record["consumed"]
-        )
-        return Recorded(
-            run=_run(record["run"]),
-            consumed=consumed,
-            refused=frozenset(record.get("refused", ())),
-            logic=int(record.get("logic_version", 0)),
-            schema=int(record.get("schema_version", 0)),
-            now=str(record.get("now", "")),
-            usage=_usage(record),
-            partial=str(record.get("partial", "")),
-            compared=frozenset(map(str, record.get("compared", ()))),
-            base=base if _BLOB.fullmatch(base := str(record.get("base", ""))) else "",
-            comparer=str(record.get("comparer", "")),
-            held=tuple(map(read_removal, record.get("held", ()))),
-            decided=tuple(map(read_removal, record.get("decided", ()))),
-            offered=frozenset(map(str, record.get("offered", ()))),
-        )
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-    ) as error:
+        record = msgspec.json.decode(data)
+        record["usage"] = _usage(record)
+        if _BLOB.fullmatch(record.get("base", "")) is None:
+            del record["base"]
+        found = msgspec.convert(record, Recorded)
+        _check_run(found.run)
+        if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
+            raise ValueError("a source without the id of its blob")
+        for removal in (*found.held, *found.decided):
+            _check_removal(removal)
+    except _UNREADABLE as error:
         return Problem(
             path=path,
             rule="manifest-unreadable",
@@ -279,53 +229,56 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
             fix="restore it from history (`git log -- <path>`); until then, runs read its input"
             " again",
         )
+    return found
+
+
+_UNREADABLE = (
+    msgspec.MsgspecError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
 
 
 def read_removal(found: Mapping[str, Any]) -> Removal:
     """Decode a removal from a manifest. Raise ValueError if its structure is invalid."""
-    op, memories = found["op"], tuple(map(str, found["memories"]))
-    if op not in CARRIED or len(memories) != (2 if op == "supersede" else 1):
-        raise ValueError(f"{op!r} of {len(memories)} memories is no removal")
-    return Removal(
-        op=op,
-        memories=memories,
-        reason=str(found.get("reason", "")),
-        why=str(found.get("why", "")),
-    )
+    try:
+        removal = msgspec.convert(found, Removal)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error)) from error
+    _check_removal(removal)
+    return removal
 
 
-def _run(value: object) -> str:
-    """Validate a run id and return it.
+def _check_removal(removal: Removal) -> None:
+    count = len(removal.memories)
+    if removal.op not in CARRIED or count != (2 if removal.op == "supersede" else 1):
+        raise ValueError(f"{removal.op!r} of {count} memories is no removal")
 
-    Raise ValueError if the id is malformed, or OverflowError if no later second exists.
-    """
-    found = _RUN.fullmatch(str(value))
+
+def _check_run(run: str) -> None:
+    """Raise ValueError if a run id is malformed, or OverflowError if no later second exists."""
+    found = _RUN.fullmatch(run)
     if found is None:
-        raise ValueError(f"{value!r} is not the id of a run")
+        raise ValueError(f"{run!r} is not the id of a run")
     # The id of the next run is based on this time, so it must be valid.
     datetime.strptime(found[1], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) + timedelta(seconds=1)
-    return found[0]
 
 
-def _blob(value: object) -> str:
-    """Validate a blob id and return it. Raise ValueError if it is neither a hash nor empty."""
-    if not isinstance(value, str) or not _BLOB.fullmatch(value):
-        raise ValueError(f"{value!r} is not the id of a blob")
-    return value
-
-
-def _usage(record: Mapping[str, Any]) -> Usage:
-    """Decode the usage of a run. Monthly budgets are computed from the sum of these values."""
+def _usage(record: Mapping[str, Any]) -> dict[str, object]:
+    """Return the usage of a run. Monthly budgets are computed from the sum of these values."""
     tokens = record.get("tokens", {})
-    cost = record.get("cost_usd", 0.0)
-    source = tokens.get("source", "unavailable")
-    return Usage(
-        prompt=int(tokens.get("prompt", 0)),
-        completion=int(tokens.get("completion", 0)),
-        source=source if source in TOKEN_SOURCES else "unavailable",
-        cost_usd=None if cost is None else float(cost),
-        calls=int(record.get("calls", 1 if tokens.get("total") else 0)),
-    )
+    source = tokens.get("source")
+    return {
+        "prompt": tokens.get("prompt", 0),
+        "completion": tokens.get("completion", 0),
+        "source": source if source in TOKEN_SOURCES else "unavailable",
+        "cost_usd": record.get("cost_usd", 0.0),
+        "calls": record.get("calls", 1 if tokens.get("total") else 0),
+    }
 
 
 def read_manifests(

@@ -32,21 +32,17 @@ class ChangeRefused(MemrepoError):
         super().__init__(f"{path}: {why}")
 
 
-Content: TypeAlias = bytes | Memory | None
-"""The content of a path: bytes, a memory that is encoded on first use, or None for no file."""
-
-
 class Files(Mapping[str, bytes]):
     """File contents by path, stored as a base, which may be read lazily, and edits on top of it."""
 
-    def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, Content]) -> None:
+    def __init__(self, base: Mapping[str, bytes], edits: Mapping[str, bytes | None]) -> None:
         self._base = base
         self._edits = dict(edits)
         self._below: list[frozenset[str]] = []
 
     def __getitem__(self, path: str) -> bytes:
         if path in self._edits:
-            data = _bytes(self._edits[path])
+            data = self._edits[path]
             if data is None:
                 raise KeyError(path)
             return data
@@ -73,9 +69,9 @@ class Files(Mapping[str, bytes]):
     @property
     def edits(self) -> Mapping[str, bytes | None]:
         """Return the edits relative to the base. The value of a removed file is None."""
-        return {path: _bytes(data) for path, data in self._edits.items()}
+        return MappingProxyType(self._edits)
 
-    def edited(self, edits: Mapping[str, Content]) -> Files:
+    def edited(self, edits: Mapping[str, bytes | None]) -> Files:
         """Return a copy with additional edits."""
         made = Files(self._base, self._edits)
         made._edits.update(edits)
@@ -94,10 +90,6 @@ class Files(Mapping[str, bytes]):
         return self._below[0] | _all_folders(
             p for p, data in self._edits.items() if data is not None
         )
-
-
-def _bytes(content: Content) -> bytes | None:
-    return codec.encode(content) if isinstance(content, Memory) else content
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -227,22 +219,16 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Draft:
-    """A mutable state, used only while changes are applied.
+    """A mutable state, used only while changes are applied."""
 
-    If only the state is needed, a new memory that is known to decode to an equal memory is not
-    encoded. In a large run this applies to most memories, and each is written again later with the
-    run's id.
-    """
-
-    def __init__(self, state: State, *, spelled: bool) -> None:
+    def __init__(self, state: State) -> None:
         self.state = state
-        self.spelled = spelled
-        self.edits: dict[str, Content] = {}
+        self.edits: dict[str, bytes | None] = {}
         self.memories = dict(state.memories)
 
     def data(self, path: str) -> bytes | None:
         if path in self.edits:
-            return _bytes(self.edits[path])
+            return self.edits[path]
         return self.state.files.get(path)
 
     def memory(self, id_: str) -> Memory:
@@ -250,7 +236,7 @@ class _Draft:
             raise ChangeRefused(id_, "no such memory")
         return self.memories[id_]
 
-    def put(self, path: str, written: tuple[Content, Memory], id_: str) -> None:
+    def put(self, path: str, written: tuple[bytes, Memory], id_: str) -> None:
         """Write a memory file that the codec has already decoded and validated."""
         data, memory = written
         if memory.id != id_ or not id_:
@@ -266,12 +252,8 @@ class _Draft:
                     raise ChangeRefused(memory.path, "found a memory there already")
                 if not self.state.layout.is_memory(memory.path):
                     raise ChangeRefused(memory.path, "a memory is markdown in a layer's folder")
-                if file:
-                    self.put(memory.path, codec.rewritten(file, memory), memory.id)
-                elif self.spelled or not codec.is_proven(memory):
-                    self.put(memory.path, codec.written(memory), memory.id)
-                else:
-                    self.put(memory.path, (memory, memory), memory.id)
+                written = codec.rewritten(file, memory) if file else codec.written(memory)
+                self.put(memory.path, written, memory.id)
                 return memory.path
             case Update(id=id_, fields=fields, body=body):
                 old = self.memory(id_)
@@ -365,7 +347,7 @@ def apply(state: State, changes: Iterable[Change]) -> State:
     changes = list(changes)
     if not changes:
         return state
-    draft = _Draft(state, spelled=False)
+    draft = _Draft(state)
     for change in changes:
         draft.change(change)
     return draft.finish()
@@ -373,7 +355,7 @@ def apply(state: State, changes: Iterable[Change]) -> State:
 
 def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
     """Apply a plan step by step. Return one effect per commit, and the final state."""
-    draft = _Draft(state, spelled=True)
+    draft = _Draft(state)
     effects = []
     for step in plan.steps:
         touched = dict.fromkeys(draft.change(change) for change in step.changes)

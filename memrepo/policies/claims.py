@@ -148,7 +148,7 @@ def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
 def storable(memory: Memory) -> str:
     """Return why a memory could not be read back after writing, or an empty string if it could."""
     try:
-        codec.prove(memory)
+        codec.encode(memory)
     except codec.CodecError as error:
         return error.problem.message
     return ""

@@ -221,7 +221,7 @@ def tool_table(tools: Iterable[Tool]) -> str:
     """Render tools for agents with their arguments; those in brackets may be left out."""
     rows = []
     for tool in tools:
-        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.arguments)
+        takes = (f"`{n}`" if n in tool.required else f"[`{n}`]" for n in tool.names)
         rows.append((f"`{tool.name}`", " ".join(takes), tool.description))
     return table(("tool", "takes", "what for"), rows)
 

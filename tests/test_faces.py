@@ -124,15 +124,15 @@ def test_a_result_has_a_wording_of_its_verb_s_name(name: str) -> None:
 def test_a_tool_takes_fields_of_its_verb(tool: Tool) -> None:
     fields = {field: (type_, meta, known) for field, type_, meta, known in options(tool.verb)}
     schema = tool.input_schema()["properties"]
-    for argument in tool.takes:
-        type_, meta, _ = fields[argument.field or argument.name]
-        found = schema[argument.name]
+    for name, argument in tool.arguments.items():
+        type_, meta, _ = fields[argument.field or name]
+        found = schema[name]
         several = get_origin(type_) is tuple and not argument.one
         assert (found.get("type") == "array") is several
         inner = found["items"] if several else found
         assert tuple(inner.get("enum", ())) == choices_of(type_, meta)
     assert set(tool.own) & set(fields) <= {"max_tokens"}
-    assert tool.writes is (VERBS[tool.verb].writes and not tool.looks)
+    assert tool.writes is (VERBS[tool.verb].writes and not tool.reads)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from workspaces import small
 
 from memrepo.actions.work import Call, Work
+from memrepo.faces.mcp import handlers
 from memrepo.faces.mcp.replies import Piece, Reply, ToolCall, acting, listing
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
 from memrepo.store.repo import open_repository
@@ -40,7 +41,7 @@ def good(repo: Path, name: str, **arguments: Any) -> Reply:
     reply = call(repo, name, **arguments)
     assert not reply.failed, reply
     json.dumps(reply.data)
-    for key in TOOLS[name].gives:
+    for key in TOOLS[name].output:
         assert key in reply.data
     return reply
 
@@ -91,7 +92,7 @@ def test_a_tool_says_what_it_does_and_reaches_no_further(tool: Tool) -> None:
     assert hints["readOnlyHint"] is not tool.writes
     assert tool.writes or not tool.destructive
     assert tool.writes == ("reason" in tool.required) == ("expected_commit" in tool.own)
-    assert not set(tool.takes) & {"path", "file", "folder", "url", "uri", "remote"}
+    assert not set(tool.names) & {"path", "file", "folder", "url", "uri", "remote"}
 
 
 def test_what_is_stored_is_found_opened_replaced_and_forgotten(repo: Path) -> None:
@@ -458,7 +459,7 @@ def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPa
     def broken(_: object) -> Reply:
         raise RuntimeError(MARK)
 
-    tool = Tool(name="broken", title="", verb="search", description="", answer=broken)
-    reply = answer(session(repo), tool, {})
+    monkeypatch.setattr(handlers, "status", broken)
+    reply = answer(session(repo), TOOLS["memory_status"], {})
     assert reply.failed
     assert_inside(reply.text, reply.data, told=False)

@@ -1,9 +1,9 @@
-"""The tools that only read: they search, open and relate memories, and report the status."""
+"""Answer the calls of tools: each function is named as its tool, without `memory_`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -36,6 +36,7 @@ from memrepo.faces.mcp.replies import (
     listing,
     longest,
     place,
+    refusal,
     told,
 )
 from memrepo.policies.links import Reached
@@ -328,7 +329,7 @@ def _counts(here: Work) -> Reply:
     )
 
 
-def report(done: Done, max_tokens: int) -> Reply:
+def verb_report(done: Done, max_tokens: int) -> Reply:
     """Return the reply for a performed verb: its result as text, the data and the exit code."""
     data, whole, code = done.data, done.text, int(done.result.exit)
     commits = {key: data[key] for key in ("run", "commit", "commits") if data.get(key)}
@@ -348,3 +349,112 @@ def _bound(call: ToolCall) -> int:
 def _touch(here: Work, at: str, ids: Sequence[str]) -> None:
     if not at:
         touch(here, ids)
+
+
+def store(call: ToolCall) -> Reply:
+    """Store one or several memories, each in its own commit.
+
+    For a repetition, return the id of the existing memory.
+    """
+    entries = [dict(entry) for entry in call.get("memories", ())]
+    if not entries:
+        return _written(_add(call, call.arguments))
+    if call.get("text"):
+        entries.insert(0, {"text": call.get("text")})
+    return _several(call, entries)
+
+
+def _add(call: ToolCall, said: Mapping[str, Any]) -> Done:
+    return call.write(
+        "add",
+        text=said.get("text", ""),
+        type=said.get("type") or call.get("type", "fact"),
+        cls=call.get("decay_class"),
+        tags=tuple(said.get("tags") or call.get("tags", ())),
+        valid_until=call.get("valid_until"),
+    )
+
+
+def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
+    """Store several memories in order. If one is refused, continue with the next one.
+
+    With `expected_commit`, the first write expects that commit, and each further write expects the
+    previous one.
+    """
+    told, stored, commit = list[str](), list[Mapping[str, Any]](), ""
+    for number, entry in enumerate(entries, 1):
+        call.work.call.tick(f"{number} of {len(entries)}")
+        try:
+            one = _written(_add(call, entry))
+        except MemrepoError as error:
+            one = refusal(error)
+            stored.append({"refused": one.data["error"]["message"]})
+        else:
+            stored.append(one.data)
+            if one.data["commit"]:
+                commit = one.data["commit"]
+                call = _after(call, commit)
+        told.append(f"{number}. {one.text}")
+    ids = [one["id"] for one in stored if "id" in one]
+    return Reply(
+        text="\n".join(told),
+        data={"id": ids[0] if ids else "", "commit": commit, "stored": stored},
+        failed=not ids,
+    )
+
+
+def _after(call: ToolCall, commit: str) -> ToolCall:
+    if not call.get("expected_commit"):
+        return call
+    return replace(call, arguments={**call.arguments, "expected_commit": commit})
+
+
+def supersede(call: ToolCall) -> Reply:
+    """Replace a memory with a newer statement.
+
+    The old memory stays in history but not in recall.
+    """
+    return _written(call.write("supersede", id=call.get("id"), text=call.get("text")))
+
+
+def forget(call: ToolCall) -> Reply:
+    """Remove a memory from recall, but keep its file and its history."""
+    return _written(call.write("forget", id=call.get("id")))
+
+
+def restore(call: ToolCall) -> Reply:
+    """Restore a memory, either in place of its successor or in addition to its successor."""
+    how = {call.get("how"): True} if call.get("how") else {}
+    return _written(call.write("restore", id=call.get("id"), **how))
+
+
+def accept(call: ToolCall) -> Reply:
+    """Accept all or some decisions of a pending run."""
+    answer = call.write(
+        "accept",
+        run=call.get("run"),
+        only=tuple(call.get("only", ())),
+        without=tuple(call.get("except", ())),
+    )
+    return verb_report(answer, MAX_TOKENS)
+
+
+def revert(call: ToolCall) -> Reply:
+    """Revert a run, a commit, or the last decision about a memory."""
+    return verb_report(call.write("revert", target=call.get("target")), MAX_TOKENS)
+
+
+def _written(done: Done) -> Reply:
+    data, notices = done.data, done.result.notices
+    found = {k: data[k] for k in ("id", "commit")}
+    unchanged = str(data.get("unchanged", ""))
+    text = (
+        f"{data['id']} {unchanged}{'' if 'waits' in data else ': nothing written'}"
+        if unchanged
+        else (f"{data['op']} {data['id']} in commit {found['commit'][:10]}")
+    )
+    more = {"unchanged": unchanged} if unchanged else {}
+    if notices:
+        noticed = fenced("\n".join(str(p) for p in notices[:5]))
+        return Reply(text=f"{text}\n{noticed}", data={**found, **more, "noticed": noticed})
+    return Reply(text=text, data={**found, **more})

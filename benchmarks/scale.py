@@ -27,7 +27,7 @@ import msgspec
 from benchmarks.hoards import START, hoard, line
 from benchmarks.measure import Machine, medians_s
 from benchmarks.recalling import bare_query, words_index
-from memrepo.store.catalogue import NAME
+from memrepo.store.database import NAME
 from memrepo.store.index import Filter
 from memrepo.store.repo import open_repository
 

@@ -39,10 +39,10 @@ from memrepo.merge.tombstones import (
 )
 from memrepo.merge.versions import LosingVersion
 from memrepo.store import history
+from memrepo.store.history import changes, hand_commits
 from memrepo.store.local import NotARepository
 from memrepo.store.lock import CannotWork
 from memrepo.store.repo import BranchMoved, FilesInTheWay
-from memrepo.store.staged import changes, hand_commits
 from memrepo.store.stream import SYNC, Chain, Commit
 
 SETTLES = "Settles"
@@ -52,7 +52,7 @@ _NAME = "validated"
 class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
     """A merge made by git, and the state that a merge by memrepo would have produced."""
 
-    merge: history.Entry
+    merge: history.LogEntry
     settled: Settled
     kept: tuple[LosingVersion, ...] = ()
 
@@ -154,11 +154,11 @@ def unsettled(at: Work) -> Settling:
     return Settling(found=tuple(found), effect=effect, problems=tuple(problems))
 
 
-def merges_by_hand(at: Work) -> list[history.Entry]:
+def merges_by_hand(at: Work) -> list[history.LogEntry]:
     """Return the unsettled merges since the last validated commit, oldest first."""
     repo, head = at.store.repo, at.tree.commit
     since = validated(at)
-    born = "" if since else history.birth(at.store.repo, head, at.tree.layout.config)
+    born = "" if since else history.first_commit(at.store.repo, head, at.tree.layout.config)
     span = [head, f"^{since}"] if since else [head]
     if born:
         span = [f"{born}..{head}", "--ancestry-path"]  # ignore earlier history
@@ -171,7 +171,7 @@ def merges_by_hand(at: Work) -> list[history.Entry]:
     return [e for e in hands if e.commit not in known and _concerns(at, e)]
 
 
-def _concerns(at: Work, merge: history.Entry) -> bool:
+def _concerns(at: Work, merge: history.LogEntry) -> bool:
     """Return whether both sides of a merge changed files that memrepo owns."""
     bases = at.store.common_ancestors(merge.parents[:2])
     return not bases or all(
@@ -180,7 +180,7 @@ def _concerns(at: Work, merge: history.Entry) -> bool:
     )
 
 
-def _one(at: Work, merge: history.Entry) -> tuple[Unsettled, Made]:
+def _one(at: Work, merge: history.LogEntry) -> tuple[Unsettled, Made]:
     store, (ours, theirs) = at.store, merge.parents
     sides = sides_of(store, ours, theirs, at.config.human_authors)
     paths = {path for facts in sides.facts for path in facts.paths or ()}
@@ -274,7 +274,7 @@ def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
     if since in ("", at.tree.commit):
         return ()
     git = at.store.repo
-    hands = [hand.id for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
+    hands = [hand.commit for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
     if not hands:
         return ()
     from memrepo.actions.check.commits import problems_of
@@ -317,7 +317,7 @@ def _settled_notice(one: Unsettled, commit: str) -> Problem:
     )
 
 
-def _gave_way(merge: history.Entry, kept: LosingVersion) -> Problem:
+def _gave_way(merge: history.LogEntry, kept: LosingVersion) -> Problem:
     return Problem(
         path=kept.path,
         rule="git-merge-gave-way",
@@ -329,7 +329,7 @@ def _gave_way(merge: history.Entry, kept: LosingVersion) -> Problem:
     )
 
 
-def _octopus(merge: history.Entry) -> Problem:
+def _octopus(merge: history.LogEntry) -> Problem:
     return Problem(
         path=merge.commit[:10],
         rule="git-merge-of-many",

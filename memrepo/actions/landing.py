@@ -136,7 +136,7 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
     A tree that is known to be up to date is not rendered again, unless `afresh` is true.
     """
     is_head = not afresh and state is work.tree.state()
-    if is_head and work.store.trees.catalogue.stale.get(_print(work)) == []:
+    if is_head and work.store.trees.cache.stale.get(_print(work)) == []:
         return []
     return [*render_views(state, work.config.pages), *hot_changes(state, hot_rules(work))]
 
@@ -146,7 +146,7 @@ def stale_files(work: Work) -> tuple[str, ...]:
 
     The result is cached per tree, because `status` needs it on every call.
     """
-    catalogue, key = work.store.trees.catalogue, _print(work)
+    catalogue, key = work.store.trees.cache, _print(work)
     if key not in catalogue.stale:
         catalogue.stale[key] = sorted(derived_contents(work, work.tree.state()))
     return tuple(catalogue.stale[key])
@@ -154,7 +154,7 @@ def stale_files(work: Work) -> tuple[str, ...]:
 
 def call_settled(work: Work) -> None:
     """Record that all derived files of the current commit are up to date, as just rendered."""
-    work.store.trees.catalogue.stale[_print(work)] = []
+    work.store.trees.cache.stale[_print(work)] = []
 
 
 def _print(work: Work) -> str:

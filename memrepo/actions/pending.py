@@ -44,7 +44,7 @@ ASKED = "asked"
 class Part(msgspec.Struct, frozen=True, kw_only=True):
     """The part of one step that concerns only some of the step's memories."""
 
-    entry: history.Entry
+    entry: history.LogEntry
     memories: tuple[str, ...]
 
     @property
@@ -72,7 +72,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     branch: str
-    entry: history.Entry
+    entry: history.LogEntry
     tip: str
 
     @property
@@ -85,7 +85,7 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         """Return the commit from which the run was computed."""
         return self.entry.parents[0]
 
-    def chain(self, work: Work) -> list[history.Entry]:
+    def chain(self, work: Work) -> list[history.LogEntry]:
         """Return the decisions in order: first those of the run, then those of a person."""
         repo = work.store.repo
         later = history.entries(repo, "--reverse", f"{self.entry.commit}..{self.tip}")
@@ -178,7 +178,7 @@ def _run_branches(work: Work) -> list[str]:
     return [ref.removeprefix("refs/heads/") for ref in refs]
 
 
-def _walk(work: Work, name: str) -> list[history.Entry] | None:
+def _walk(work: Work, name: str) -> list[history.LogEntry] | None:
     """Return a branch's newest commits, or None if some commits are missing."""
     repo = work.store.repo
     try:
@@ -429,7 +429,7 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
 
 
 def _sent(work: Work, command: str, found: Sequence[Need]) -> str:
-    from memrepo.store.telemetry import hand_off
+    from memrepo.store.run_files import run_command
 
     root = work.store.root
     said = without_secrets(f"{root.name}: " + "; ".join(need.text for need in found))
@@ -440,4 +440,4 @@ def _sent(work: Work, command: str, found: Sequence[Need]) -> str:
         "needs": [{"kind": n.kind, "text": without_secrets(n.text)} for n in found],
     }
     data = json.dumps(record, ensure_ascii=False).encode()
-    return hand_off(command, f"memrepo {said}", root, told=data)
+    return run_command(command, f"memrepo {said}", root, data=data)

@@ -1,4 +1,8 @@
-"""Access to the search index for ranking: FTS5 candidates, term counts and neighbours."""
+"""Queries on the search index for ranking: candidates, term counts, neighbours, similar words.
+
+Trigrams of the words in Latin letters find typos, inflected or transliterated names, and parts of
+compounds. They are collected when a question first has a word that no memory contains.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,25 @@ import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from operator import ne
-from pathlib import Path
 from typing import Any
 
-from memrepo.policies.ranking import Document, Row
-from memrepo.store.wordforms import alike
-from memrepo.text.dates import Span
+import msgspec
 
-HELD = "held"
+from memrepo.core.patterns import regex
+from memrepo.policies.questions import cues_of
+from memrepo.policies.ranking import Document, Row
+from memrepo.store.database import get_meta, set_meta
+from memrepo.text.dates import Span
+from memrepo.text.words import is_spaceless
+
+PATHS = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""
-_WHOLE = 400
-"""Threads with fewer documents are read completely. For longer ones, only neighbours are read."""
-_SPAN = 4
-_TURNS = 0.25
+MAX_CANDIDATES = 200
+"""Maximum number of passages compared with a question."""
+_NEIGHBOURS = 4
+_MIN_CHANGES = 0.25
 """Minimum share of subject changes in a thread for it to count as a conversation."""
-_KEPT, _KEPT_THREADS, _KEPT_TERMS = 10_000, 1_000, 50_000
-"""Maximum cached documents, threads and term counts per process."""
-_FEW = 2
-"""Up to this multiple of the limit, matches are sorted in Python instead of SQLite."""
-_META = "'size', 'length', 'commit', 'edits', 'rules'"
 _COLUMNS = (
     "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
     " m.importance, m.successors, m.cues, m.type IN ('note', 'episode')"
@@ -52,9 +54,9 @@ class Limits:
         self.values += values
         return self
 
-    def held(self) -> Limits:
+    def among_paths(self) -> Limits:
         """Limit the rows to paths in the temporary table."""
-        self.parts.append(f"m.path IN (SELECT path FROM {HELD})")  # noqa: S608 - a constant
+        self.parts.append(f"m.path IN (SELECT path FROM {PATHS})")  # noqa: S608 - a constant
         return self
 
     @property
@@ -63,117 +65,36 @@ class Limits:
         return " AND ".join(self.parts) or "1"
 
 
-class _Thread:
-    """The ordered documents of a thread, with a cache of each document's neighbours."""
-
-    def __init__(self, said: Sequence[tuple[int, str]]) -> None:
-        self.numbers = [number for number, _ in said]
-        self.talk = _is_talk(said)
-        self._places = {number: i for i, number in enumerate(self.numbers)}
-        self._rows: dict[int, Row] = {}
-
-    def around(self, number: int) -> Row:
-        """Return a document and its neighbours in the thread, up to four on each side."""
-        row = self._rows.get(number)
-        if row is None:
-            at = self._places[number]
-            row = Row(self.numbers[max(0, at - _SPAN) : at + _SPAN + 1], self.talk)
-            self._rows[number] = row
-        return row
-
-
-class _Read:
-    """Cache of data read from an index file, valid until the file changes."""
-
-    def __init__(self) -> None:
-        self.documents: dict[int, Document] = {}
-        self.within: dict[tuple[object, ...], dict[int, bool]] = defaultdict(dict)
-        self.threads: dict[tuple[object, ...], _Thread] = {}
-        self.holders: dict[str, int] = {}
-
-    def keep(self, documents: Iterable[Document]) -> None:
-        """Cache some documents, after discarding all cached ones if there are too many."""
-        if len(self.documents) > _KEPT:
-            self.documents.clear()
-            self.within.clear()
-        self.documents |= {document.number: document for document in documents}
-
-    def thread(self, key: tuple[object, ...], said: Sequence[tuple[int, str]]) -> None:
-        """Cache a thread's documents in order."""
-        if len(self.threads) > _KEPT_THREADS:
-            self.threads.clear()
-        self.threads[key] = _Thread(said)
-
-    def count(self, held: Mapping[str, int]) -> None:
-        """Cache the document counts of some terms, including zero counts."""
-        if len(self.holders) > _KEPT_TERMS:
-            self.holders.clear()
-        self.holders |= held
-
-
-@lru_cache(maxsize=2)
-def _read_of(_file: tuple[object, ...]) -> _Read:
-    return _Read()
-
-
-def _read_in(base: sqlite3.Connection, known: tuple[object, ...]) -> _Read:
-    """Return the cache for an index file, or an empty cache if this connection changed the index.
-
-    No other process writes while a query runs, and a changed file gets a new cache.
-    """
-    place = base.execute("PRAGMA database_list").fetchone()[2]
-    if not place or base.total_changes:
-        return _Read()
-    file = Path(place).stat()
-    return _read_of((place, file.st_ino, file.st_size, file.st_mtime_ns, file.st_ctime_ns, known))
-
-
 class IndexCorpus:
     """The rows of an open index that match the limits of a search (`policies.ranking.Corpus`)."""
 
     def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
         self._base, self._limits = base, limits
-        self._limited = (limits.condition, *limits.values)
-        self._alike: dict[str, Mapping[str, float]] = {}
-        rows = dict(base.execute(f"SELECT key, value FROM meta WHERE key IN ({_META})"))  # noqa: S608 - constants
-        self._read = _read_in(base, tuple(sorted(rows.items())))
-        self.size = int(rows.get("size", 0))
-        self.average = int(rows.get("length", 0)) / self.size if self.size else 0.0
+        self._similar: dict[str, Mapping[str, float]] = {}
+        self.size = int(get_meta(base, "size") or 0)
+        self.average = int(get_meta(base, "length") or 0) / self.size if self.size else 0.0
 
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         """Return {term: number of documents that contain it}, without terms found in none."""
-        known = self._read.holders
-        if new := [term for term in found if term not in known]:
-            asked = (
-                "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))"
-            )
-            held = dict(self._base.execute(asked, (json.dumps(new),)))
-            known = {t: known[t] for t in found if t in known} | dict.fromkeys(new, 0) | held
-            self._read.count(known)
-        return {term: known[term] for term in found if known[term]}
+        terms = json.dumps([*found])
+        counts = "SELECT term, doc FROM vocabulary WHERE term IN (SELECT value FROM json_each(?))"
+        return dict(self._base.execute(counts, (terms,)))
 
     def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
         """Return {indexed term: similarity up to 1} of terms spelled similarly to `term`."""
-        found = self._alike.get(term)
+        found = self._similar.get(term)
         if found is None:
-            found = self._alike[term] = alike(self._base, term, inflects=inflects)
+            found = self._similar[term] = similar_words(self._base, term, inflects=inflects)
         return {t: found[t] for t in self.holders(found)}
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return up to `limit` documents that contain any of the terms, best match first."""
-        asked = expression(found)
-        if sum(self.holders(found).values()) <= _FEW * limit:
-            likely = "SELECT rowid, bm25(words) FROM words WHERE words MATCH ?"
-            scores = dict(self._base.execute(likely, (asked,)))
-            documents = self._limited_to(self._documents([*scores]))
-            order = sorted([(scores[one.number], one.path, one.part, one) for one in documents])
-            return [one for _, _, _, one in order[:limit]]
         # Only the sort keys are sorted here. Other columns are read for the remaining rows.
         best = self._base.execute(
             f"""SELECT m.number FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}
             ORDER BY bm25(words), m.path, m.part LIMIT ?""",  # noqa: S608 - question marks alone
-            (asked, *self._limits.values, limit),
+            (expression(found), *self._limits.values, limit),
         )
         return self._documents([number for (number,) in best])
 
@@ -188,14 +109,14 @@ class IndexCorpus:
 
     def holding(self, found: Sequence[str]) -> set[tuple[str, str, str, str]]:
         """Return (id, path, blob, status) of each memory in which all terms occur."""
-        asked = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
+        statement = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
-        held = (
-            set(self._base.execute(asked, (expression([term]), *self._limits.values)))
+        matches = (
+            set(self._base.execute(statement, (expression([term]), *self._limits.values)))
             for term in found
         )
-        return set.intersection(*held)
+        return set.intersection(*matches)
 
     def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
         """Return the documents dated within any of the given spans, newest first."""
@@ -213,28 +134,13 @@ class IndexCorpus:
 
     def _documents(self, numbers: Sequence[int]) -> list[Document]:
         """Return the documents with the given numbers, in the given order. Omit unknown ones."""
-        known = self._read.documents
-        new = [number for number in numbers if number not in known]
-        if not new:
-            return [known[number] for number in numbers]
-        asked = f"""SELECT {self._limits.condition}, {_COLUMNS} FROM memory AS m
-            WHERE m.number IN (SELECT value FROM json_each(?))"""  # noqa: S608 - as above
-        rows = self._base.execute(asked, (*self._limits.values, json.dumps(new))).fetchall()
-        found = {n: known[n] for n in numbers if n in known}
-        made = {row[1]: _document(row[1:]) for row in rows}
-        self._read.keep(made.values())
-        self._read.within[self._limited] |= {row[1]: bool(row[0]) for row in rows}
-        found |= made
+        rows = self._base.execute(
+            f"""SELECT {_COLUMNS} FROM memory AS m
+            WHERE m.number IN (SELECT value FROM json_each(?))""",  # noqa: S608 - as above
+            (json.dumps([*numbers]),),
+        )
+        found = {row[0]: _document(row) for row in rows}
         return [found[number] for number in numbers if number in found]
-
-    def _limited_to(self, documents: Sequence[Document]) -> list[Document]:
-        """Return which of the given documents match the limits of the search."""
-        known = self._read.within[self._limited]
-        if new := [one.number for one in documents if one.number not in known]:
-            asked = f"""SELECT m.number, {self._limits.condition} FROM memory AS m
-                WHERE m.number IN (SELECT value FROM json_each(?))"""  # noqa: S608 - as above
-            known |= dict(self._base.execute(asked, (*self._limits.values, json.dumps(new))))
-        return [one for one in documents if known[one.number]]
 
     def all(self) -> list[tuple[int, str, str, int]]:
         """Return (number, path, blob, part) of every document, ordered by path and part."""
@@ -251,41 +157,26 @@ class IndexCorpus:
             if document.thread:
                 threads[document.thread].append(document)
         found: dict[int, Row] = {}
-        whole = self._in_order("m.thread = ?", "ASC")
-        known = self._read.threads
         for name, hits in threads.items():
-            if (name, *self._limited) not in known:
-                said = self._said(whole, (name,), _WHOLE)
-                self._read.thread((name, *self._limited), said)
-            thread = known[name, *self._limited]
-            around = thread.around if len(thread.numbers) < _WHOLE else None
-            found |= {h.number: around(h.number) if around else self._beside(h) for h in hits}
+            rows = self._base.execute(
+                f"""SELECT m.number, m.subject FROM memory AS m
+                WHERE m.thread = ? AND {self._limits.condition}
+                ORDER BY m.place, m.path, m.part""",  # noqa: S608 - as above
+                (name, *self._limits.values),
+            ).fetchall()
+            numbers, is_talk = [number for number, _ in rows], _is_talk(rows)
+            places = {number: at for at, number in enumerate(numbers)}
+            for at, number in ((places[hit.number], hit.number) for hit in hits):
+                around = numbers[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
+                found[number] = Row(around, is_talk)
         return found
 
-    def _beside(self, hit: Document) -> Row:
-        here = (hit.thread, hit.place, hit.path, hit.part)
-        before = self._in_order("m.thread = ? AND (m.place, m.path, m.part) < (?, ?, ?)", "DESC")
-        after = self._in_order("m.thread = ? AND (m.place, m.path, m.part) > (?, ?, ?)", "ASC")
-        earlier, later = (self._said(asked, here, _SPAN) for asked in (before, after))
-        said = [*reversed(earlier), (hit.number, hit.subject), *later]
-        return Row([number for number, _ in said], _is_talk(said))
 
-    def _in_order(self, where: str, order: str) -> str:
-        """Return an SQL query that selects a thread's documents in the given order."""
-        return f"""SELECT m.number, m.subject FROM memory AS m
-            WHERE {where} AND {self._limits.condition}
-            ORDER BY m.place {order}, m.path {order}, m.part {order} LIMIT ?"""  # noqa: S608 - as above
-
-    def _said(self, asked: str, values: tuple[str | int, ...], limit: int) -> list[tuple[int, str]]:
-        """Return (number, subject) pairs of a thread's documents in order."""
-        return self._base.execute(asked, (*values, *self._limits.values, limit)).fetchall()
-
-
-def _is_talk(said: Sequence[tuple[int, str]]) -> bool:
+def _is_talk(rows: Sequence[tuple[int, str]]) -> bool:
     """Return whether a thread is a conversation, which often changes its subject."""
-    subjects = [subject for _, subject in said]
+    subjects = [subject for _, subject in rows]
     changes = sum(map(ne, subjects, subjects[1:]))
-    return all(subjects) and 0 < changes >= _TURNS * (len(subjects) - 1)
+    return all(subjects) and 0 < changes >= _MIN_CHANGES * (len(subjects) - 1)
 
 
 def _document(row: tuple[Any, ...]) -> Document:
@@ -312,3 +203,249 @@ def _document(row: tuple[Any, ...]) -> Document:
 def expression(found: Iterable[str]) -> str:
     """Return an FTS5 expression that joins the terms by OR. Terms contain no quotation marks."""
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))
+
+
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
+    """A statement from a source, with its lines, its context, and its day if known."""
+
+    resource: str
+    lines: tuple[int, int]
+    blob: str
+    context: str
+    text: str
+    captured: str
+
+
+class CombinedCorpus(IndexCorpus):
+    """A corpus that ranks the memories and passages of an index together.
+
+    A passage is a document with a negative number. Statements that a memory is based on are
+    omitted, whatever the memory's status: they were promoted or removed.
+    """
+
+    def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
+        super().__init__(base, limits)
+        (count,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
+        self.size += count
+        self.passages: dict[int, Passage] = {}
+        base.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.passage_terms"
+            " USING fts5vocab(main, passage, row)"
+        )
+
+    def holders(self, found: Collection[str]) -> Mapping[str, int]:
+        """Return {term: number of memories and passages that contain it}."""
+        counts = dict(super().holders(found))
+        by_term = "SELECT doc FROM temp.passage_terms WHERE term = ?"
+        for term in found:
+            if row := self._base.execute(by_term, (term,)).fetchone():
+                counts[term] = counts.get(term, 0) + int(row[0])
+        return counts
+
+    def propose(self, found: Sequence[str], limit: int) -> list[Document]:
+        """Return the memories and passages that contain any of the terms, memories first.
+
+        Memories and passages are each sorted by best match.
+        """
+        rows = self._base.execute(
+            """SELECT best.number, p.terms, p.path, p.first, p.last, p.blob, p.context, p.text,
+              p.captured
+            FROM (SELECT rowid AS number FROM passage WHERE passage MATCH ?
+                  ORDER BY rank LIMIT ?) AS best JOIN passage AS p ON p.rowid = best.number
+            WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.hash = p.hash)""",
+            (expression(found), MAX_CANDIDATES),
+        )
+        passages: dict[tuple[str, str], Document] = {}  # the first of equal passages
+        for number, terms, path, first, last, blob, context, text, captured in rows:
+            self.passages[-number] = Passage(
+                resource=path,
+                lines=(first, last),
+                blob=blob,
+                context=context,
+                text=text,
+                captured=captured,
+            )
+            document = Document(
+                number=-number,
+                path=f"{path}:{first:07}",
+                terms=tuple(terms.split()),
+                thread=f"{path} {captured}",
+                place=first,
+                day=captured,
+                cues=cues_of(text),
+            )
+            passages.setdefault((context, text), document)
+        return [*super().propose(found, limit), *passages.values()]
+
+    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+        """Return the neighbours of each memory in its thread. Passages have no neighbours."""
+        return super().around(one for one in documents if one.number > 0)
+
+
+# -- similar words ---------------------------------------------------------------------------
+
+MIN_SIMILARITY = 0.45
+"""Minimum Dice similarity of two words' trigrams for one to match the other."""
+CHARACTER = 0.05
+"""Weight of a character of a pair that is not in the index."""
+_PART = 0.6
+"""Similarity of a word to a compound that begins or ends with this word, and vice versa."""
+_LETTERS = 5
+"""Minimum number of letters in a part of a compound."""
+_LONG = 8
+"""Number of letters from which two typos in a word are likely."""
+_SHORT = 4
+"""Maximum length of words in which replacing a letter gives another word: golf, gold."""
+_ENDING = 3
+"""Maximum number of letters in an inflectional ending."""
+_VOWELS = frozenset("aeiouy")
+_MOST = 4
+_NEAR = 0.8
+"""Minimum similarity of a match, as a share of the best match's similarity."""
+_PROPOSED = 100
+_WORD = regex(r"[^\W\d_]{4,40}")
+_KEY = "wordforms"
+
+
+def similar_words(base: sqlite3.Connection, term: str, *, inflects: bool) -> Mapping[str, float]:
+    """Return {word: similarity} of indexed words that are spelled similarly to a term.
+
+    If `inflects` is set, the language inflects or compounds words more than English, and trigrams
+    decide. Otherwise only typos count as similar, except for words in another script.
+    """
+    if is_spaceless(term):
+        return dict.fromkeys(term, CHARACTER) if len(term) > 1 else {}
+    wanted = latin(term)
+    if not _WORD.fullmatch(wanted):
+        return {}
+    try:
+        _gather(base)
+    except sqlite3.OperationalError:
+        return {}  # the file is not writable, or another process writes
+    either = " OR ".join(f'"{gram}"' for gram in sorted(_grams(wanted)))
+    rows = base.execute(
+        "SELECT latin, term FROM wordforms WHERE wordforms MATCH ? ORDER BY rank LIMIT ?",
+        (either, _PROPOSED),
+    )
+    found = {
+        other: _similarity(wanted, written[1:-1])
+        for written, other in rows
+        if other != term
+        and (
+            term.isascii() != other.isascii()  # another script is evidence enough
+            or _is_near(wanted, written[1:-1], inflects=inflects or not term.isascii())
+        )
+    }
+    best = max(found.values(), default=0.0)
+    near = sorted((-value, other) for other, value in found.items() if value >= MIN_SIMILARITY)
+    return {other: -value for value, other in near[:_MOST] if -value >= _NEAR * best}
+
+
+def _is_near(one: str, other: str, *, inflects: bool) -> bool:
+    """Return whether two Latin-script words may be the same word with a typo or another ending.
+
+    A part of a compound must be long enough, because a short word ends many others.
+    """
+    if _is_slip(one, other):
+        return True
+    short, long = sorted((one, other), key=len)
+    is_part = long.startswith(short) or long.endswith(short)
+    if is_part and len(short) < _LETTERS and len(long) - len(short) > _ENDING:
+        return False
+    return inflects and not _share_a_head_alone(one, other)
+
+
+def _share_a_head_alone(one: str, other: str) -> bool:
+    """Return whether two words share only their beginning, such as unicorn and Unicode.
+
+    Endings are short and contain a vowel. The endings of one word may differ completely.
+    """
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if at is None:
+        return False  # one begins with the other
+    if not at:  # a prefix, as of a participle, or different words with the same end
+        return not (one.endswith(other) or other.endswith(one))
+    rest, others = one[at:], other[at:]
+    endings = all(len(tail) <= _ENDING and not _VOWELS.isdisjoint(tail) for tail in (rest, others))
+    return not endings and _ends(rest).isdisjoint(_ends(others))
+
+
+def _ends(tail: str) -> frozenset[str]:
+    """Return the trigrams of the end of a word, including a mark for the word's end."""
+    written = f"{tail}$"
+    return frozenset(written[i : i + 3] for i in range(max(1, len(written) - 2)))
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Return whether two words differ only by a typo: a missing, added, wrong or swapped letter.
+
+    Long words may have two typos. The first letter is rarely wrong. In a short word, a replaced
+    letter makes another word.
+    """
+    if len(one) == len(other) <= _SHORT and sorted(one) != sorted(other):
+        return False
+    slips = 1 + (min(len(one), len(other)) >= _LONG)
+    if abs(len(one) - len(other)) > slips or one[:1] not in other[:2]:
+        return False
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        older, before, row = before, row, [i]
+        for j, b in enumerate(other, start=1):
+            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]:
+                cost = min(cost, older[j - 2] + 1)
+            row.append(cost)
+    return row[-1] <= slips
+
+
+def latin(term: str) -> str:
+    """Convert a word to lower-case Latin letters."""
+    if term.isascii():
+        return term
+    from anyascii import anyascii
+
+    return anyascii(term).lower()
+
+
+def _similarity(one: str, other: str) -> float:
+    a, b = _grams(one), _grams(other)
+    dice = 2 * len(a & b) / (len(a) + len(b))
+    short, long = sorted((one, other), key=len)
+    part = len(short) >= _LETTERS and (long.startswith(short) or long.endswith(short))
+    return max(dice, _PART if part else 0.0)
+
+
+def _grams(word: str) -> frozenset[str]:
+    edged = f"^{word}$"
+    return frozenset(edged[i : i + 3] for i in range(len(edged) - 2))
+
+
+def _gather(base: sqlite3.Connection) -> None:
+    """Add the words from index rows that were added since the last call."""
+    (last,) = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
+    upto = int(get_meta(base, _KEY) or 0)
+    if upto == last:
+        return
+    if upto:
+        rows = base.execute("SELECT terms FROM memory WHERE number > ?", (upto,))
+        new = {term for (terms,) in rows for term in terms.split()}
+        known = (
+            new & {t for (t,) in base.execute("SELECT term FROM wordforms")} if new else frozenset()
+        )
+        _take(base, new - known)
+    else:
+        _take(base, (term for (term,) in base.execute("SELECT term FROM vocabulary").fetchall()))
+    set_meta(base, {_KEY: str(last)})
+
+
+def _take(base: sqlite3.Connection, found: Iterable[str]) -> None:
+    rows = ((latin(term), term) for term in sorted(found))
+    base.executemany(
+        "INSERT INTO wordforms VALUES (?, ?)",
+        [
+            (f"^{written}$", term)
+            for written, term in rows
+            if _WORD.fullmatch(written) and not is_spaceless(term)
+        ],
+    )

@@ -1,9 +1,14 @@
-"""The history of a repository in terms of memories: commits, changed files and landed runs."""
+"""The history of a repository in terms of memories: commits, changed files and landed runs.
+
+One parser reads the output of `git log`. Fields of its format end in NUL, the only byte that a
+commit message cannot contain.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,7 +18,7 @@ from memrepo.core.changes import Op, op_of
 from memrepo.core.layout import Layout
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.store.git import seconds
+from memrepo.store.git import FILES, Git, seconds
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -21,22 +26,50 @@ if TYPE_CHECKING:
 _KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles", "Discards")
 _VALUE = "\x1e"
 _COMMIT = regex(r"[0-9a-f]{40,64}")
-WIDTH = 5 + len(_KEYS)
+_START = regex("\n?\x1d([0-9a-f]{40,64})")
+_TRAILERS = [f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS]
+_FIELDS = ["%x1d%H", "%T", "%P", "%ct", "%an <%ae>", "%s", *_TRAILERS]
+_FORMAT = "".join(f"{field}%x00" for field in _FIELDS)
+_RAW = ("--raw", "--no-abbrev", "--no-renames")
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit: its ids, date, author and subject, with memrepo's trailers if memrepo wrote it."""
+class FileChange(msgspec.Struct, frozen=True):
+    """A file changed by a commit: its new mode, and its blobs, which are empty if it is absent."""
+
+    path: str
+    mode: str
+    old: str
+    new: str
+
+
+class LogEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """A commit: its ids, date, author and subject, with memrepo's trailers if memrepo wrote it.
+
+    `files` are its changes, if they were requested.
+    """
 
     commit: str
+    tree: str
     parents: tuple[str, ...]
     when: datetime
     author: str
     subject: str
     trailers: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    files: Sequence[FileChange] = ()
 
     def trailer(self, key: str) -> str:
         """Return a trailer's first value, or an empty string if the commit has no such trailer."""
         return next(iter(self.trailers.get(key, ())), "")
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of the changed files."""
+        return tuple(file.path for file in self.files)
+
+    @property
+    def email(self) -> str:
+        """Return the author's e-mail address."""
+        return self.author.rpartition(" <")[2].removesuffix(">")
 
     @property
     def prints(self) -> tuple[str, ...]:
@@ -74,70 +107,120 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def _trailer(key: str) -> str:
-    return f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)"
+def entries(
+    git: Git,
+    *arguments: str,
+    lines: Iterable[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> Iterator[LogEntry]:
+    """Yield the commits listed by `git log`, newest first. The arguments must be trusted.
+
+    Entries have `files` if the arguments request them with `--raw`. `lines` is standard input.
+    """
+    raw = git.call("log", "-z", f"--format={_FORMAT}", *arguments, lines=lines, env=env)
+    entry, files = None, list[FileChange]()
+    words = iter(raw.split("\0"))
+    for word in words:
+        if start := _START.fullmatch(word):
+            if entry is not None:
+                yield entry
+            files = []
+            entry = _entry([start[1], *islice(words, len(_FIELDS) - 1)], files)
+        elif (word := word.lstrip("\n")).startswith(":"):
+            _, mode, *blobs, _ = word.split(" ")
+            old, new = (blob.strip("0") and blob for blob in blobs)
+            files.append(FileChange(next(words), mode, old, new))
+    if entry is not None:
+        yield entry
 
 
-def _format() -> str:
-    # Fields end in NUL, the only byte that a commit message cannot contain.
-    return "%x00".join(["%H", "%P", "%ct", "%an <%ae>", "%s", *map(_trailer, _KEYS)])
-
-
-def entries(repo: Repo, *arguments: str) -> Iterator[Entry]:
-    """Yield the commits listed by `git log`, newest first. The arguments must be trusted."""
-    raw = repo.call("log", "-z", f"--format={_format()}", *arguments)  # `status` calls this
-    flat = raw.split("\0")[:-1]
-    for parts in zip(*[iter(flat)] * WIDTH, strict=True):
-        yield _entry(parts)
-
-
-def _entry(parts: Sequence[str]) -> Entry:
-    commit, parents, when, author, subject = parts[:5]
+def _entry(fields: Sequence[str], files: Sequence[FileChange]) -> LogEntry:
+    commit, tree, parents, when, author, subject, *trailers = fields
     values = {
-        key: tuple(v for v in part.split(_VALUE) if v)
-        for key, part in zip(_KEYS, parts[5:], strict=True)
+        key: tuple(v for v in text.split(_VALUE) if v)
+        for key, text in zip(_KEYS, trailers, strict=True)
     }
-    return Entry(
+    return LogEntry(
         commit=commit,
+        tree=tree,
         parents=tuple(parents.split()),
         when=datetime.fromtimestamp(seconds(when), tz=UTC),
         author=author,
         subject=subject,
         trailers={key: value for key, value in values.items() if value},
+        files=files,
     )
 
 
-def touching(
+def entry_of(git: Git, commit: str) -> LogEntry:
+    """Return the entry of one commit."""
+    return next(entries(git, "-1", commit))
+
+
+def commits_with_files(git: Git, *arguments: str, lines: Iterable[str] = ()) -> Iterator[LogEntry]:
+    """Yield the commits listed by `git log` with their changed files, newest first.
+
+    A merge has files only with an option such as `-m`.
+    """
+    yield from entries(git, *_RAW, *arguments, lines=lines)
+
+
+def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (commit, path, old blob, new blob) of files changed in commits, without merges.
+
+    The blob of an absent file is empty.
+    """
+    lines = [f"{commit}\n" for commit in commits]
+    words = ("--no-walk=unsorted", "--stdin")
+    for entry in commits_with_files(git, *words, lines=lines) if lines else ():
+        for file in entry.files:
+            if file.mode in (*FILES, "000000"):
+                yield entry.commit, file.path, file.old, file.new
+
+
+def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (commit, path, blob) of each file added or changed by commits, including merges.
+
+    `revisions` are arguments of rev-list. Each (path, blob) pair is yielded once.
+    """
+    known = set[tuple[str, str]]()
+    for entry in commits_with_files(git, "-m", "--diff-filter=AMT", *revisions):
+        for file in entry.files:
+            if file.mode in FILES and (file.path, file.new) not in known:
+                known.add((file.path, file.new))
+                yield entry.commit, file.path, file.new
+
+
+def commit_messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
+    """Yield (commit, message) pairs. `revisions` are arguments of rev-list."""
+    raw = git.call("log", "-z", "--format=%H%n%B", *revisions)
+    for text in filter(None, raw.split("\0")):
+        commit, _, message = text.partition("\n")
+        yield commit, message
+
+
+def hand_commits(git: Git, revisions: str) -> Iterator[LogEntry]:
+    """Yield the non-merge commits in a range that memrepo did not make, oldest first."""
+    found = entries(git, "--no-merges", "--reverse", revisions)
+    return (entry for entry in found if not entry.trailer("Op"))
+
+
+def commits_touching(
     repo: Repo, head: str, patterns: Sequence[str], *options: str
-) -> list[tuple[Entry, tuple[str, ...]]]:
-    """Return (commit, changed paths) pairs of commits that change matching files, newest first.
+) -> list[LogEntry]:
+    """Return the commits that change matching files, newest first.
 
     Patterns are pathspecs with magic. The parents of an entry are the nearest commits that also
     change matching files. The result is therefore a complete graph of the simplified history, with
-    both sides of each merge. The paths of a merge are those that differ from its first parent.
+    both sides of each merge. The files of a merge are those that differ from its first parent.
     `options` are further options of `git log`.
     """
-    raw: str = repo.git.log(
-        *"-z --name-only --no-renames --topo-order --full-history --simplify-merges".split(),
-        *("--diff-merges=first-parent", f"--format={_format()}%x00", *options, head),
-        *("--", *patterns),
-        env={"GIT_LITERAL_PATHSPECS": "0"},
-    )
-    flat = raw.split("\0")
-    found, at = [], 0
-    while at + WIDTH < len(flat):
-        entry = _entry(flat[at : at + WIDTH])
-        at += WIDTH
-        paths = []
-        # Names after a commit's fields are empty or start with a newline. A commit id has no slash.
-        while at < len(flat) and (not flat[at] or "/" in flat[at]):
-            paths += [flat[at].removeprefix("\n")] if flat[at] else []
-            at += 1
-        found.append((entry, tuple(paths)))
-    return found
+    words = "--topo-order --full-history --simplify-merges --diff-merges=first-parent".split()
+    magic = {"GIT_LITERAL_PATHSPECS": "0"}
+    return [*entries(repo, *_RAW, *words, *options, head, "--", *patterns, env=magic)]
 
 
-def runs(repo: Repo, head: str) -> Iterator[Entry]:
+def runs(repo: Repo, head: str) -> Iterator[LogEntry]:
     """Yield the merges that landed runs, newest first.
 
     After a sync, some of these merges are no longer on the first-parent line.
@@ -146,24 +229,24 @@ def runs(repo: Repo, head: str) -> Iterator[Entry]:
     return (entry for entry in found if entry.is_run)
 
 
-def decided_from(repo: Repo, head: str) -> str:
+def ledger_base(repo: Repo, head: str) -> str:
     """Return the ledger commit that the newest run based its decisions on, or "".
 
     The commit may be missing from this repository.
     """
     key = f"{PREFIX}Access"
     form = f"--format=%(trailers:key={key},valueonly)"
-    found = repo.git.log("-1", f"--grep=^{key}: ", form, head).strip()
+    found = repo.call("log", "-1", f"--grep=^{key}: ", form, head).strip()
     return found if _COMMIT.fullmatch(found) else ""
 
 
-def last_of(repo: Repo, head: str, op: Op, memory: str) -> Entry | None:
+def last_of(repo: Repo, head: str, op: Op, memory: str) -> LogEntry | None:
     """Return the newest commit in which a given operation changed a memory, or None."""
     wanted = (f"--grep=^{PREFIX}Memory: {memory}$", f"--grep=^{PREFIX}Op: {op}$")
     return next(entries(repo, "-1", "--all-match", *wanted, head), None)
 
 
-def birth(repo: Repo, head: str, config: str) -> str:
+def first_commit(repo: Repo, head: str, config: str) -> str:
     """Return the first commit in a head's history that added `memrepo.toml`, or "".
 
     A commit is not found if a merge itself added the file.
@@ -172,80 +255,20 @@ def birth(repo: Repo, head: str, config: str) -> str:
     return next(iter(repo.call(*words).split()), "")
 
 
-def last_touched(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
+def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
     """Return {path: time of its last change along first parents}, computed in one walk."""
     wanted = set(paths)
     found: dict[str, datetime] = {}
-    if not wanted:
-        return found
-    folder = _common_folder(wanted)
-    options = "--first-parent -m --name-only -z --no-renames --format=%x00%ct".split()
-    raw = repo.git.log(*options, head, "--", folder or ".")
-    # A record is NUL, date, NUL, newline, and names that each end in NUL.
-    for record in raw.removeprefix("\0").split("\0\0"):
-        when, _, names = record.partition("\0")
-        for name in names.removeprefix("\n").split("\0"):
-            if name in wanted and name not in found:
-                found[name] = datetime.fromtimestamp(seconds(when), tz=UTC)
+    tops = {path.split("/", 1)[0] if "/" in path else "." for path in wanted}
+    where = tops.pop() if len(tops) == 1 else "."
+    words = ("--first-parent", "-m", head, "--", where)
+    for entry in commits_with_files(repo, *words) if wanted else ():
+        for path in wanted.intersection(entry.paths):
+            found.setdefault(path, entry.when)
     return found
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """The author and the files of one commit. For foreign commits, `actor` and `op` are empty."""
-
-    commit: str
-    when: datetime
-    email: str
-    op: str
-    actor: str
-    paths: tuple[str, ...]
-
-
-_WRITTEN = "%x00".join(["%x1d%H", "%ct", "%ae", _trailer("Op"), _trailer("Actor")])
-_HEAD = regex("\n?\x1d([0-9a-f]{40,64})")
-
-
-def written(repo: Repo, span: Iterable[str]) -> Iterator[Written]:
-    """Yield (commit, changed paths) for the non-merge commits in a range, newest first."""
-    options = "--stdin -z --topo-order --no-merges --name-only --no-renames".split()
-    lines = "".join(f"{word}\n" for word in span)
-    raw = repo.git.log(*options, f"--format={_WRITTEN}", istream=lines)
-    for commit, words in records(raw):
-        when, email, op, actor, *paths = words
-        yield Written(
-            commit=commit,
-            when=datetime.fromtimestamp(seconds(when), tz=UTC),
-            email=email,
-            op=op,
-            actor=actor.split(_VALUE)[0],
-            paths=tuple(p for p in paths if p),
-        )
-
-
-def records(raw: str) -> Iterator[tuple[str, list[str]]]:
-    """Split the output of `git log -z` into (commit, fields) pairs.
-
-    The format must begin with `%x1d%H`, and its fields must end in NUL. Only a complete field can
-    start a record.
-    """
-    commit, words = "", list[str]()
-    for word in raw.split("\0"):
-        if head := _HEAD.fullmatch(word):
-            if commit:
-                yield commit, words
-            commit, words = head[1], []
-        else:
-            words.append(word.removeprefix("\n"))
-    if commit:
-        yield commit, words
-
-
-def _common_folder(paths: Iterable[str]) -> str:
-    heads = {path.rsplit("/", 1)[0].split("/", 1)[0] if "/" in path else "" for path in paths}
-    return heads.pop() if len(heads) == 1 else ""
-
-
-def reverts(repo: Repo, head: str) -> list[Entry]:
+def revert_commits(repo: Repo, head: str) -> list[LogEntry]:
     """Return all revert commits in a head's history, newest first.
 
     After a sync, some reverts are not on the first-parent line.
@@ -253,25 +276,27 @@ def reverts(repo: Repo, head: str) -> list[Entry]:
     return list(entries(repo, "--topo-order", "--grep", f"^{PREFIX}Reverts: ", head))
 
 
-def taken_back(repo: Repo, head: str, void: Collection[str] = ()) -> dict[str, frozenset[str]]:
+def reverted_memories(
+    repo: Repo, head: str, undone: Collection[str] = ()
+) -> dict[str, frozenset[str]]:
     """Return {commit: reverted memories} of the commits whose reverts are effective at a head.
 
     A revert names the memories of the chain, or part of the chain, that it reverted. A revert of a
     revert restores them. Reverts of other clones are not on the first-parent line, but count too.
-    Reverts in `void` do not count, because git undid them.
+    Reverts in `undone` do not count, because git undid them.
     """
-    taken = {e.commit: e for e in reversed(reverts(repo, head)) if e.commit not in void}
-    found = _effects(taken)
-    return {commit: ids for commit, ids in found.items() if ids and commit not in taken}
+    reverts = {e.commit: e for e in reversed(revert_commits(repo, head)) if e.commit not in undone}
+    found = _effects(reverts)
+    return {commit: ids for commit, ids in found.items() if ids and commit not in reverts}
 
 
-def reverted_by(repo: Repo, head: str, commit: str) -> tuple[Entry, frozenset[str]] | None:
+def reverted_by(repo: Repo, head: str, commit: str) -> tuple[LogEntry, frozenset[str]] | None:
     """Return (newest effective revert, reverted memories) for a commit, or None."""
-    taken = {e.commit: e for e in reversed(reverts(repo, head))}
-    found = _effects(taken)
+    reverts = {e.commit: e for e in reversed(revert_commits(repo, head))}
+    found = _effects(reverts)
     if not (ids := found.get(commit, frozenset())):
         return None
-    named = [e for e in taken.values() if commit in e.trailers.get("Reverts", ())]
+    named = [e for e in reverts.values() if commit in e.trailers.get("Reverts", ())]
     in_effect = [e for e in named if not ids.isdisjoint(_memories(e) - found.get(e.commit, _NONE))]
     return (in_effect or named)[-1], ids
 
@@ -279,76 +304,57 @@ def reverted_by(repo: Repo, head: str, commit: str) -> tuple[Entry, frozenset[st
 _NONE: frozenset[str] = frozenset()
 
 
-def _memories(entry: Entry) -> frozenset[str]:
+def _memories(entry: LogEntry) -> frozenset[str]:
     return frozenset(entry.trailers.get("Memory", ()))
 
 
-def _effects(taken: Mapping[str, Entry]) -> dict[str, frozenset[str]]:
+def _effects(reverts: Mapping[str, LogEntry]) -> dict[str, frozenset[str]]:
     """Apply the reverts, oldest first, and return {commit: memories that remain reverted}."""
     found: dict[str, frozenset[str]] = {}
 
-    def mark(revert: Entry, ids: frozenset[str], *, back: bool) -> None:
+    def mark(revert: LogEntry, ids: frozenset[str], *, back: bool) -> None:
         for target in revert.trailers.get("Reverts", ()):
-            gone = found.get(target, frozenset())
-            found[target] = gone | ids if back else gone - ids
-            if target in taken:
-                mark(taken[target], ids, back=not back)
+            earlier = found.get(target, frozenset())
+            found[target] = earlier | ids if back else earlier - ids
+            if target in reverts:
+                mark(reverts[target], ids, back=not back)
 
-    for revert in taken.values():
+    for revert in reverts.values():
         mark(revert, _memories(revert), back=True)
     return found
 
 
-def chain_of(repo: Repo, commit: str) -> list[Entry]:
+def chain_of(repo: Repo, commit: str) -> list[LogEntry]:
     """Return the commits that a run's merge added, oldest first, or just the given commit."""
-    (tip,) = list(entries(repo, "-1", commit))
+    tip = entry_of(repo, commit)
     if len(tip.parents) < 2:
         return [tip]
     return list(entries(repo, "--reverse", f"{tip.parents[0]}..{tip.parents[1]}"))
 
 
-_WRITTEN_COMMIT = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-
-
-_GITS = ('Revert "', 'Reapply "')
+_GIT_REVERTS = ('Revert "', 'Reapply "')
 """How the subjects that `git revert` writes begin."""
 
 
-class Wrote(msgspec.Struct, frozen=True, kw_only=True):
+class CommitDiff(msgspec.Struct, frozen=True, kw_only=True):
     """A commit with {path: (blob before, blob after)}. The blob of an absent file is empty."""
 
     commit: str
     blobs: dict[str, tuple[str, str]]
     subject: str = ""
 
-    def undoes(self, other: Wrote) -> bool:
+    def is_revert_of(self, other: CommitDiff) -> bool:
         """Return whether this commit is a `git revert` that exactly cancels another commit."""
         back = {path: (new, old) for path, (old, new) in other.blobs.items()}
-        return self.subject.startswith(_GITS) and self.blobs == back
+        return self.subject.startswith(_GIT_REVERTS) and self.blobs == back
 
 
-def writes(repo: Repo, base: str, head: str) -> Iterator[Wrote]:
+def diffs_between(repo: Repo, base: str, head: str) -> Iterator[CommitDiff]:
     """Yield the non-merge commits reachable from `head` but not from `base`, oldest first."""
-    options = "--reverse --topo-order --no-merges --raw --no-abbrev --no-renames -z".split()
-    raw = repo.git.log(*options, "--format=%x00%H%x00%s", f"{base}..{head}", "--")
-    words = iter(raw.split("\0"))
-    found: Wrote | None = None
-    for word in words:
-        word = word.strip("\n")
-        if word.startswith(":"):
-            old, new = word.split(" ")[2:4]
-            if found is not None:
-                found.blobs[next(words)] = (_blob(old), _blob(new))
-        elif _WRITTEN_COMMIT.fullmatch(word):
-            if found is not None:
-                yield found
-            found = Wrote(commit=word, blobs={}, subject=next(words))
-    if found is not None:
-        yield found
-
-
-def _blob(text: str) -> str:
-    return "" if set(text) == {"0"} else text
+    words = ("--reverse", "--topo-order", "--no-merges", f"{base}..{head}", "--")
+    for entry in commits_with_files(repo, *words):
+        blobs = {file.path: (file.old, file.new) for file in entry.files}
+        yield CommitDiff(commit=entry.commit, blobs=blobs, subject=entry.subject)
 
 
 _MANIFEST = regex(r"(?:.*/)?(\d{8}T\d{6}Z-[0-9a-f]{8})\.json")
@@ -367,20 +373,20 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
     run without a merge (rebased). A run is in effect while its manifest is in the tree.
     """
 
-    entry: Entry
+    entry: LogEntry
     before: str
     run: str = ""
-    chain: tuple[Entry, ...] = ()
+    chain: tuple[LogEntry, ...] = ()
     in_effect: bool = True
     changed: bool = False
     """Whether git replaced memrepo's original commit by another one, for example in a rebase."""
 
-    def steps(self, repo: Repo) -> tuple[Entry, ...]:
+    def steps(self, repo: Repo) -> tuple[LogEntry, ...]:
         """Return the commits of the operation, oldest first."""
         return self.chain or tuple(chain_of(repo, self.entry.commit))
 
 
-def commit_landing(entry: Entry) -> Landing:
+def commit_landing(entry: LogEntry) -> Landing:
     """Return an individual commit as an operation."""
     return Landing(entry=entry, before=next(iter(entry.parents), ""))
 
@@ -400,54 +406,54 @@ def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> lis
         for e in runs(repo, head)
     ]
     known = {landing.run for landing in found}
-    others = _others(repo, head, {path: run for run, path in here.items() if run not in known})
-    if not others:
+    unmerged = _unmerged(repo, head, {path: run for run, path in here.items() if run not in known})
+    if not unmerged:
         return found
-    found += others
+    found += unmerged
     wanted = {landing.entry.commit for landing in found}
-    order = repo.git.rev_list("--topo-order", head).split()
+    order = repo.call("rev-list", "--topo-order", head).split()
     place = {commit: n for n, commit in enumerate(order) if commit in wanted}
     return sorted(found, key=lambda landing: place.get(landing.entry.commit, len(order)))
 
 
-def gone(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
+def removed_landings(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
     """Return runs without merges whose manifests were removed. `word` is a run id or its prefix."""
     area = layout.area("runs")
     if not word or not word[:8].isdigit():
         return []
     pattern = f":(glob){area}*/{word}*.json"
-    paths = {p: run_of(p) for _, ps in touching(repo, head, [pattern]) for p in ps}
-    others = _others(repo, head, {path: run for path, run in paths.items() if run})
-    return [replace(landing, in_effect=False) for landing in others]
+    paths = {p: run_of(p) for e in commits_touching(repo, head, [pattern]) for p in e.paths}
+    unmerged = _unmerged(repo, head, {path: run for path, run in paths.items() if run})
+    return [replace(landing, in_effect=False) for landing in unmerged]
 
 
-def removals(repo: Repo, head: str, layout: Layout) -> list[tuple[Entry, tuple[str, ...]]]:
-    """Return (commit, removed paths) for the commits that removed manifests, newest first.
+def manifest_removals(repo: Repo, head: str, layout: Layout) -> list[LogEntry]:
+    """Return the commits that removed manifests, with these files, newest first.
 
     Their parents are taken from the simplified history of manifests.
     """
-    return touching(repo, head, [layout.area("runs")], "--diff-filter=D")
+    return commits_touching(repo, head, [layout.area("runs")], "--diff-filter=D")
 
 
-def _others(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
+def _unmerged(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
     """Return the landings of runs that have no merge, found by their manifests."""
     found: dict[str, Landing] = {}
-    adding = touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
-    for entry, paths in adding:
-        for run in {runs[path] for path in paths if path in runs} - found.keys():
-            landing = _landed(repo, head, entry, run)
+    adding = commits_touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
+    for entry in adding:
+        for run in {runs[path] for path in entry.paths if path in runs} - found.keys():
+            landing = _landing(repo, head, entry, run)
             if landing is not None:
                 found[run] = landing
     return [*found.values()]
 
 
-def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
+def _landing(repo: Repo, head: str, entry: LogEntry, run: str) -> Landing | None:
     """Return the operation that added a run's manifest, or None if that was not a run."""
     if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
         return None
     if entry.subject.endswith(f"{run}{_DISCARDED}"):
         return None
-    entry = next(entries(repo, "-1", entry.commit))  # read again, to get the real parents
+    entry = entry_of(repo, entry.commit)  # read again, to get the real parents
     if not entry.parents:
         return None
     chain, before = [entry], entry.parents[0]
@@ -456,7 +462,7 @@ def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
             break
         chain.append(older)
         before = older.parents[0]
-    merge = _merged(repo, head, entry.commit, before)
+    merge = _merge_of(repo, head, entry.commit, before)
     if merge is not None:
         return Landing(entry=_as_run(merge, run), before=before, run=run, changed=True)
     chain[0] = _as_run(entry, run)
@@ -464,17 +470,17 @@ def _landed(repo: Repo, head: str, entry: Entry, run: str) -> Landing | None:
     return Landing(entry=chain[0], before=before, run=run, chain=steps, changed=True)
 
 
-def _merged(repo: Repo, head: str, tip: str, before: str) -> Entry | None:
+def _merge_of(repo: Repo, head: str, tip: str, before: str) -> LogEntry | None:
     """Return the commit that merged a chain into its base, or None if there is none."""
     merges = entries(repo, "--merges", "--ancestry-path", f"{tip}..{head}")
     return next((e for e in merges if e.parents == (before, tip)), None)
 
 
-def _as_run(entry: Entry, run: str) -> Entry:
+def _as_run(entry: LogEntry, run: str) -> LogEntry:
     """Return a copy of a commit with the run trailers that git dropped."""
     return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
 
 
-def newest(found: Collection[Landing]) -> Landing | None:
+def newest_in_effect(found: Collection[Landing]) -> Landing | None:
     """Return the newest landing in effect, or None. The given landings must be newest first."""
     return next((landing for landing in found if landing.in_effect), None)

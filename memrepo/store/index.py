@@ -1,8 +1,7 @@
 """The search index: an SQLite FTS5 database that caches the memories of one commit.
 
-The file is in the git directory. If it is missing, damaged or of another version, it is rebuilt. If
-it cannot be written, an index is built in memory. `tables` defines the tables and how they follow
-HEAD.
+If the file cannot be written, an index is built in memory. `tables` defines how it follows HEAD,
+`corpus` has the queries of ranking.
 """
 
 from __future__ import annotations
@@ -22,19 +21,27 @@ from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, answers, rank,
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Likeness, Ranked
 from memrepo.policies.rules import Weights
-from memrepo.store.catalogue import NAME
-from memrepo.store.corpus import HELD, IndexCorpus, Limits
-from memrepo.store.lock import remove
-from memrepo.store.passages import LEAST, Everything, Passage
-from memrepo.store.tables import ARCHIVED, Indexed, begin_at, meta, opened
+from memrepo.store.corpus import PATHS, CombinedCorpus, IndexCorpus, Limits, Passage
+from memrepo.store.database import NAME, get_meta, open_database, query, remove
+from memrepo.store.tables import (
+    FOLLOWS,
+    REJECTED,
+    Indexed,
+    clear,
+    follow_memories,
+    follow_passages,
+    passage_changes,
+    state_of,
+)
 from memrepo.text.words import query_terms
 
 if TYPE_CHECKING:
-    from memrepo.store.embedder import Embedder
+    from memrepo.store.vectors import Embedder
 
 PAST = "past.sqlite3"
-
 MAX_PASSAGES = 5
+MIN_SHARE = 0.2
+"""Minimum share of the query, weighted by rarity, that a passage must contain."""
 
 
 class _NotEmbeddedError(Exception):
@@ -46,18 +53,6 @@ def no_model() -> None:
 
 
 T = TypeVar("T")
-# Errors of a file that is not damaged, but cannot be written or is locked for too long.
-_OUT_OF_REACH = frozenset(
-    (
-        sqlite3.SQLITE_BUSY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_LOCKED,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_READONLY,
-    )
-)
 
 
 class Match(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +71,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a question: the found memories and source passages, best first."""
 
     matches: list[Match] = []
@@ -104,7 +99,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True):
         """Convert the filter to an SQL condition on index rows."""
         limits = Limits().among("status", self.statuses).tagged(self.tags)
         if self.paths is not None:
-            limits.held()
+            limits.among_paths()
         if self.bound:
             limits.among("scope", ("", self.bound))
         if self.scopes:
@@ -134,7 +129,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         moment: Moment | None = None,
         *,
         floor: bool = True,
-    ) -> Found:
+    ) -> SearchResult:
         """Return the memories and passages that answer a question, best first. Sort ties by path.
 
         With `floor`, return no results if none contains enough of the query. Exceptions are results
@@ -144,12 +139,12 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
         question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
-            return Found()
+            return SearchResult()
         with_passages = self.wanted.sources is not None and not self.scope
 
-        def ranked(base: sqlite3.Connection, *, waits: bool) -> Found:
-            _hold(base, only.paths)
-            corpus = (Everything if with_passages else IndexCorpus)(base, only.limits)
+        def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
+            _limit_to(base, only.paths)
+            corpus = (CombinedCorpus if with_passages else IndexCorpus)(base, only.limits)
             like = self._like(base, corpus, text, waits) if weights.meaning else None
             cosines: dict[int, float] = {}
 
@@ -157,8 +152,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 cosines.update(like(scored) if like else {})
                 return cosines
 
-            meant = likeness if like else None
-            found = rank(question, corpus, only.limit, weights, moment, meant)
+            likeness_or_none = likeness if like else None
+            found = rank(question, corpus, only.limit, weights, moment, likeness_or_none)
             held = shares(question, corpus, [one.document for one in found])
             held |= {
                 number: Held(max(of.share, ENOUGH), of.part)
@@ -166,15 +161,15 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 if cosines.get(number, 0.0) >= ALIKE
             }
             if floor and like is None and not answers(question, found, held):
-                return Found()
-            known = corpus.passages if isinstance(corpus, Everything) else {}
+                return SearchResult()
+            known = corpus.passages if isinstance(corpus, CombinedCorpus) else {}
             return _found(base, found, held, known)
 
         try:
-            return self._asked(partial(ranked, waits=True))
+            return self._ask(partial(ranked, waits=True))
         except _NotEmbeddedError:
             self.embed()  # without blocking other users of the index
-            return self._asked(partial(ranked, waits=False))
+            return self._ask(partial(ranked, waits=False))
 
     def forget(self) -> None:
         """Delete the index file, so that the next question rebuilds the index."""
@@ -183,16 +178,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
     def follow(self) -> None:
         """Update the index to the wanted content, so that the next search need not wait."""
-        self._asked(lambda _: None)
+        self._ask(lambda _: None)
 
     def embed(self) -> None:
         """Compute any missing vectors of the indexed documents, if a model is available."""
         if self.model is no_model or (embedder := self.model()) is None:
             return
-        from memrepo.store.vectors import Meanings
+        from memrepo.store.vectors import Vectors
 
-        known = Meanings.of(self.folder, self.wanted, embedder)
-        documents = self._asked(lambda base: IndexCorpus(base, Limits()).all())
+        known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
+        documents = self._ask(lambda base: IndexCorpus(base, Limits()).all())
         with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
             known.embed(documents)
 
@@ -211,12 +206,12 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             embedder = self.model()
             if embedder is None:
                 return {}
-            from memrepo.store.vectors import Meanings
+            from memrepo.store.vectors import Vectors
 
-            known = Meanings.of(self.folder, self.wanted, embedder)
+            known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
             if waits and known.lacks(IndexCorpus(base, Limits()).all()):
                 raise _NotEmbeddedError
-            return known.like(corpus.all(), text)(scored)
+            return known.similarity(corpus.all(), text)(scored)
 
         return likeness
 
@@ -230,7 +225,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             rows = [base.execute(asked, (id_, *limits.values)).fetchone() for id_ in sorted(ids)]
             return {row[0]: _named(row) for row in rows if row}
 
-        return self._asked(found) if ids else {}
+        return self._ask(found) if ids else {}
 
     def _bound(self, only: Filter) -> Filter:
         return msgspec.structs.replace(only, bound=self.scope) if self.scope else only
@@ -242,11 +237,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return []
 
         def proposed(base: sqlite3.Connection) -> list[str]:
-            _hold(base, only.paths)
+            _limit_to(base, only.paths)
             likeliest = IndexCorpus(base, only.limits).propose(found, only.limit)
             return list(dict.fromkeys(document.id for document in likeliest))
 
-        return self._asked(proposed)
+        return self._ask(proposed)
 
     def holding(self, asked: Sequence[str], only: Filter) -> list[Match]:
         """Return every memory that contains all of the given words, sorted by path, not scored."""
@@ -255,39 +250,31 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return []
 
         def held(base: sqlite3.Connection) -> set[tuple[str, str, str, str]]:
-            _hold(base, only.paths)
+            _limit_to(base, only.paths)
             return IndexCorpus(base, only.limits).holding(found)
 
-        return [_named(row) for row in sorted(self._asked(held), key=lambda row: row[1])]
+        return [_named(row) for row in sorted(self._ask(held), key=lambda row: row[1])]
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
         """Count, for each filter, the memories that contain any of the given words."""
         found = query_terms(" ".join(asked))
         if not found:
             return [0] * len(filters)
-        return self._asked(lambda base: [_count(base, found, self._bound(one)) for one in filters])
+        return self._ask(
+            lambda base: [
+                IndexCorpus(base, self._bound(one).limits).count(found) for one in filters
+            ]
+        )
 
-    def _asked(self, ask: Callable[[sqlite3.Connection], T]) -> T:
+    def _ask(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """Run a query on an up-to-date index and return its result.
 
         Rebuild a damaged index, or use one in memory if the file is not writable.
         """
         path = self.folder / self.name
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if self.name == PAST and not path.exists():
-                self._copy_present(path)
-            try:
-                return self._answer(path, ask)
-            except sqlite3.DatabaseError as error:
-                if error.sqlite_errorcode & 0xFF in _OUT_OF_REACH:
-                    raise
-            except (UnicodeDecodeError, TypeError):
-                pass  # an error message quotes a damaged table, or a value is missing
-            remove(path)  # not a database, or damaged
-            return self._answer(path, ask)
-        except (OSError, sqlite3.OperationalError):
-            return self._answer(":memory:", ask)
+        if self.name == PAST and not path.exists():
+            self._copy_present(path)
+        return query(path, lambda where: self._answer(where, ask))
 
     def _copy_present(self, path: Path) -> None:
         """Create the index for past commits as a copy of the current index, to reuse its rows."""
@@ -301,25 +288,41 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 base.backup(copy)
 
     def _answer(self, where: Path | str, ask: Callable[[sqlite3.Connection], T]) -> T:
-        with closing(opened(where)) as base:
+        with closing(open_database(where)) as base:
             begin_at(base, self.wanted)
             found = ask(base)
             base.execute("COMMIT")
         return found
 
 
-def _count(base: sqlite3.Connection, found: Sequence[str], only: Filter) -> int:
-    """Count the memories that contain any of the terms. Skip the query if the archive is empty."""
-    if only.statuses == (ARCHIVED,) and not int(meta(base, ARCHIVED)):
-        return 0
-    return IndexCorpus(base, only.limits).count(found)
+def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
+    """Begin a transaction, and update the index to the wanted content in it."""
+    edits = json.dumps(wanted.edited, sort_keys=True)
+    needed = {"commit": wanted.tree.commit, "edits": edits, "rules": wanted.rules}
+    if wanted.sources is not None:
+        needed[FOLLOWS] = state_of(wanted)
+    base.execute("BEGIN")
+    if all(get_meta(base, key) == value for key, value in needed.items()):
+        return
+    base.execute("ROLLBACK")
+    base.execute("BEGIN IMMEDIATE")
+    starts_over = get_meta(base, "rules") != wanted.rules
+    passages = None
+    if wanted.sources is not None:  # may read memories cached in this file: before any write
+        known = ("", "") if starts_over else (get_meta(base, FOLLOWS), get_meta(base, REJECTED))
+        passages = passage_changes(wanted, wanted.sources, *known)
+    if starts_over:
+        clear(base)
+    follow_memories(base, wanted)
+    if passages is not None:
+        follow_passages(base, wanted, passages)
 
 
-def _hold(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
+def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
     """Write the paths that a search is limited to into a temporary table."""
     if paths is not None:
-        base.execute(f"CREATE TEMP TABLE {HELD} (path TEXT PRIMARY KEY)")
-        base.executemany(f"INSERT INTO {HELD} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
+        base.execute(f"CREATE TEMP TABLE {PATHS} (path TEXT PRIMARY KEY)")
+        base.executemany(f"INSERT INTO {PATHS} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
 def _named(row: tuple[str, str, str, str]) -> Match:
@@ -332,7 +335,7 @@ def _found(
     found: Sequence[Ranked],
     held: Mapping[int, Held],
     known: Mapping[int, Passage],
-) -> Found:
+) -> SearchResult:
     asked = """SELECT number, blob, status FROM memory
         WHERE number IN (SELECT value FROM json_each(?))"""
     numbers = json.dumps([one.document.number for one in found])
@@ -343,9 +346,9 @@ def _found(
         number = one.document.number
         if number > 0:
             matches.append(_match(one, rows[number], held[number]))
-        elif held[number].share > LEAST and len(passages) < MAX_PASSAGES:
+        elif held[number].share > MIN_SHARE and len(passages) < MAX_PASSAGES:
             passages.append((len(matches), held[number].share, known[number]))
-    return Found(matches=matches, passages=passages)
+    return SearchResult(matches=matches, passages=passages)
 
 
 def _match(one: Ranked, row: tuple[str, str], held: Held) -> Match:

@@ -9,8 +9,7 @@ Events wait in a buffer in the git directory, appended under a lock. A flush fir
 its number. If a crash interrupts the flush, repeating it writes the same name.
 
 An SQLite cache contains the accounts by memory at one commit, and the names of the counted
-segments. New segments are added to it. A compaction of counted segments changes nothing. After any
-other change (a rewritten ref, a damaged file) the cache is rebuilt.
+segments.
 """
 
 from __future__ import annotations
@@ -36,7 +35,8 @@ from memrepo.core.access import (
     read_event,
     united,
 )
-from memrepo.store.lock import lock, remove
+from memrepo.store.database import connect, get_meta, query, set_meta
+from memrepo.store.lock import lock
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
@@ -90,15 +90,19 @@ def write_compaction(segment: Segment) -> bytes:
 
 def unite(segments: Mapping[str, Segment]) -> Accesses:
     """Combine the segments of several ledgers, skipping those covered by a compaction."""
-    covered = frozenset().union(*(s.covers for s in segments.values()))
-    return united(segments[name].accesses for name in sorted(segments.keys() - covered))
+    counted = segments.keys() - _covered_by(segments.values())
+    return united(segments[name].accesses for name in sorted(counted))
+
+
+def _covered_by(segments: Iterable[Segment]) -> frozenset[str]:
+    return frozenset().union(*(segment.covers for segment in segments))
 
 
 class _New(msgspec.Struct, frozen=True, kw_only=True):
     """The files that a flush adds to the ledger's tree, and those it removes."""
 
     files: Mapping[str, bytes]
-    gone: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
     blobs: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
@@ -120,7 +124,7 @@ class Ledger:
         """Return the id of the ledger's newest commit, or "" if the ledger is empty."""
         return self.repo.refs.id(REF)
 
-    def reaches(self, commit: str) -> bool:
+    def contains(self, commit: str) -> bool:
         """Return whether the ledger still contains everything in one of its earlier commits."""
         tip = self.tip()
         if commit == tip or not (tip and self.repo.objects.commit(commit)):
@@ -152,7 +156,7 @@ class Ledger:
             return
         with lock(self.folder, "access", wait_s=WAIT_S):
             with (self.folder / BUFFER).open("ab+") as buffer:
-                if _is_torn(buffer):
+                if _is_incomplete(buffer):
                     data = b"\n" + data
                 os.write(buffer.fileno(), data)
                 buffer.seek(0)
@@ -215,7 +219,7 @@ class Ledger:
     def _covered(self, blobs: Mapping[str, str]) -> frozenset[str]:
         """Return the names of all segments covered by this clone's compactions."""
         heads = (read_blob(self.repo, blobs[n]).split(b"\n", 1)[0] for n in self._own(blobs))
-        return frozenset().union(*(read_segment(h).covers for h in heads if h.startswith(b"{")))
+        return _covered_by(read_segment(head) for head in heads if head.startswith(b"{"))
 
     def _compacted(self, blobs: Mapping[str, str], files: Mapping[str, bytes]) -> _New:
         """Return the files to add, compacted with this clone's segments if there are too many."""
@@ -223,10 +227,10 @@ class Ledger:
             return _New(files=files)
         own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
         mine = {**own, **{name: read_segment(data) for name, data in files.items()}}
-        covers = frozenset(mine).union(*(s.covers for s in mine.values()))
+        covers = frozenset(mine) | _covered_by(mine.values())
         data = write_compaction(Segment(accesses=unite(mine), covers=covers))
         name = _name(self.clone, max(map(_number, mine)) + 1, data)
-        return _New(files={name: data}, gone=tuple(sorted(own)))
+        return _New(files={name: data}, removed=tuple(sorted(own)))
 
     def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:
         """Write a commit to the ledger's ref. The caller must hold the ledger's lock."""
@@ -244,7 +248,7 @@ class Ledger:
             for word, parent in (("from", tip), ("merge", merged)):
                 if parent:
                     out.write(f"{word} {parent}\n".encode())
-            for name in new.gone:
+            for name in new.removed:
                 out.write(b"D " + quoted(name) + b"\n")
             for name, blob in sorted(new.blobs.items()):
                 out.write(f"M 100644 {blob} ".encode() + quoted(name) + b"\n")
@@ -278,36 +282,36 @@ class Ledger:
         """Return the current accounts of all memories, from the cached ref and the buffer."""
         # Read the buffer first. Events that a flush moves meanwhile are then found on the ref.
         pending = self.pending()
-        known, names = folded(self, self.tip())
-        return _over(known, unite({n: s for n, s in pending.items() if n not in names}))
+        known, names = _cached_accounts(self, self.tip())
+        return _added(known, unite({n: s for n, s in pending.items() if n not in names}))
 
 
-def _over(known: Accesses, more: Accesses) -> Accesses:
+def _added(known: Accesses, more: Accesses) -> Accesses:
     if not (more.by_memory or more.sessions):
         return known
-    few = {m: known.of(m) + account for m, account in more.by_memory.items()}
+    updated = {m: known.of(m) + account for m, account in more.by_memory.items()}
     sessions = united([Accesses(sessions=a.sessions) for a in (known, more)]).sessions
-    return Accesses(by_memory=Overlay(known.by_memory, few), sessions=sessions)
+    return Accesses(by_memory=Overlay(known.by_memory, updated), sessions=sessions)
 
 
 class Overlay(Mapping[str, Access]):
     """Mapping of a few updated accounts on top of a base mapping, which may decode lazily."""
 
-    def __init__(self, base: Mapping[str, Access], few: Mapping[str, Access]) -> None:
-        self._base, self._few = base, few
+    def __init__(self, base: Mapping[str, Access], updated: Mapping[str, Access]) -> None:
+        self._base, self._updated = base, updated
 
     def __getitem__(self, key: str) -> Access:
-        return self._few[key] if key in self._few else self._base[key]
+        return self._updated[key] if key in self._updated else self._base[key]
 
     def __iter__(self) -> Iterator[str]:
         yield from self._base
-        yield from (key for key in self._few if key not in self._base)
+        yield from (key for key in self._updated if key not in self._base)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
 
-def _is_torn(buffer: BinaryIO) -> bool:
+def _is_incomplete(buffer: BinaryIO) -> bool:
     """Return whether a buffer's last line is incomplete, for example after the disk was full."""
     size = buffer.seek(0, os.SEEK_END)
     if not size:
@@ -333,16 +337,14 @@ def ledger_of(store: Repository) -> Ledger:
     return Ledger(store.repo, store.folder)
 
 
-VERSION = "1"
 NAME = "access.sqlite3"
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE segment (name TEXT PRIMARY KEY);
-CREATE TABLE account (memory TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS account (memory TEXT PRIMARY KEY, value TEXT NOT NULL)",
+)
 
 
-class Accounts(Mapping[str, Access]):
+class LazyAccounts(Mapping[str, Access]):
     """A mapping from memories to accounts. Each account is decoded on first access."""
 
     def __init__(self, rows: dict[str, str]) -> None:
@@ -364,88 +366,38 @@ class Accounts(Mapping[str, Access]):
         return len(self._rows)
 
 
-def folded(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
+def _cached_accounts(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
     """Return (accounts at a commit of the ledger, names of the segments counted in them)."""
     if not commit:
         return Accesses(), frozenset()
-    path = ledger.folder / NAME
-    try:
-        try:
-            return _answer(path, ledger, commit)
-        except sqlite3.OperationalError:
-            raise  # not damaged, but not writable or locked too long
-        except (sqlite3.DatabaseError, ValueError):
-            remove(path)
-            return _answer(path, ledger, commit)
-    except (OSError, sqlite3.OperationalError):
-        return _answer(":memory:", ledger, commit)
+    return query(ledger.folder / NAME, lambda where: _accounts_in(where, ledger, commit))
 
 
-def _answer(where: Path | str, ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
-    with closing(sqlite3.connect(where, timeout=10.0, isolation_level=None)) as base:
-        base.execute("PRAGMA synchronous = OFF")
-        if _meta(base, "commit") != commit:
+def _accounts_in(where: Path | str, ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:
+    with closing(connect(where, WAIT_S)) as base:
+        for statement in _TABLES:
+            base.execute(statement)
+        if get_meta(base, "counted") != commit:
             base.execute("BEGIN IMMEDIATE")
-            _catch_up(base, ledger, commit)
+            _count(base, ledger, commit)
             base.execute("COMMIT")
         base.execute("BEGIN")
         rows = dict(base.execute("SELECT memory, value FROM account"))
-        names = frozenset(row[0] for row in base.execute("SELECT name FROM segment"))
-        sessions = tuple((int(a), str(i)) for a, i in json.loads(_meta(base, "sessions")))
+        names = frozenset(json.loads(get_meta(base, "names")))
+        sessions = tuple((int(a), str(i)) for a, i in json.loads(get_meta(base, "sessions")))
         base.execute("COMMIT")
-    return Accesses(by_memory=Accounts(rows), sessions=sessions), names
+    return Accesses(by_memory=LazyAccounts(rows), sessions=sessions), names
 
 
-def _meta(base: sqlite3.Connection, key: str) -> str:
-    if not base.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-        return ""
-    rows = dict(base.execute("SELECT key, value FROM meta"))
-    return str(rows.get(key, "")) if rows.get("version") == VERSION else ""
-
-
-def _catch_up(base: sqlite3.Connection, ledger: Ledger, commit: str) -> None:
-    blobs = ledger.blobs(commit)
-    counted: set[str] = set()
-    if _meta(base, "sessions"):
-        counted = {row[0] for row in base.execute("SELECT name FROM segment")}
-    new = {name: ledger.segment(blobs[name]) for name in sorted(blobs.keys() - counted)}
-    covers = frozenset().union(*(s.covers for s in new.values()))
-    fresh = [s.covers for s in new.values() if s.covers & counted and not s.covers <= counted]
-    # A counted segment may be removed only by a compaction that was counted too.
-    lost = counted - blobs.keys() - covers - _covered(base)
-    if not counted or fresh or lost:
-        _start_over(base)
-        counted, new = set(), {name: ledger.segment(blob) for name, blob in blobs.items()}
-        covers = frozenset().union(*(s.covers for s in new.values()))
-    _add(base, {n: s for n, s in new.items() if n not in covers and not s.covers & counted})
+def _count(base: sqlite3.Connection, ledger: Ledger, commit: str) -> None:
+    """Replace the cached accounts with those of another commit."""
+    segments = {name: ledger.segment(blob) for name, blob in ledger.blobs(commit).items()}
+    total = unite(segments)
+    names = sorted(segments.keys() | _covered_by(segments.values()))
+    base.execute("DELETE FROM account")
     base.executemany(
-        "REPLACE INTO segment VALUES (?)", [(name,) for name in (*new, *sorted(covers))]
+        "INSERT INTO account VALUES (?, ?)",
+        [(memory, json.dumps(account.as_json())) for memory, account in total.by_memory.items()],
     )
-    known = sorted(covers | _covered(base))
-    base.execute("REPLACE INTO meta VALUES ('covered', ?)", (json.dumps(known),))
-    base.execute("REPLACE INTO meta VALUES ('commit', ?)", (commit,))
-
-
-def _covered(base: sqlite3.Connection) -> frozenset[str]:
-    return frozenset(json.loads(_meta(base, "covered") or "[]"))
-
-
-def _start_over(base: sqlite3.Connection) -> None:
-    for name in ("meta", "segment", "account"):
-        base.execute(f"DROP TABLE IF EXISTS {name}")
-    for statement in filter(str.strip, _TABLES.split(";\n")):
-        base.execute(statement)
-    base.execute("INSERT INTO meta VALUES ('version', ?), ('sessions', '[]')", (VERSION,))
-
-
-def _add(base: sqlite3.Connection, segments: Mapping[str, Segment]) -> None:
-    sessions = tuple((int(a), str(i)) for a, i in json.loads(_meta(base, "sessions")))
-    parts = (segment.accesses for segment in segments.values())
-    total = united([Accesses(sessions=sessions), *parts])
-    for memory, account in total.by_memory.items():
-        row = base.execute("SELECT value FROM account WHERE memory = ?", (memory,)).fetchone()
-        whole = account + read_access(json.loads(row[0])) if row else account
-        spelled = json.dumps(whole.as_json(), separators=(",", ":"))
-        base.execute("REPLACE INTO account VALUES (?, ?)", (memory, spelled))
-    spelled = json.dumps([list(pair) for pair in total.sessions])
-    base.execute("REPLACE INTO meta VALUES ('sessions', ?)", (spelled,))
+    sessions = json.dumps([list(pair) for pair in total.sessions])
+    set_meta(base, {"counted": commit, "names": json.dumps(names), "sessions": sessions})

@@ -9,8 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import get_ident
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from memrepo.core.errors import Exit, MemrepoError
 
@@ -213,64 +212,28 @@ class Locked(MemrepoError):
 def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
     """Run the block while holding lock `name`. Raises Locked if the wait exceeds `wait_s` seconds.
 
-    Waiting processes get the lock in order of arrival. Yield the lock's descriptor: a child process
-    that inherits the descriptor shares the lock until both have ended.
+    Yield the lock's descriptor: a child process that inherits the descriptor shares the lock until
+    both have ended.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    queue = folder / f"{name}.queue"
     with (folder / f"{name}.lock").open("a") as handle:
-        if (wait_s and _is_waited(queue, "")) or not _taken(handle):
-            if not wait_s:
-                raise Locked(name, wait_s)
-            with _ticket(queue) as mine:
-                deadline = time.monotonic() + wait_s
-                while _is_waited(queue, mine) or not _taken(handle):
-                    if time.monotonic() >= deadline:
-                        raise Locked(name, wait_s)
-                    time.sleep(_PAUSE_S)
+        if not lock_file(handle.fileno(), wait_s):
+            raise Locked(name, wait_s)
         yield handle.fileno()
 
 
-def _taken(handle: IO[str]) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-@contextmanager
-def _ticket(queue: Path) -> Iterator[str]:
-    """Run the block with a place in a lock's queue, and yield the name of this place.
-
-    A place is a file named by the time of arrival, which stays locked while its owner waits.
-    """
-    queue.mkdir(exist_ok=True)
-    mine = f"{time.monotonic_ns():020d}-{os.getpid()}-{get_ident()}"
-    draft = queue / f".{mine}"
-    with draft.open("w") as handle:
-        _taken(handle)  # before it becomes visible: an unlocked file counts as abandoned
-        draft.rename(queue / mine)
+def lock_file(descriptor: int, wait_s: float) -> bool:
+    """Lock an open file exclusively. Return False if the lock is not free in time."""
+    deadline = time.monotonic() + wait_s
+    while True:
         try:
-            yield mine
-        finally:
-            (queue / mine).unlink(missing_ok=True)
-
-
-def _is_waited(queue: Path, mine: str) -> bool:
-    """Return whether a process is ahead in the queue. Delete queue files of dead processes."""
-    try:
-        there = sorted(path.name for path in queue.iterdir() if path.name[0] != ".")
-    except FileNotFoundError:
-        return False
-    for name in there:
-        if mine and name >= mine:
-            break
-        with suppress(FileNotFoundError), (queue / name).open() as handle:
-            if not _taken(handle):
-                return True
-            (queue / name).unlink(missing_ok=True)
-    return False
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_PAUSE_S)
+        else:
+            return True
 
 
 @contextmanager
@@ -281,12 +244,6 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def remove(path: Path) -> None:
-    """Delete an SQLite database with its -wal, -shm and -journal files."""
-    for tail in ("", "-wal", "-shm", "-journal"):
-        path.with_name(path.name + tail).unlink(missing_ok=True)
 
 
 def keep_newest(folder: Path, pattern: str, count: int) -> None:

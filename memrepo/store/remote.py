@@ -529,8 +529,10 @@ def side_facts(
     owner = {m.path: id_ for state in both for id_, m in state.memories.items()}
     dates: dict[str, datetime] = {}
     people: set[str] = set()
-    for commit in history.written(store.repo, [tip, *(f"^{base}" for base in shared.bases)]):
-        person = commit.actor.startswith("human:") if commit.op else commit.email in humans
+    span = ("--topo-order", "--no-merges", tip, *(f"^{base}" for base in shared.bases))
+    for commit in history.commits_with_files(store.repo, *span):
+        by_human = commit.trailer("Actor").startswith("human:")
+        person = by_human if commit.trailer("Op") else commit.email in humans
         for path in commit.paths:
             name = owner.get(path, path)
             there = name in side.memories or name in side.files

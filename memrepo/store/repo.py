@@ -249,7 +249,7 @@ class Repository:
             changed = self.work.changed(left.base, left.tip)
             mend_halves(self.work, left, changed)
             try:
-                way = self.work.clear_way(left.base, changed)
+                way = self.work.clear_way(changed)
                 self._forward(replace(left, adopted=way.adopted), changed)
             except MemrepoError:
                 pass  # the user has changed the same paths since: revert the write below
@@ -303,7 +303,7 @@ class Repository:
         with self.writing():
             self._refuse_unready(chain)
             tip = self.loose(chain, name)
-            self.work.clear_way(chain.base, self.work.changed(chain.base, tip))
+            self.work.clear_way(self.work.changed(chain.base, tip))
         return tip
 
     def loose(self, chain: Chain, name: str) -> str:
@@ -351,7 +351,7 @@ class Repository:
         try:
             tip = build()
             changed = self.work.changed(base, tip)
-            way = self.work.clear_way(base, changed)
+            way = self.work.clear_way(changed)
             note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
                 save_journal(self.journals, note)
@@ -632,7 +632,7 @@ def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> 
         for path in tree.dirty(mine)
         if path in mine
         and not any(tree.is_at(path, blob) for blob in (mine[path].new, mine[path].old))
-        and tree.cut_short(path, mine[path].new)
+        and tree.is_truncated(path, mine[path].new)
     ]
     staged = tree.staged()
     tree.restore(path for path in halves if path in staged)
@@ -663,7 +663,7 @@ def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
     for path, sides in mine.items():
         if path in theirs or path in left.adopted or tree.is_at(path, sides.old):
             continue
-        if not (tree.is_at(path, sides.new) or (sides.new and tree.cut_short(path, sides.new))):
+        if not (tree.is_at(path, sides.new) or (sides.new and tree.is_truncated(path, sides.new))):
             theirs.append(path)
         elif sides.old:
             again.append(path)

@@ -14,7 +14,7 @@ from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.store.git import FILES, Git, seconds
+from memrepo.store.git import FILES, Git
 
 
 def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
@@ -23,15 +23,7 @@ def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
     The mode is the one in the index. The blob of an absent file is empty.
     """
     options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
-    yield from _differences(git.call("diff", *options, "--ignore-submodules=none"))
-
-
-def _differences(raw: str) -> Iterator[tuple[str, str, str, str]]:
-    """Parse git's raw diff format. Yield (path, new mode, old blob, new blob) tuples.
-
-    The blob of an absent file is empty.
-    """
-    parts = raw.split("\0")
+    parts = git.call("diff", *options, "--ignore-submodules=none").split("\0")
     for head, path in zip(parts[0::2], parts[1::2], strict=False):
         _, mode, old, new, _ = head.split(" ")
         yield path, mode, old.strip("0") and old, new.strip("0") and new
@@ -61,75 +53,12 @@ def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str
         yield path, mode, blob
 
 
-def introduced(git: Git, *revisions: str) -> Iterator[tuple[str, str, str]]:
-    """Yield (commit, path, blob) of each file added or changed by commits, including merges.
-
-    `revisions` are arguments of rev-list. Each (path, blob) pair is yielded once.
-    """
-    seen = set[tuple[str, str]]()
-    commits = git.call("rev-list", *revisions)
-    for commit, path, mode, _, blob in _of_commits(git, commits, "-m", "--diff-filter=AMT"):
-        if mode in FILES and (path, blob) not in seen:
-            seen.add((path, blob))
-            yield commit, path, blob
-
-
-def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (commit, path, old blob, new blob) of files changed in commits, without merges.
-
-    The blob of an absent file is empty.
-    """
-    for commit, path, mode, old, new in _of_commits(git, "\n".join(commits)):
-        if mode in (*FILES, "000000"):
-            yield commit, path, old.strip("0") and old, new.strip("0") and new
-
-
-def _of_commits(git: Git, commits: str, *options: str) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield (commit, path, new mode, old blob, new blob) of each file changed in the commits."""
-    if not commits.strip():
-        return
-    words = "diff-tree --stdin -r --root --raw -z --no-renames --no-abbrev".split()
-    raw = git.call(*words, *options, data=f"{commits.strip()}\n".encode())
-    commit, parts = "", iter(raw.split("\0"))
-    for part in filter(None, parts):
-        if part.startswith(":"):
-            _, mode, old, new, _ = part[1:].split(" ")
-            yield commit, next(parts), mode, old, new
-        else:
-            commit = part.split()[0]
-
-
-def messages(git: Git, *revisions: str) -> Iterator[tuple[str, str]]:
-    """Yield (commit, message) pairs. `revisions` are arguments of rev-list."""
-    raw = git.call("log", "-z", "--format=%H%n%B", *revisions)
-    for entry in filter(None, raw.split("\0")):
-        commit, _, text = entry.partition("\n")
-        yield commit, text
-
-
 def put_in_index(git: Git, old: str, new: str, data: bytes) -> None:
     """Add a file to the index of the commit in progress, and remove the file at the old path."""
     blob = git.call("hash-object", "-w", "--stdin", data=data).strip()
     lines = [f"0 {'0' * 40}\t{old}"] if old != new else []
     lines.append(f"100644 {blob}\t{new}")
     git.call("update-index", "-z", "--index-info", data="\0".join([*lines, ""]).encode())
-
-
-class HandCommit(msgspec.Struct, frozen=True):
-    """A commit not made by memrepo: id, author's e-mail, and time in seconds since the epoch."""
-
-    id: str
-    email: str
-    when: int
-
-
-def hand_commits(git: Git, revisions: str) -> Iterator[HandCommit]:
-    """Yield the non-merge commits in a range that memrepo did not make, oldest first."""
-    form = "%H%x00%ae%x00%at%x00%(trailers:key=Memrepo-Op,valueonly)"
-    raw = git.call("log", "-z", "--no-merges", "--reverse", f"--format={form}", revisions)
-    for commit, email, when, op in zip(*[iter(raw.split("\0")[:-1])] * 4, strict=True):
-        if not op.strip():
-            yield HandCommit(commit, email, seconds(when))
 
 
 _GLOB = regex(r"[*?\[\]\\]")

@@ -1,7 +1,10 @@
-"""The tables of the search index, and how they follow commits and uncommitted edits.
+"""Rows of memories and passages in the search index, and how they follow commits and edits.
 
 The index stores its commit and the uncommitted edits it contains. It is updated with the
 differences between two commits. If these cannot be computed, the whole tree is compared.
+
+Passages are source statements that no memory is based on. They follow only if a search needs them.
+All sources are read again if the rules, or the rejected and corrected statements, have changed.
 """
 
 from __future__ import annotations
@@ -10,10 +13,10 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from functools import lru_cache
+from contextlib import suppress
+from functools import lru_cache, partial
+from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,58 +26,23 @@ from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
 from memrepo.policies.questions import cues_of, role_of
-from memrepo.store.passages import BARS, FOLLOWS, code_hash, follow, follows
-from memrepo.store.passages import changes as changes_of
+from memrepo.store.database import get_meta, set_meta
 from memrepo.store.tree import Snapshot
 from memrepo.text.sentences import ChunkRules, chunks
 from memrepo.text.words import date_words, index_terms, words
 
 if TYPE_CHECKING:
+    from memrepo.core.state import State
+    from memrepo.merge.tombstones import Tombstones
+    from memrepo.read.intake import Reader, SourceText
     from memrepo.read.sources import SourceRules
+    from memrepo.read.thoughts import Unit
 
 Row = tuple[str | int | float | None, ...]
-Bars = Callable[[Memory], bool]
 BATCH = 1000
 """Maximum number of rows computed before they are written."""
-
-
-_ROWS = ("store/tables.py", "text/*.py", "languages/*.toml", "policies/importance.py")
-"""Files that define how rows are computed. The index is rebuilt if one of them changes."""
-WAIT_S = 10.0
-_PART = 1
-"""Position of the chunk number in a row that has no row number yet."""
-ARCHIVED = "archived"
-"""A status, and the meta key for the number of rows with this status."""
 FORGOTTEN = "forgotten"
 """Status of a row whose text a person rejected, whatever the status in its file."""
-_RESTS = "status = 'archived'"
-_OURS = ("vocabulary", "words", "memory", "meta", "wordforms", "evidence", "passage")
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE memory (
-  number INTEGER PRIMARY KEY, path TEXT NOT NULL, part INTEGER NOT NULL, blob TEXT NOT NULL,
-  id TEXT NOT NULL,
-  type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL, scope TEXT NOT NULL,
-  tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL, importance REAL,
-  thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL,
-  length INTEGER NOT NULL, cues TEXT NOT NULL, terms TEXT NOT NULL, UNIQUE (path, part)
-);
-CREATE INDEX memory_place ON memory (thread, place, path, part, status, type, scope, subject);
-CREATE INDEX memory_day ON memory (day);
-CREATE VIRTUAL TABLE words USING fts5 (
-  terms, content = 'memory', content_rowid = 'number',
-  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
-);
-CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'trigram');
-CREATE TABLE vocabulary (term TEXT PRIMARY KEY, doc INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE evidence (hash TEXT, path TEXT, PRIMARY KEY (hash, path)) WITHOUT ROWID;
-CREATE INDEX evidence_path ON evidence (path);
-CREATE VIRTUAL TABLE passage USING fts5 (
-  terms, path UNINDEXED, blob UNINDEXED, first UNINDEXED, last UNINDEXED, hash UNINDEXED,
-  context UNINDEXED, text UNINDEXED, captured UNINDEXED,
-  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
-);
-"""
 
 
 class Indexed(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +84,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
         Files that this process has already decoded are not read again.
         """
         edits = {path: data for path, data in self.edits.items() if data is not None}
-        known = {p: m for p, blob in files if (m := self.tree.at_hand(p, blob)) is not None}
+        known = {p: m for p, blob in files if (m := self.tree.decoded_memory(p, blob)) is not None}
         committed = self.tree.files.each(
             [one for one in files if one[0] not in edits and one[0] not in known]
         )
@@ -130,72 +98,44 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
                 yield blob, memory
 
 
-def opened(where: Path | str) -> sqlite3.Connection:
-    """Open an index file. Recreate its tables if they are missing or of another version."""
-    base = sqlite3.connect(where, timeout=WAIT_S, isolation_level=None)
-    try:
-        base.execute("PRAGMA synchronous = OFF")
-        if not _is_ours(base):
-            base.execute("BEGIN IMMEDIATE")
-            # Another process may have built the index while this one waited for the lock.
-            if not _is_ours(base):
-                _start_over(base)
-            base.execute("COMMIT")
-    except BaseException:
-        base.close()
-        raise
-    return base
-
-
-def is_built(path: Path) -> bool:
-    """Return whether a file contains an index, even if it only has rows stored by runs."""
-    try:
-        place = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
-            return _is_ours(base)
-    except (sqlite3.Error, UnicodeDecodeError):
-        return False
-
-
-def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
-    """Begin a transaction, and update the index to the wanted content in it."""
-    edited = wanted.edited
-    told = json.dumps(edited, sort_keys=True)
-    base.execute("BEGIN")
-    news = (("commit", wanted.tree.commit), ("edits", told), ("rules", wanted.rules))
-    passages = () if wanted.sources is None else ((FOLLOWS, follows(wanted)),)
-    if all(meta(base, key) == value for key, value in (*news, *passages)):
-        return
-    base.execute("ROLLBACK")
-    base.execute("BEGIN IMMEDIATE")
+def follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
+    """Update the rows of memories to the wanted content. `clear` has deleted unusable rows."""
+    edited, tree = wanted.edited, wanted.tree
+    known = get_meta(base, "commit")
+    changed = tree.files.changed_since(known) if known else None
+    stones = _stones(base, tree, changed)
+    rejections = Rejections(wanted, stones)
+    has_new_stones = json.dumps(stones) != (get_meta(base, "stones") or "{}")
     # Read everything stored in the same file before the first row is written. Once SQLite spills
     # its pages to disk, other connections must wait for this one.
-    starts_over = meta(base, "rules") != wanted.rules
-    known = "" if starts_over else meta(base, "commit")
-    changed = wanted.tree.files.changed_since(known) if known else None
-    stones = _stones(base, wanted.tree, changed)
-    told_stones, bars = json.dumps(stones), _bars(wanted, stones)
-    new_stones = told_stones != ((known and meta(base, "stones")) or "{}")
-    recorded = _recorded(base, wanted.tree) if new_stones and known else {}
-    thoughts = None
-    if wanted.sources is not None:
-        had = ("", "") if starts_over else (meta(base, FOLLOWS), meta(base, BARS))
-        thoughts = changes_of(wanted, wanted.sources, *had)
-    if starts_over:
-        changes = _memory_files(wanted.tree, {**wanted.tree.blobs, **edited}, {})
-        _start_over(base)
-    else:
-        changes = _changes(base, wanted.tree, edited, changed)
-    _apply(base, wanted, changes, bars)
-    if new_stones:
-        if known:
-            from memrepo.store.held_back import hold_back
+    cached = _cached(base, tree) if has_new_stones and known else {}
+    files = _changes(base, tree, edited, changed)
+    if known:
+        _delete(base, files)
+    _insert(base, rejections, [(path, blob) for path, blob in files.items() if blob])
+    if has_new_stones and known:
+        _update_status(base, rejections, cached)
+    sizes = base.execute("SELECT count(*), coalesce(sum(length), 0) FROM memory")
+    size, length = sizes.fetchone()
+    set_meta(
+        base,
+        {
+            "stones": json.dumps(stones),
+            "commit": tree.commit,
+            "edits": json.dumps(edited, sort_keys=True),
+            "rules": wanted.rules,
+            "size": str(size),
+            "length": str(length),
+        },
+    )
 
-            hold_back(base, wanted, bars, recorded)
-        base.execute("REPLACE INTO meta VALUES ('stones', ?)", (told_stones,))
-    base.executemany("REPLACE INTO meta VALUES (?, ?)", news)
-    if thoughts is not None:
-        follow(base, wanted, thoughts)
+
+def clear(base: sqlite3.Connection) -> None:
+    """Delete all rows of the search index. Cached memories remain."""
+    base.execute("INSERT INTO words (words) VALUES ('delete-all')")
+    for table in ("memory", "vocabulary", "wordforms", "evidence", "passage"):
+        base.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
+    base.execute("DELETE FROM meta WHERE key != 'version'")
 
 
 def _stones(
@@ -205,46 +145,50 @@ def _stones(
     area = tree.layout.area("tombstones")
     if changed is None:
         return dict(tree.files.below(area))
-    found: dict[str, str] = json.loads(meta(base, "stones") or "{}")
+    found: dict[str, str] = json.loads(get_meta(base, "stones") or "{}")
     found |= {path: blob for path, blob in changed.items() if path.startswith(area)}
     return {path: found[path] for path in sorted(found) if found[path]}
 
 
-def _bars(wanted: Indexed, stones: Mapping[str, str]) -> Bars:
-    """Return a predicate: whether a person rejected the content of a memory."""
-    if not stones:
-        return _nobody
-    from memrepo.store.held_back import bars_of
+class Rejections:
+    """Which memories a person rejected, by the tombstones {path: blob} of the indexed tree.
 
-    return bars_of(wanted, stones)
+    The status in a memory's file is ignored for these. Tombstones are read when first needed.
+    """
 
+    def __init__(self, wanted: Indexed, stones: Mapping[str, str]) -> None:
+        self.wanted, self._stones = wanted, stones
+        self._read: Tombstones | None = None
 
-def _nobody(_: Memory) -> bool:
-    return False
+    def status(self, memory: Memory) -> str:
+        """Return a memory's status for recall: `forgotten` if rejected, else as in its file."""
+        if not self._stones:
+            return memory.status
+        if self._read is None:
+            from memrepo.merge.tombstones import read_tombstones
 
-
-def meta(base: sqlite3.Connection, key: str) -> str:
-    """Return the value stored for a key in the index's meta table, or an empty string."""
-    row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-    return str(row[0]) if row else ""
-
-
-def _tables(base: sqlite3.Connection) -> set[str]:
-    return {row[0] for row in base.execute("SELECT name FROM sqlite_master")}
-
-
-def _is_ours(base: sqlite3.Connection) -> bool:
-    return set(_OURS) <= _tables(base) and meta(base, "version") == code_hash(*_ROWS)
+            tree = self.wanted.tree
+            found = zip(self._stones, tree.files.each([*self._stones.items()]), strict=True)
+            self._read = read_tombstones(dict(found), tree.layout)
+        return FORGOTTEN if self._read.bar(memory) is not None else memory.status
 
 
-def _start_over(base: sqlite3.Connection) -> None:
-    tables = _tables(base)
-    for name in _OURS:
-        if name in tables:
-            base.execute(f"DROP TABLE {name}")
-    for statement in filter(str.strip, _TABLES.split(";\n")):
-        base.execute(statement)
-    base.execute("INSERT INTO meta VALUES ('version', ?)", (code_hash(*_ROWS),))
+def _update_status(
+    base: sqlite3.Connection, rejections: Rejections, cached: Mapping[str, Memory]
+) -> None:
+    """Set the status of every row again. The files of memories in `cached` (by blob) are not read.
+
+    This is needed if tombstones were added or removed.
+    """
+    rows = dict(base.execute("SELECT path, blob FROM memory WHERE part = 0").fetchall())
+    memories = [m for path, b in rows.items() if (m := cached.get(b)) and m.path == path]
+    paths = {memory.path for memory in memories}
+    others = [item for item in rows.items() if item[0] not in paths]
+    memories += [memory for _, memory in rejections.wanted.memories(others)]
+    base.executemany(
+        "UPDATE memory SET status = ?1 WHERE path = ?2 AND status != ?1",
+        [(rejections.status(memory), memory.path) for memory in memories],
+    )
 
 
 def _changes(
@@ -261,7 +205,7 @@ def _changes(
         had = dict(base.execute("SELECT path, blob FROM memory"))
         found = {**dict.fromkeys(had, ""), **tree.blobs, **edited}
     else:
-        undone = json.loads(meta(base, "edits") or "{}").keys() - edited.keys()
+        undone = json.loads(get_meta(base, "edits") or "{}").keys() - edited.keys()
         found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
         had = {path: _blob(base, path) for path in found}
     return _memory_files(tree, found, had)
@@ -275,10 +219,10 @@ def _memory_files(
     return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
 
 
-def _recorded(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
-    """Return {blob: memory} of the indexed files that the catalogue has stored."""
+def _cached(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
+    """Return {blob: memory} of the indexed files that the memory cache has."""
     rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
-    return tree.trees.catalogue.read(dict(rows)) if tree.trees else {}
+    return tree.trees.cache.read(dict(rows)) if tree.trees else {}
 
 
 def _blob(base: sqlite3.Connection, path: str) -> str:
@@ -286,38 +230,17 @@ def _blob(base: sqlite3.Connection, path: str) -> str:
     return str(row[0]) if row else ""
 
 
-def _apply(
-    base: sqlite3.Connection, wanted: Indexed, changes: Mapping[str, str], bars: Bars
-) -> None:
-    sizes = {name: int(meta(base, name) or 0) for name in ("size", "length", ARCHIVED)}
-    if sizes["size"]:
-        _take_out(base, changes, sizes)
-    _put_in(base, wanted, [(path, blob) for path, blob in changes.items() if blob], sizes, bars)
-    told = [(name, str(value)) for name, value in sizes.items()]
-    base.executemany("REPLACE INTO meta VALUES (?, ?)", told)
-
-
-def _take_out(base: sqlite3.Connection, paths: Iterable[str], sizes: dict[str, int]) -> None:
-    """Delete the rows of the given paths, and subtract them from the totals."""
-    gone: list[str] = []
+def _delete(base: sqlite3.Connection, paths: Iterable[str]) -> None:
+    """Delete the rows of the given paths."""
+    terms: list[str] = []
     for path in paths:
-        asked = f"SELECT number, length, {_RESTS}, terms FROM memory WHERE path = ?"  # noqa: S608 - a constant
-        rows = base.execute(asked, (path,)).fetchall()
-        for number, length, rests, terms in rows:
-            gone.append(terms)
-            base.execute(
-                "INSERT INTO words (words, rowid, terms)"
-                " SELECT 'delete', number, terms FROM memory WHERE number = ?",
-                (number,),
-            )
-            sizes["size"] -= 1
-            sizes["length"] -= length
-            sizes[ARCHIVED] -= rests
-        if rows:
-            base.execute("DELETE FROM memory WHERE path = ?", (path,))
-            base.execute("DELETE FROM evidence WHERE path = ?", (path,))
-    _count_terms(base, gone, -1)
-    if gone:
+        rows = base.execute("SELECT number, terms FROM memory WHERE path = ?", (path,)).fetchall()
+        terms += [row[1] for row in rows]
+        base.executemany("INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)", rows)
+        base.execute("DELETE FROM memory WHERE path = ?", (path,))
+        base.execute("DELETE FROM evidence WHERE path = ?", (path,))
+    if terms:
+        _count_terms(base, terms, -1)
         base.execute("DELETE FROM vocabulary WHERE doc <= 0")
 
 
@@ -331,45 +254,29 @@ def _count_terms(base: sqlite3.Connection, texts: Iterable[str], sign: int) -> N
     )
 
 
-def _put_in(
-    base: sqlite3.Connection,
-    wanted: Indexed,
-    files: Sequence[tuple[str, str]],
-    sizes: dict[str, int],
-    bars: Bars,
+def _insert(
+    base: sqlite3.Connection, rejections: Rejections, files: Sequence[tuple[str, str]]
 ) -> None:
     """Insert the rows of the given files, in batches that fit in memory."""
-    found = _told(_rows_of(wanted, bars, files), wanted.tick)
+    found = _rows_of(rejections, files)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
         marks = ", ?" * (len(rows[0]) - 1)
         base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", [r[:-1] for r in rows])  # noqa: S608
-        rests_on = [(hash_, row[0]) for row in rows for hash_ in str(row[-1]).split()]
-        base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", rests_on)
+        evidence = [(hash_, row[0]) for row in rows for hash_ in str(row[-1]).split()]
+        base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", evidence)
         base.execute(
             "INSERT INTO words (rowid, terms) SELECT number, terms FROM memory WHERE number > ?",
             last,
         )
         _count_terms(base, (str(row[-2]) for row in rows), 1)
-        asked = f"SELECT sum(length), sum({_RESTS}) FROM memory WHERE number > ?"  # noqa: S608 - a constant
-        length, rests = base.execute(asked, last).fetchone()
-        sizes["size"] += len(rows)
-        sizes["length"] += length
-        sizes[ARCHIVED] += rests
 
 
-def _told(rows: Iterable[Row], tick: Callable[[str], None]) -> Iterator[Row]:
-    """Yield the rows unchanged, and report each new memory to `tick`."""
-    for row in rows:
-        if not row[_PART]:
-            tick("memories indexed")
-        yield row
-
-
-def _rows_of(wanted: Indexed, bars: Bars, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
+def _rows_of(rejections: Rejections, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
+    wanted = rejections.wanted
     for blob, memory in wanted.memories(files):
-        status = FORGOTTEN if bars(memory) else memory.status
-        yield from _rows(memory, blob, wanted, status)
+        wanted.tick("memories indexed")
+        yield from _rows(memory, blob, wanted, rejections.status(memory))
 
 
 def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:
@@ -397,7 +304,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
             memory.text("scope"),
             "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
             " ".join(memory.texts("superseded_by")),
-            seen(memory),
+            last_confirmed(memory),
             importance,
             thread,
             place,
@@ -410,17 +317,17 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
         )
 
 
-def seen(memory: Memory) -> int:
+def last_confirmed(memory: Memory) -> int:
     """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown.
 
     This is the time of the newest evidence or confirmation. Without either, it is the time of
     creation.
     """
-    told = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
+    times = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
     for source in memory.sources:
         with suppress(ValueError):  # undated, or not a valid date
-            told.append(parse_time(source.captured))
-    newest = max(told, default=memory.time("created"))
+            times.append(parse_time(source.captured))
+    newest = max(times, default=memory.time("created"))
     return max(1, seconds(newest)) if newest else 0
 
 
@@ -443,3 +350,173 @@ def _folded(subject: str) -> str:
 def texts(memory: Memory, chunking: ChunkRules) -> list[str]:
     """Return the text of each row of a memory: its chunks, or its whole body if it is not split."""
     return [chunk.text for chunk in chunks(memory.body, chunking)] or [memory.body]
+
+
+# -- passages --------------------------------------------------------------------------------
+
+FOLLOWS, REJECTED = "passages", "rejected"
+"""Meta keys: the state that passages reflect, and a hash of the statements they must not show."""
+FILES_AT_ONCE = 200
+MAX_COMPARED = 200
+"""Maximum number of changed memories compared. If more changed, all memories are read."""
+
+
+class PassageChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """The updates that bring an index's passages up to date.
+
+    `files` contains {path: blob} of the sources to read, with an empty blob for a deleted source.
+    `whole` means that `files` contains all sources. `state` contains the rejected and corrected
+    statements, or is None if there are none.
+    """
+
+    rules: SourceRules
+    follows: str
+    rejected: str
+    files: Mapping[str, str]
+    whole: bool
+    state: State | None = None
+
+
+def state_of(wanted: Indexed) -> str:
+    """Return an identifier of what passages depend on: the commit and the source rules."""
+    return f"{wanted.tree.commit} {_digest(repr(wanted.sources))}"
+
+
+def _digest(*parts: str | bytes) -> str:
+    found = sha256()
+    for part in parts:
+        found.update(part.encode() if isinstance(part, str) else part)
+    return found.hexdigest()[:16]
+
+
+def passage_changes(
+    wanted: Indexed, rules: SourceRules, was: str, rejected: str
+) -> PassageChanges | None:
+    """Return the updates for passages computed at state `was`, or None if they are current.
+
+    `rejected` is the hash of the statements excluded so far. Both are empty without passages.
+    """
+    now, tree = state_of(wanted), wanted.tree
+    if was == now:
+        return None
+    old, _, how = was.partition(" ")
+    differ = tree.files.differences(old) if old and how == now.partition(" ")[2] else None
+    state = None
+    if differ is None or _may_reject(tree, differ):
+        state = tree.state()
+        if (found := _rejected_hash(state)) != rejected:
+            rejected, differ = found, None
+    area = tree.layout.area("sources")
+    if differ is None:
+        files = tree.files.below(area)
+    else:
+        files = {path: blob for path, (_, blob) in differ.items() if path.startswith(area)}
+    if not rejected:
+        state = None
+    elif state is None and any(files.values()):
+        state = tree.state()
+    return PassageChanges(
+        rules=rules, follows=now, rejected=rejected, files=files, whole=differ is None, state=state
+    )
+
+
+def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
+    """Return whether file differences may change which statements are rejected or corrected."""
+    areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
+    if any(path.startswith(areas) for path in differ):
+        return True
+    changed = {p: blobs for p, blobs in differ.items() if tree.layout.is_memory(p)}
+    if len(changed) > MAX_COMPARED:
+        return True
+    versions = [(path, blob) for path, both in changed.items() for blob in both if blob]
+    found = tree.files.many(blob for _, blob in versions)
+    return any(_has_corrected(path, found[blob]) for path, blob in versions)
+
+
+def _has_corrected(path: str, data: bytes | None) -> bool:
+    """Return whether a memory version corrects another memory or was corrected itself."""
+    memory, _ = codec.decode(path, data or b"")
+    corrected = ("supersedes", "superseded_by", "aliases")
+    return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
+
+
+def _rejected_hash(state: State) -> str:
+    """Compute a hash of the rejected and corrected statements. Return "" if there are none."""
+    from memrepo.merge.tombstones import corrected_in, tombstones_in
+
+    stones, corrected = tombstones_in(state), corrected_in(state)
+    if not (stones or corrected):
+        return ""
+    return _digest(repr([*stones.found.values()]), repr(sorted(stones.keys)), corrected.spelled)
+
+
+def follow_passages(base: sqlite3.Connection, wanted: Indexed, found: PassageChanges) -> None:
+    """Apply the updates to the passages in an open index."""
+    if found.whole:
+        base.execute("DELETE FROM passage")
+    elif found.files:
+        paths = msgspec.json.encode([*found.files]).decode()
+        base.execute("DELETE FROM passage WHERE path IN (SELECT value FROM json_each(?))", (paths,))
+    if any(found.files.values()):
+        for rows in _passage_rows(wanted, found):
+            base.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    set_meta(base, {FOLLOWS: found.follows, REJECTED: found.rejected})
+
+
+_PassageRow = tuple[str, str, str, int, int, str, str, str, str]
+
+
+def _passage_rows(wanted: Indexed, found: PassageChanges) -> Iterator[list[_PassageRow]]:
+    """Yield each source's rows of passages. Daily logs have none, because their lines are notes."""
+    from memrepo.read.intake import Reader, SourceText
+    from memrepo.read.sources import kind_of
+    from memrepo.read.thoughts import spelled_context
+
+    names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
+    texts = (
+        SourceText(name=name, resource=path, blob=found.files[path], kind="claims", committed="")
+        for path, name in names.items()
+        if kind_of(name, found.rules) == "claims"
+    )
+    while some := list(islice(texts, FILES_AT_ONCE)):
+        data = wanted.tree.files.many(text.blob for text in some)
+        reader = Reader(some, partial(_bytes, data), found.state, whole=True)
+        for text in some:
+            wanted.tick("sources indexed")
+            rows = []
+            for unit in reader.claims(text.name, text.blob).units:
+                name = text.name.rpartition("/")[2].removesuffix(".md")
+                context = spelled_context((unit.about, name, *unit.headings, unit.lead))
+                if found.state is None or _may_show(found.state, reader, text, unit, context):
+                    rows.append(_passage_row(text, unit, context))
+            reader.forget()
+            yield rows
+
+
+def _bytes(data: Mapping[str, bytes | None], blob: str) -> bytes:
+    return data[blob] or b""  # a partial clone lacks some blobs
+
+
+def _passage_row(text: SourceText, unit: Unit, context: str) -> _PassageRow:
+    terms = index_terms(f"{context} {unit.text} {date_words(unit.captured)}")
+    about = (unit.text_hash, context, unit.text, unit.captured)
+    return (" ".join(terms), text.resource, text.blob, *unit.lines, *about)
+
+
+def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, context: str) -> bool:
+    """Return whether a source's remaining text is unlike all rejected and corrected statements.
+
+    The reader has removed such statements, except where nothing else would remain.
+    """
+    from memrepo.core.memory import Memory, Source
+    from memrepo.merge.tombstones import corrected_in, tombstones_in
+
+    shortened = (unit.resource, unit.text_hash) in reader.left_out
+    source = Source(resource=text.resource, text_hash="" if shortened else unit.text_hash)
+    fields = {"type": "fact", "context": context, "sources": (source,)}
+    draft = Memory(path=text.resource, fields=fields, body=unit.text)
+    stones, corrected = tombstones_in(state), corrected_in(state)
+    if stones and (stones.bar(draft) or stones.near(draft)):
+        return False
+    stone = corrected.bar(draft) if corrected else None
+    return stone is None or not corrected.binds(stone, text.resource, unit.captured, whole=True)

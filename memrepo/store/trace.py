@@ -15,13 +15,12 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.core.messages import PREFIX
 from memrepo.core.times import asked
 from memrepo.store.git import GitFailed
-from memrepo.store.history import Entry, records, touching
+from memrepo.store.history import LogEntry, changes, commits_touching, commits_with_files
 from memrepo.store.lock import git_alive
 from memrepo.store.repo import TX, Repository, load_journal
-from memrepo.store.tree import contents, file_at
+from memrepo.store.tree import contents, read_blob
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -92,14 +91,12 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
 
 
-_NAMES = ("-r", "-z", "--no-renames", "--no-commit-id", "--name-only")
-
-
 def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
     """Return the memory files removed by a commit, with their content before the removal."""
-    raw = repo.git.diff_tree(*_NAMES, "--diff-filter=D", commit, "--", layout.area("memories"))
-    found = ((path, file_at(repo, f"{commit}^", path)) for path in filter(None, raw.split("\0")))
-    return [Lost(commit=commit, path=path, data=data) for path, data in found if data is not None]
+    removed = (c for c in changes(repo, [commit]) if not c[3] and layout.is_memory(c[1]))
+    return [
+        Lost(commit=commit, path=path, data=read_blob(repo, old)) for _, path, old, _ in removed
+    ]
 
 
 def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
@@ -107,17 +104,12 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
 
     One walk over history compares the trees of that folder only, so every removal is found.
     """
-    area = layout.area("memories")
-    options = "--diff-filter=D --no-renames --name-only -z --format=%x00%H".split()
-    raw = repo.git.log(*options, head, "--", area)
-    for record in raw.removeprefix("\0").split("\0\0"):
-        commit, _, names = record.partition("\0")
-        for path in filter(None, names.removeprefix("\n").split("\0")):
-            if not (layout.is_memory(path) and fnmatchcase(path, f"*{tail}.md")):
-                continue
-            data = file_at(repo, f"{commit}^", path)
-            if data is not None:
-                yield Lost(commit=commit, path=path, data=data)
+    words = ("--diff-filter=D", head, "--", layout.area("memories"))
+    for entry in commits_with_files(repo, *words):
+        for file in entry.files:
+            if layout.is_memory(file.path) and fnmatchcase(file.path, f"*{tail}.md"):
+                data = read_blob(repo, file.old)
+                yield Lost(commit=entry.commit, path=file.path, data=data)
 
 
 DIGITS = 6
@@ -131,7 +123,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     ends here, so an earlier commit may have written the memory.
     """
 
-    entry: Entry
+    entry: LogEntry
     parents: tuple[str, ...]
     memory: Memory | None = None
     unreadable: str = ""
@@ -147,8 +139,8 @@ def trace(repo: Repo, head: str, layout: Layout, id_: str, path: str = "") -> tu
     known = {path} if path else set[str]()
     while True:
         patterns = [_pattern(layout, id_[4 : 4 + DIGITS]), *(f":(top,literal){p}" for p in known)]
-        touched = touching(repo, head, patterns)
-        paths = {p for _, names in touched for p in names if layout.is_memory(p)} | known
+        touched = commits_touching(repo, head, patterns)
+        paths = {p for entry in touched for p in entry.paths if layout.is_memory(p)} | known
         versions = _versions(repo, touched, sorted(paths), id_)
         further = set(_elsewhere(repo, versions, layout, id_)) - paths
         if not further:
@@ -161,14 +153,14 @@ def _pattern(layout: Layout, digits: str) -> str:
 
 
 def _versions(
-    repo: Repo, touched: Sequence[tuple[Entry, tuple[str, ...]]], paths: Sequence[str], id_: str
+    repo: Repo, touched: Sequence[LogEntry], paths: Sequence[str], id_: str
 ) -> tuple[Version, ...]:
-    names = [f"{entry.commit}:{path}" for entry, _ in touched for path in paths]
+    names = [f"{entry.commit}:{path}" for entry in touched for path in paths]
     data = contents(repo, names)
     boundary = _boundary(repo)
     found: dict[str, Version] = {}
     ours: set[str] = set()
-    for entry, _ in reversed(touched):
+    for entry in reversed(touched):
         memory, unreadable = None, ""
         for path in paths:
             text = data.get(f"{entry.commit}:{path}")
@@ -190,7 +182,7 @@ def _versions(
             unreadable=unreadable,
             cut=entry.commit in boundary,
         )
-    return tuple(found[entry.commit] for entry, _ in touched)
+    return tuple(found[entry.commit] for entry in touched)
 
 
 def _boundary(repo: Repo) -> frozenset[str]:
@@ -210,95 +202,28 @@ def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str
             yield from _moved(repo, version.entry, layout, id_, "A")
 
 
-def _moved(repo: Repo, entry: Entry, layout: Layout, id_: str, side: str) -> Iterator[str]:
+def _moved(repo: Repo, entry: LogEntry, layout: Layout, id_: str, side: str) -> Iterator[str]:
     """Yield the files with a memory that one commit deleted (side "D") or added (side "A")."""
-    where = (entry.commit, "--", layout.area("memories"))
-    raw = repo.git.diff_tree(*_NAMES, "-m", f"--diff-filter={side}", *where)
-    paths = [p for p in dict.fromkeys(raw.split("\0")) if p and layout.is_memory(p)]
-    at = entry.commit if side == "A" else f"{entry.commit}^"
-    for path, data in zip(paths, _data(repo, at, paths), strict=True):
-        memory = codec.decode(path, data)[0] if data is not None else None
+    words = ("-1", "-m", f"--diff-filter={side}", entry.commit, "--", layout.area("memories"))
+    files = {file.path: file for e in commits_with_files(repo, *words) for file in e.files}
+    data = contents(repo, (file.new or file.old for file in files.values()))
+    for path, file in files.items():
+        text = data[file.new or file.old]
+        memory = codec.decode(path, text)[0] if text and layout.is_memory(path) else None
         if memory is not None and memory.id == id_:
             yield path
 
 
-def _data(repo: Repo, at: str, paths: Sequence[str]) -> list[bytes | None]:
-    found = contents(repo, [f"{at}:{path}" for path in paths])
-    return [found.get(f"{at}:{path}") for path in paths]
-
-
 def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mapping[str, str]:
     """Return {id: path} of all memories in history whose id starts with the given digits."""
-    touched = touching(repo, head, [_pattern(layout, digits[:DIGITS])])
-    paths = sorted({path for _, names in touched for path in names if layout.is_memory(path)})
-    names = {f"{entry.commit}:{path}": path for entry, _ in touched for path in paths}
+    touched = commits_touching(repo, head, [_pattern(layout, digits[:DIGITS])])
+    paths = sorted({path for entry in touched for path in entry.paths if layout.is_memory(path)})
+    names = {f"{entry.commit}:{path}": path for entry in touched for path in paths}
     found: dict[str, str] = {}
     for name, data in contents(repo, names).items():
         memory = codec.decode(names[name], data)[0] if data is not None else None
         if memory and ID_PATTERN.fullmatch(memory.id) and memory.id[4:].startswith(digits):
             found.setdefault(memory.id, names[name])
-    return found
-
-
-_KEYS = ("Run", "Op", "Memory", "Actor", "Reverts", "Settles")
-_VALUE = "\x1e"
-_FORMAT = "%x00".join(
-    [
-        "%x1d%H",
-        "%T",
-        "%P",
-        "%s",
-        *(f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS),
-    ]
-)
-
-
-class Audited(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit to verify: its ids, subject and trailers, and the manifests it added or changed."""
-
-    commit: str
-    tree: str
-    parents: tuple[str, ...]
-    subject: str
-    trailers: dict[str, tuple[str, ...]]
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-
-
-def audited(repo: Repo, head: str, layout: Layout) -> Iterator[Audited]:
-    """Yield every commit in a head's history, parents first."""
-    manifests = _manifests(repo, head, layout)
-    words = ("-z", "--reverse", "--topo-order", f"--format={_FORMAT}", head, "--")
-    for commit, (tree, parents, subject, *rest) in records(repo.git.log(*words)):
-        values = (tuple(v for v in part.split(_VALUE) if v) for part in rest[: len(_KEYS)])
-        trailers = {k: v for k, v in zip(_KEYS, values, strict=True) if v}
-        added, changed = manifests.get(commit, ((), ()))
-        yield Audited(
-            commit=commit,
-            tree=tree,
-            parents=tuple(parents.split()),
-            subject=subject,
-            trailers=trailers,
-            added=added,
-            changed=changed,
-        )
-
-
-def _manifests(
-    repo: Repo, head: str, layout: Layout
-) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return {commit: (runs whose manifests it added, runs whose manifests it changed)}.
-
-    Merges are omitted, because the manifests of each side have their own commits.
-    """
-    options = "--no-merges --full-history --name-status --no-renames -z --diff-filter=AMT".split()
-    raw = repo.git.log(*options, "--format=%x1d%H", head, "--", layout.area("runs"))
-    found = {}
-    for commit, words in records(raw):
-        kinds: dict[str, list[str]] = {"A": [], "M": [], "T": []}
-        for kind, path in zip(*[iter(filter(None, words))] * 2, strict=False):
-            kinds.setdefault(kind, []).append(path.rsplit("/", 1)[-1].removesuffix(".json"))
-        found[commit] = tuple(kinds["A"]), tuple(kinds["M"] + kinds["T"])
     return found
 
 
@@ -308,7 +233,7 @@ def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
     If `base` is empty, start at the root.
     """
     span = (tip, f"^{base}") if base else (tip,)
-    found: str = repo.git.rev_list("--first-parent", "--reverse", *span, "--")
+    found: str = repo.call("rev-list", "--first-parent", "--reverse", *span, "--")
     return found.split()
 
 

@@ -5,10 +5,8 @@ Nothing is read from the work tree. Symlinks and submodules are never followed. 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,14 +17,14 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.git import ABSENT, FOLDER, LONGEST, Missing, TreeEntry
+from memrepo.store.git import FOLDER, LONGEST, Missing, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Recorded
     from memrepo.core.memory import Memory
     from memrepo.core.state import Decoded, State
     from memrepo.merge.tombstones import Tombstones
-    from memrepo.store.catalogue import Catalogue
+    from memrepo.store.database import MemoryCache
     from memrepo.store.local import Repo
 
 _FILE_MODES = ("100644", "100755")
@@ -81,51 +79,13 @@ def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
 class BlobFiles(Mapping[str, bytes]):
     """The files of a commit by path, listed and read on first access."""
 
-    def __init__(
-        self,
-        repo: Repo,
-        commit: str,
-        layout: Layout,
-        like: BlobFiles | None = None,
-    ) -> None:
-        """Wrap a commit. `like` is another commit's files, if most of them are the same."""
-        self._repo, self.commit, self._layout, self._like = repo, commit, layout, like
+    def __init__(self, repo: Repo, commit: str, layout: Layout) -> None:
+        self._repo, self.commit, self._layout = repo, commit, layout
         self._below: dict[str, Mapping[str, str]] = {}
 
     @cached_property
     def _listed(self) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-        like, self._like = self._like, None
-        if like is not None and not like.problems:
-            blobs = self._by_difference(like)
-            if blobs is not None:
-                return blobs, ()
         return _listing(self._repo, self.commit, self._layout)
-
-    def _by_difference(self, like: BlobFiles) -> Mapping[str, str] | None:
-        """Return {path: blob} of this commit, computed from another commit's files.
-
-        Return None if a file must be refused.
-        """
-        found = dict(like.blobs)
-        try:
-            differ = [*self._repo.objects.differences(like.commit, self.commit)]
-        except Missing:  # the other commit is no longer in the repository
-            return None
-        for path, _, now in differ:
-            if now is ABSENT:
-                found.pop(path, None)
-        for path, _, now in differ:
-            if now is ABSENT:
-                continue
-            if now.mode not in _FILE_MODES or not is_text(path):
-                return None
-            if self._layout.owns(path):
-                found[path] = now.id
-        return dict(sorted(found.items()))
-
-    @cached_property
-    def _paths(self) -> list[str]:
-        return [*self.blobs]
 
     @property
     def blobs(self) -> Mapping[str, str]:
@@ -137,21 +97,12 @@ class BlobFiles(Mapping[str, bytes]):
         """Return a problem for each refused file."""
         return self._listed[1]
 
-    @property
-    def is_listed(self) -> bool:
-        """Return whether all files of the commit have already been listed."""
-        return "_listed" in self.__dict__
-
     def below(self, folder: str) -> Mapping[str, str]:
         """Return {path: blob id} of the files below a folder (`x/`). List only this folder.
 
         Entries that are not regular files or have invalid names are omitted. `problems` reports
         them.
         """
-        if self.is_listed:
-            blobs, paths = self.blobs, self._paths
-            first, last = bisect_left(paths, folder), bisect_left(paths, f"{folder[:-1]}0")
-            return {path: blobs[path] for path in paths[first:last]}  # "0" comes after "/"
         found = self._below.get(folder)
         if found is None:
             objects = self._repo.objects
@@ -253,7 +204,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found = _DECODED[key] = codec.decode(path, self.files[path])
         return found
 
-    def at_hand(self, path: str, blob: str) -> Memory | None:
+    def decoded_memory(self, path: str, blob: str) -> Memory | None:
         """Return the memory in a file if this process has already decoded it, otherwise None."""
         return _DECODED.get((path, blob), (None, ()))[0]
 
@@ -271,7 +222,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if len(fresh) < _MANY:
             return
         if self.trees is not None:
-            stored = self.trees.catalogue.read({blob: path for path, blob in fresh})
+            stored = self.trees.cache.read({blob: path for path, blob in fresh})
             for path, blob in fresh:
                 if (memory := stored.get(blob)) is not None:
                     memory = memory if memory.path == path else replace(memory, path=path)
@@ -297,8 +248,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         paths = self.layout.memory_files(found)
         return found if len(paths) == len(found) else {path: found[path] for path in paths}
 
-    def keep(self) -> None:
-        """Store the decoded memories in the catalogue for later runs."""
+    def cache_memories(self) -> None:
+        """Store the decoded memories in the memory cache for later runs."""
         if self.trees is None or "_state" not in self.__dict__ or len(self.memory_files) < _MANY:
             return
         files = self.memory_files
@@ -307,7 +258,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             for (path, blob), (memory, problems) in [*_DECODED.items()]
             if memory is not None and not problems and files.get(path) == blob
         }
-        self.trees.catalogue.store(known, {*files.values()})
+        self.trees.cache.store(known, {*files.values()})
 
     def state(self) -> State:
         """Return the state of all decoded memories. Problems of the tree come first.
@@ -353,60 +304,16 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _state(self) -> State:
         from memrepo.core.state import read_state
 
-        if (near := self.trees.near(self) if self.trees else None) is not None:
-            followed = self._following(near)
-            if followed is not None:
-                return followed
-        _ = self.blobs  # list all files first, so that the memory files are not listed separately
         self._decode_many()
         state = read_state(self.files, self.layout, self._decoded, self.memory_files)
-        return self._held(replace(state, problems=self.problems + state.problems))
+        return self._without_rejected(replace(state, problems=self.problems + state.problems))
 
-    def _held(self, state: State) -> State:
+    def _without_rejected(self, state: State) -> State:
         if not self.files.below(self.layout.area("tombstones")):
             return state
         from memrepo.merge.tombstones import held_against
 
         return held_against(state)
-
-    def _following(self, near: Snapshot) -> State | None:
-        """Compute the state from another commit's state. Return None if that is impossible.
-
-        All files must be read if one has problems or if the tombstones differ.
-        """
-        from memrepo.core.state import Files
-
-        old, stones = near.state(), self.layout.area("tombstones").rstrip("/")
-        if old.problems or self.problems or near.files.id_of(stones) != self.files.id_of(stones):
-            return None
-        changed = self.files.changed_since(near.commit)
-        if changed is None or len(changed) > _AT_ONCE:
-            return None
-        touched = [path for path in changed if self.layout.is_memory(path)]
-        state = replace(old, files=Files(self.files, {}))
-        if not touched:
-            if "active" in old.__dict__:
-                state.__dict__["active"] = old.active
-            self.__dict__["memory_files"] = near.memory_files
-            return state
-        self._forget()
-        new = []
-        for path in touched:
-            if path not in self.blobs:
-                continue
-            memory, problems = self._decoded(path)
-            if memory is None or problems:
-                return None
-            new.append(memory)
-        files = {**near.memory_files, **{path: self.blobs.get(path, "") for path in touched}}
-        self.__dict__["memory_files"] = {p: files[p] for p in sorted(files) if files[p]}
-        memories = {id_: m for id_, m in old.memories.items() if m.path not in changed}
-        for memory in new:
-            if not memory.id or memory.id in memories:
-                return None
-            memories[memory.id] = memory
-        in_order = dict(sorted(memories.items(), key=lambda item: item[1].path))
-        return self._held(replace(state, memories=MappingProxyType(in_order)))
 
 
 class Scoped(Snapshot, frozen=True, kw_only=True, dict=True):
@@ -428,38 +335,28 @@ _DECODED: dict[tuple[str, str], Decoded] = {}
 
 
 class Snapshots:
-    """Cache of the most recent snapshots, because a command often reads the same ones again.
-
-    Files shared with a cached snapshot are neither listed nor decoded again.
-    """
+    """Cache of the most recent snapshots, because a command often reads the same ones again."""
 
     def __init__(self, repo: Repo) -> None:
         self._repo = repo
         self._found: dict[tuple[str, Layout], Snapshot] = {}
 
     @cached_property
-    def catalogue(self) -> Catalogue:
-        """Return the catalogue of stored memories and pages, which saves reading all files."""
-        from memrepo.store.catalogue import NAME, catalogue_at
+    def cache(self) -> MemoryCache:
+        """Return the cache of decoded memories, which saves reading all files."""
+        from memrepo.store.database import NAME, memory_cache
 
-        return catalogue_at(self._repo.common_dir / "memrepo" / NAME)
+        return memory_cache(self._repo.common_dir / "memrepo" / NAME)
 
     def at(self, commit: str, layout: Layout) -> Snapshot:
         """Return the snapshot of a commit, from the cache if possible."""
         key = (commit, layout)
         if key not in self._found:
-            near = next((s for s in reversed(self._found.values()) if s.layout == layout), None)
-            like = near.files if near is not None and near.files.is_listed else None
-            files = BlobFiles(self._repo, commit, layout, like)
+            files = BlobFiles(self._repo, commit, layout)
             if len(self._found) == MAX_TREES:
                 del self._found[next(iter(self._found))]
             self._found[key] = Snapshot(commit=commit, layout=layout, files=files, trees=self)
         return self._found[key]
-
-    def near(self, other: Snapshot) -> Snapshot | None:
-        """Return the newest cached snapshot with the same layout and decoded memories, or None."""
-        found = (s for s in reversed([*self._found.values()]) if "_state" in s.__dict__)
-        return next((s for s in found if s.layout == other.layout and s is not other), None)
 
 
 def snapshot(repo: Repo, commit: str, layout: Layout) -> Snapshot:

@@ -1,15 +1,4 @@
-"""Index and work tree: differences, conflicting files, and files already up to date.
-
-Uncommitted changes are found by one `git status` on a copy of git's index.
-
-Git must read a file to detect edits if the file was written in the same second as the index. After
-a large run, each `status` would read all files of the run until git writes its index again. Writing
-needs the lock that a user's `git add` needs too. Git can refresh memrepo's copy at any time.
-
-The copy also stores the untracked cache, so only changed folders are listed again
-(git-update-index(1)). However old the copy is, differences from HEAD are reported as changes, so
-nothing is missed.
-"""
+"""Index and work tree: differences, conflicting files, and files already up to date."""
 
 from __future__ import annotations
 
@@ -25,85 +14,13 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.store.git import GitFailed
-from memrepo.store.lock import index_lock, scratch
+from memrepo.store.lock import index_lock
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
 
-_PREFIX = "index-"
-_ASKED = 10_000
-"""Maximum number of paths in one call of git."""
-_WHOLE, _PART = "-whole", "-part"
-"""Whether git scans the whole work tree. Only then does git use the untracked cache."""
-_STATUS = (
-    "-c",
-    "core.untrackedCache=true",
-    "-c",
-    "core.splitIndex=false",
-    # The untracked cache depends on this setting. An option for git status would bypass the cache.
-    "-c",
-    "status.showUntrackedFiles=all",
-    *"status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=all".split(),
-)
-
-
-class Look:
-    """A scan of a folder in the work tree. Git runs the scan in the background."""
-
-    def __init__(self, repo: Repo, folder: str) -> None:
-        self._git, self._folder = repo, folder
-        self._copy = _copy(repo, folder)
-        whole = self._copy is not None and self._copy.name.endswith(_WHOLE)
-        where = () if whole else ("--", folder)
-        # The result may never be read. Then the repository ends the process.
-        self._process = self._git.start(*_STATUS, *where, index=self._copy)
-
-    def paths(self) -> Iterator[str]:
-        """Yield the paths that differ from HEAD, whether staged or not.
-
-        Call this once. Raises GitFailed.
-        """
-        said = self._process.communicate()[0].decode("utf-8", "surrogateescape")
-        self._git.end(self._process)
-        if self._process.returncode:
-            if self._copy:
-                with suppress(OSError):  # the folder belongs to another user
-                    self._copy.unlink()
-            said = self._git.call(*_STATUS, "--", self._folder)
-        for entry in said.split("\0"):
-            if entry[3:].startswith(self._folder):
-                yield entry[3:]
-
-
-def _copy(repo: Repo, folder: str) -> Path | None:
-    """Return the path of an up-to-date copy of git's index, or None if no copy can be made."""
-    home = repo.git_dir
-    try:
-        with (home / "index").open("rb") as index:
-            seen = os.fstat(index.fileno())
-            name = f"{_PREFIX}{seen.st_mtime_ns:x}-{seen.st_size:x}-{seen.st_ino:x}"
-            for kind in (_WHOLE, _PART):
-                if (home / "memrepo" / (name + kind)).exists():
-                    return home / "memrepo" / (name + kind)
-            return _renewed(home / "memrepo", name, index.read(), folder, seen.st_mtime_ns)
-    except OSError:
-        return None  # not writable: git's own index gives the same answer, but slower
-
-
-def _renewed(home: Path, name: str, data: bytes, folder: str, when: int) -> Path:
-    """Create a new copy of git's index, delete all older copies, and return the new copy's path."""
-    # Bytes 8 to 12 are the number of entries. Names may be shortened by a shared prefix.
-    mostly_ours = data.count(folder.encode()) * 2 > int.from_bytes(data[8:12], "big")
-    home.mkdir(exist_ok=True)
-    made = scratch(home, _PREFIX, data)
-    # Git compares file times with the time of the index, so the copy gets the original's time.
-    os.utime(made, ns=(when, when))
-    old = [path for path in home.glob(f"{_PREFIX}*") if path != made]
-    copy = made.rename(home / (name + (_WHOLE if mostly_ours else _PART)))
-    for path in old:
-        path.unlink(missing_ok=True)
-    return copy
+_PATHS_PER_CALL = 10_000
 
 
 class FilesInTheWay(MemrepoError):
@@ -141,36 +58,12 @@ class Way(msgspec.Struct, frozen=True, kw_only=True):
     kept: tuple[str, ...]
 
 
-class Edits(Mapping[str, bytes | None]):
-    """Uncommitted file contents by path, None for a deleted file. They are read on first access.
-
-    Staged or not, the contents are those of the work tree.
-    """
-
-    def __init__(self, work: WorkTree, look: Look) -> None:
-        self._work, self._look = work, look
-
-    @cached_property
-    def _found(self) -> Mapping[str, bytes | None]:
-        return {path: self._work.read(path) for path in self._look.paths() if is_text(path)}
-
-    def __getitem__(self, path: str) -> bytes | None:
-        return self._found[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
-
-
 class WorkTree:
     """The work tree and index of one repository. Symlinks are never followed."""
 
     def __init__(self, repo: Repo) -> None:
         self.repo = repo
         self.root = repo.top
-        self._seen: tuple[tuple[object, ...], Mapping[str, str]] = ((), {})
         self._env: Mapping[str, str] = {}
 
     @contextmanager
@@ -185,10 +78,10 @@ class WorkTree:
             for left in (copy, copy.with_name(f"{copy.name}.lock")):
                 left.unlink(missing_ok=True)
             with suppress(FileNotFoundError):
-                seen = (own / "index").stat()
+                times = (own / "index").stat()
                 copy.write_bytes((own / "index").read_bytes())
                 # Git compares file times with the time of the index.
-                os.utime(copy, ns=(seen.st_mtime_ns, seen.st_mtime_ns))
+                os.utime(copy, ns=(times.st_mtime_ns, times.st_mtime_ns))
             self._env = {"GIT_INDEX_FILE": str(copy)}
             try:
                 yield copy
@@ -226,20 +119,7 @@ class WorkTree:
         return "U" in self.staged_since(commit).values()
 
     def staged_since(self, commit: str) -> Mapping[str, str]:
-        """Return {path: status letter} of the differences between the index and a commit.
-
-        The result is cached until the index file changes.
-        """
-        try:
-            seen = (self.repo.git_dir / "index").stat()
-        except OSError:
-            return self._differing(commit)
-        key = (commit, seen.st_mtime_ns, seen.st_size, seen.st_ino)
-        if self._seen[0] != key:
-            self._seen = (key, self._differing(commit))
-        return self._seen[1]
-
-    def _differing(self, commit: str) -> Mapping[str, str]:
+        """Return {path: status letter} of the differences between the index and a commit."""
         words = ("diff-index", "--cached", "--no-renames", "--name-status", "-z")
         parts = self.repo.call(*words, commit or self._empty, "--").split("\0")
         rows = list(zip(parts[1::2], parts[0::2], strict=False))
@@ -257,11 +137,17 @@ class WorkTree:
         raw = self.repo.call(*words, "--", *tops)
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
-    def edits(self, folder: str) -> Edits:
-        """Return the uncommitted contents below a folder (`x/`). The scan starts immediately."""
-        return Edits(self, Look(self.repo, folder))
+    def edits(self, folder: str) -> dict[str, bytes | None]:
+        """Return the uncommitted contents below a folder (`x/`) by path, None for a deleted file.
 
-    def gone(self, paths: Iterable[str]) -> list[str]:
+        Staged or not, the contents are those of the work tree.
+        """
+        words = "status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=all"
+        found = self.repo.call(*words.split(), "--", folder).split("\0")
+        paths = (entry[3:] for entry in found if entry[3:].startswith(folder))
+        return {path: self.read(path) for path in paths if is_text(path)}
+
+    def missing(self, paths: Iterable[str]) -> list[str]:
         """Return the sorted paths of files that are in the index but not in the work tree.
 
         Git checks every file of the index for this, so it is called only if a file is missing.
@@ -281,22 +167,20 @@ class WorkTree:
             found[path] = Staged(mode=mode, blob=blob, hidden=tag.islower() or tag == "S")
         return found
 
-    def clear_way(self, base: str, changed: Mapping[str, Sides]) -> Way:
+    def clear_way(self, changed: Mapping[str, Sides]) -> Way:
         """Return files that already have the new content. Raise FilesInTheWay for other changes.
 
-        `changed` lists the differences from `base`, the commit at HEAD. A fast-forward refuses even
+        `changed` lists the differences from the commit at HEAD. A fast-forward refuses even
         identical untracked files, but keeps them if the index already has the new content. A path
         whose staged content differs too is a user's work and is left alone.
         """
-        if self._is_clear(base, changed):
-            return Way(adopted=(), kept=())
         dirty = self.dirty(changed)
         blocked = set(self._obstacles(changed, dirty))
         adopted, kept = [], []
         hidden = {path for path, entry in self.staged().items() if entry.hidden}
         for path, sides in changed.items():
             state = dirty.get(path, "  ")
-            if sides.new and self._holds_more(path, changed):
+            if sides.new and self._has_other_files(path, changed):
                 blocked.add(path)
                 continue
             if state == "  " and (path not in hidden or self.is_at(path, sides.old)):
@@ -315,33 +199,7 @@ class WorkTree:
             raise FilesInTheWay(sorted(blocked))
         return Way(adopted=tuple(adopted), kept=tuple(kept))
 
-    def _is_clear(self, base: str, changed: Mapping[str, Sides]) -> bool:
-        """Return whether all changed paths still equal `base`, in the index and on disk."""
-        folders = {folder for path in changed for folder in _folders(path)}
-        return (
-            not self.staged_since(base).keys() & changed.keys()
-            and not any(self._is_strange(folder) for folder in folders)
-            and all(self._is_before(path, sides) for path, sides in changed.items())
-        )
-
-    def _is_strange(self, folder: str) -> bool:
-        """Return whether a needed folder is a file, a link or a nested repository."""
-        found = self._stat(folder)
-        if found is None:
-            return False
-        return not stat.S_ISDIR(found.st_mode) or self._stat(f"{folder}/.git") is not None
-
-    def _is_before(self, path: str, sides: Sides) -> bool:
-        """Return whether a work tree file has its old content and mode."""
-        found = self._stat(path)
-        if found is None or not sides.old:
-            return found is None and not sides.old
-        mode = "100755" if found.st_mode & stat.S_IXUSR else "100644"
-        if not stat.S_ISREG(found.st_mode) or sides.mode != mode:
-            return False
-        return (data := self.read(path)) is not None and self.blob_id(data) == sides.old
-
-    def _holds_more(self, path: str, changed: Mapping[str, Sides]) -> bool:
+    def _has_other_files(self, path: str, changed: Mapping[str, Sides]) -> bool:
         """Return whether a folder contains any files, even ignored ones, not in `changed`."""
         inside = (
             (Path(place) / name).relative_to(self.root).as_posix()
@@ -395,8 +253,8 @@ class WorkTree:
         """Yield (path, filter name) for each path to which a git filter applies."""
         asked = [*paths]
         # In batches, because git's output for all paths of a first run is large.
-        for at in range(0, len(asked), _ASKED):
-            lines = (f"{path}\0" for path in asked[at : at + _ASKED])
+        for at in range(0, len(asked), _PATHS_PER_CALL):
+            lines = (f"{path}\0" for path in asked[at : at + _PATHS_PER_CALL])
             raw = self.repo.call("check-attr", "-z", "--stdin", "filter", lines=lines)
             parts = raw.split("\0")
             for path, value in zip(parts[0::3], parts[2::3], strict=False):
@@ -447,7 +305,7 @@ class WorkTree:
         said = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
         return said.strip()
 
-    def cut_short(self, path: str, blob: str) -> bool:
+    def is_truncated(self, path: str, blob: str) -> bool:
         """Return whether a file is missing or truncated, as after an interrupted checkout.
 
         A truncated file contains a prefix of the blob, so replacing it loses nothing.

@@ -19,7 +19,7 @@ import workspaces
 from driving import LATER, NEXT_DAY, assert_sound, begin, copied, done, git, memories, memrepo
 from purging import SPELLED, VALUE, collect, everything, given, purged, traces
 
-from memrepo.actions.purge.purge import COLLECT
+from memrepo.actions.sync.purge import COLLECT
 from memrepo.core.ids import digest
 from memrepo.core.needles import MARK, find, needles_of
 from memrepo.merge import purging

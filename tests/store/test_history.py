@@ -36,14 +36,14 @@ def revert(repo: Path, *targets: str) -> str:
     return commit(repo, message(step, Context(actor="human:a@b", reverts=targets)))
 
 
-def read(repo: Path, *argv: str) -> list[history.Entry]:
+def read(repo: Path, *argv: str) -> list[history.LogEntry]:
     with opened(repo) as found:
         return list(history.entries(found, *(argv or ("HEAD",))))
 
 
 def taken_back(repo: Path) -> frozenset[str]:
     with opened(repo) as found:
-        return frozenset(history.taken_back(found, "HEAD"))
+        return frozenset(history.reverted_memories(found, "HEAD"))
 
 
 def test_what_a_step_says_is_what_is_read(bare: Path) -> None:
@@ -149,14 +149,14 @@ def test_any_name_a_file_can_have_is_found_where_it_last_changed(bare: Path) -> 
     )
     wanted["s/*.md"] = 4
     with opened(bare) as found:
-        assert days(history.last_touched(found, "HEAD", names)) == wanted
+        assert days(history.last_changed(found, "HEAD", names)) == wanted
         # Not one folder: the whole tree is walked.
-        assert days(history.last_touched(found, "HEAD", [*names, "root.md"])) == {
+        assert days(history.last_changed(found, "HEAD", [*names, "root.md"])) == {
             **wanted,
             "root.md": 3,
         }
-        assert days(history.last_touched(found, "HEAD~3", ["s/*.md", "other.md"])) == {"s/*.md": 1}
-        assert history.last_touched(found, "HEAD", []) == {}
+        assert days(history.last_changed(found, "HEAD~3", ["s/*.md", "other.md"])) == {"s/*.md": 1}
+        assert history.last_changed(found, "HEAD", []) == {}
 
 
 def days(found: dict[str, datetime]) -> dict[str, int]:

@@ -30,10 +30,11 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.policies.answers import Moment
 from memrepo.policies.rules import Weights
-from memrepo.store import index
+from memrepo.store import database, index
 from memrepo.store import tables as indexing
+from memrepo.store.database import open_database
+from memrepo.store.index import begin_at
 from memrepo.store.repo import open_repository
-from memrepo.store.tables import begin_at, opened
 from memrepo.store.tree import BlobFiles, Snapshot
 
 SCRIPTS = """\
@@ -357,7 +358,7 @@ def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
     told.mkdir()
     said: list[str] = []
     monkeypatch.setenv("GIT_TRACE2_EVENT", str(told))
-    with open_repository(small) as store, closing(opened(store.folder / index.NAME)) as base:
+    with open_repository(small) as store, closing(open_database(store.folder / index.NAME)) as base:
         base.set_trace_callback(said.append)
         begin_at(
             base,
@@ -432,7 +433,7 @@ def test_in_a_folder_that_cannot_be_written_the_answer_is_the_same(state: str) -
 def test_an_index_that_another_program_locks_is_waited_for_and_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "WAIT_S", 0.1)
+    monkeypatch.setattr(database, "WAIT_S", 0.1)
     old, new = tree_of(texts("a pump")), tree_of(texts("a valve", "the pump"))
     search(tmp_path, old, ["pump"], ALL)
     inode = (tmp_path / index.NAME).stat().st_ino

@@ -18,7 +18,9 @@ from memrepo.policies.questions import question_of
 from memrepo.policies.rules import Answers, Merits, Weights
 from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits
-from memrepo.store.tables import Indexed, begin_at, opened
+from memrepo.store.database import open_database
+from memrepo.store.index import begin_at
+from memrepo.store.tables import Indexed
 
 NOTHING_AROUND = Weights(feedback=0, neighbour=0, subject=0, date=0)
 
@@ -289,7 +291,7 @@ def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_p
     def like(numbers: Collection[int]) -> dict[int, float]:
         return {number: cosines[number] for number in (*numbers, 3, 4)}
 
-    with closing(opened(":memory:")) as base:
+    with closing(open_database(":memory:")) as base:
         begin_at(base, Indexed(tree=tree_of(files)))
         corpus, question = IndexCorpus(base, Limits()), question_of("pump cellar stairs lamp")
         found = rank(question, corpus, 10, Weights(meaning=0.6), None, like)

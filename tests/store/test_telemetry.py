@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from memrepo.store import telemetry
-from memrepo.store.telemetry import hand_off
+from memrepo.store import run_files
+from memrepo.store.run_files import run_command
 
 DAY = date(2026, 3, 1)
 WRITER = """
 import sys
 from datetime import date
 from pathlib import Path
-from memrepo.store.telemetry import append
+from memrepo.store.run_files import append_event as append
 for number in range(50):
     event = {"writer": sys.argv[2], "number": number, "text": "x" * 5000}
     append(Path(sys.argv[1]), date(2026, 3, 1), event, within=None)
@@ -56,10 +56,10 @@ def test_no_link_of_a_work_tree_is_followed(tmp_path: Path, link: str) -> None:
     (outside / "last.json").write_text('{"a": 1}')
     (outside / "theirs").write_text('{"a": 1}')
     with pytest.raises(OSError, match="symlink"):
-        telemetry.append(folder, DAY, {"b": 1}, within=tree)
+        run_files.append_event(folder, DAY, {"b": 1}, within=tree)
     with pytest.raises(OSError, match="symlink"):
-        telemetry.put(folder / "last.json", "x", within=tree)
-    assert telemetry.load(folder / "last.json", within=tree) == {}
+        run_files.write_file(folder / "last.json", "x", within=tree)
+    assert run_files.load_json(folder / "last.json", within=tree) == {}
     assert sorted(p.name for p in outside.iterdir()) == ["last.json", "theirs"]
     assert (outside / "theirs").read_text() == '{"a": 1}'
 
@@ -70,5 +70,5 @@ def test_no_link_of_a_work_tree_is_followed(tmp_path: Path, link: str) -> None:
 def test_a_command_is_given_the_manifest_and_the_folder(tmp_path: Path) -> None:
     code = "import os, sys; open('got', 'w').write(sys.argv[1] + ' ' + os.getcwd())"
     command = f'{sys.executable} -c "{code}"'
-    assert hand_off(command, Path("runs/a b.json"), tmp_path) == ""
+    assert run_command(command, Path("runs/a b.json"), tmp_path) == ""
     assert (tmp_path / "got").read_text() == f"runs/a b.json {tmp_path}"

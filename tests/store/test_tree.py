@@ -6,11 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-from driving import done, git, memrepo
+from driving import git, memrepo
 
 from memrepo.core.layout import Layout
-from memrepo.core.state import State
-from memrepo.store import tree
 from memrepo.store.local import opened
 from memrepo.store.tree import NoContent, Snapshot, file_at, snapshot
 
@@ -139,69 +137,6 @@ def test_a_whole_area_that_is_not_a_folder_is_named(
     assert (prefix + area, "tree-not-a-file") in {(p.path, p.rule) for p in found.problems}
     other = Layout("memrepo/" if not prefix else "")
     assert area not in {p.path.removeprefix(prefix) for p in take(root, other)[0].problems}
-
-
-def test_a_state_like_another_is_known_by_what_differs_and_says_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    done(tmp_path, "init", "repo")
-    repo = tmp_path / "repo"
-    folder = repo / "memories" / "knowledge" / "2026-01"
-    folder.mkdir(parents=True)
-    (repo / "sources").mkdir(exist_ok=True)
-    commits: list[str] = []
-
-    def commit() -> str:
-        git(repo, "add", "-A")
-        git(repo, "commit", "-qm", "by hand", "--no-verify", "--allow-empty")
-        commits.append(git(repo, "rev-parse", "HEAD").strip())
-        return commits[-1]
-
-    def put(name: str, number: int, text: str = "The lane is long.") -> Path:
-        path = folder / f"{name}-{number:06}.md"
-        path.write_text(
-            f"---\nid: mem-{number:06}0000000000\ntype: fact\ncreated: 2026-01-01T00:00:00Z\n"
-            f"status: active\n---\n\n{text}\n"
-        )
-        return path
-
-    paths = [put("b", 2), put("d", 4), put("é", 3)]
-    first = commit()
-    (repo / "sources" / "x.md").write_text("- a line\n")
-    beside = commit()
-    put("a", 1), put("c", 5, "The board is green."), put("b", 2, "The lane is short.")
-    grown = commit()
-    paths[1].unlink()
-    (folder / "z-000004.md").write_bytes(put("d", 4).read_bytes())
-    commit()  # one id in two files
-    (folder / "z-000004.md").unlink()
-    paths[1].rename(folder / "y-000004.md")
-    commit()
-    (folder / "b-000002.md").write_text("---\ntype: fact\n---\n\nNo id.\n")
-    commit()
-    (folder / "b-000002.md").write_text("---\nid: [\n---\n\nBroken.\n")
-    commit()
-    git(repo, "checkout", "-q", grown, "--", ".")
-    commit()
-    done(repo, "reject", "mem-000001", "--reason", "no lane of ours")
-    commits.append(git(repo, "rev-parse", "HEAD").strip())
-    put("w", 9)
-    commit()
-
-    def said(state: State) -> tuple[object, ...]:
-        return [*state.memories.items()], state.problems, state.active, dict(state.files)
-
-    with opened(repo) as found:
-        alone = {one: said(snapshot(found, one, Layout()).state()) for one in commits}
-        for order in (commits, [*reversed(commits)], commits[::2] + commits[1::2]):
-            trees = tree.Snapshots(found)
-            for one in order:
-                assert said(trees.at(one, Layout()).state()) == alone[one]
-        trees = tree.Snapshots(found)
-        assert trees.at(first, Layout()).state().active
-        monkeypatch.setattr("memrepo.core.state.read_state", None)
-        for one in (beside, grown, first):
-            assert said(trees.at(one, Layout()).state()) == alone[one]
 
 
 def test_what_a_partial_clone_lacks_is_told_and_the_rest_still_read(

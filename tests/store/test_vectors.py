@@ -1,20 +1,18 @@
-"""Vectors: kept once each, whatever dies or is damaged, and scanned as a full comparison would."""
+"""Vectors: stored once each, whatever dies or is damaged, and compared with a question."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from test_index import tree_of
 from test_ranking import lone
 
 from memrepo.policies.answers import ENOUGH
-from memrepo.store import embedder as embedding
-from memrepo.store import index
+from memrepo.store import index, vectors
 from memrepo.store.tables import Indexed
-from memrepo.store.vectors import Kept, Key
 
 np = pytest.importorskip("numpy", reason="numpy comes with memrepo[dense], which is not installed")
 DIMS = 24
@@ -26,75 +24,81 @@ def vector(seed: int) -> Any:
     return (found / np.linalg.norm(found)).astype(np.float32)
 
 
-class Counting:
-    """Embeds keys whose part is their number, and counts what it is asked for."""
+class Numbered(vectors.Vectors, frozen=True, kw_only=True):
+    """Vectors of texts that are the number of their part, and a list of those embedded."""
 
-    def __init__(self) -> None:
-        self.asked: list[Key] = []
+    embedded: list[int] = msgspec.field(default_factory=list)
 
-    def __call__(self, batch: Sequence[Key]) -> Any:
-        self.asked += batch
-        return np.stack([vector(part) for _, part in batch])
+    def _text(self, path: str, blob: str, part: int) -> str:
+        self.embedded.append(part)
+        return str(part)
 
 
-def keys(*numbers: int) -> list[Key]:
-    return [(f"{number:040x}", number) for number in numbers]
+def rows(*numbers: int) -> list[vectors.Row]:
+    return [(number, "a.md", f"{number:040x}", number) for number in numbers]
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(folder=tmp_path, name="m", dims=DIMS)
+def kept(tmp_path: Path) -> Numbered:
+    model = vectors.Embedder(
+        name="m", dims=DIMS, vectors=lambda texts: np.stack([vector(int(t)) for t in texts])
+    )
+    return Numbered(folder=tmp_path, wanted=Indexed(tree=tree_of({})), embedder=model)
 
 
-def stored(kept: Kept, rows: dict[Key, int]) -> bool:
-    """Tell whether each row holds the vector of its key."""
+def stored(kept: Numbered, *numbers: int) -> bool:
+    """Tell whether each of the numbers has a row that holds its vector."""
     array = np.fromfile(kept.array, dtype=np.float32)
     array = array[: len(array) // DIMS * DIMS].reshape(-1, DIMS)
-    return all(np.array_equal(array[row], vector(part)) for (_, part), row in rows.items())
+    known = kept.known()
+    held = all(np.array_equal(array[row], vector(part)) for (_, part), row in known.items())
+    return held and {part for _, part in known} >= {*numbers}
 
 
-def test_a_text_is_embedded_once(kept: Kept) -> None:
-    embed = Counting()
-    first = dict(kept.rows(keys(*range(100)), embed))
-    again = dict(kept.rows(keys(*range(50, 130)), embed))
-    assert embed.asked == keys(*range(130))
-    assert {key: again[key] for key in first} == first
-    assert stored(kept, again)
+def test_a_text_is_embedded_once(kept: Numbered) -> None:
+    kept.embed(rows(*range(100)))
+    kept.embed(rows(*range(50, 130)))
+    assert kept.embedded == [*range(130)]
+    assert stored(kept, *range(130))
 
 
 @pytest.mark.parametrize("cut", [0, 1, DIMS * 4, DIMS * 4 * 9 + 5])
-@pytest.mark.parametrize("which", ["array", "signs"])
-def test_what_a_dying_process_left_is_made_again(kept: Kept, which: str, cut: int) -> None:
-    kept.rows(keys(*range(10)), Counting())
-    path: Path = getattr(kept, which)
-    path.write_bytes(path.read_bytes()[:cut])
-    rows = dict(kept.rows(keys(20, 21), Counting()))
-    assert stored(kept, rows)
-    rows = dict(kept.rows(keys(*range(12)), Counting()))
-    assert rows.keys() >= set(keys(*range(12), 20, 21))
-    assert stored(kept, rows)
+def test_what_a_dying_process_left_is_made_again(kept: Numbered, cut: int) -> None:
+    kept.embed(rows(*range(10)))
+    kept.array.write_bytes(kept.array.read_bytes()[:cut])
+    kept.embed(rows(20, 21))
+    assert stored(kept, 20, 21)
+    kept.embed(rows(*range(12)))
+    assert stored(kept, *range(12), 20, 21)
     with kept.array.open("ab") as handle:
         handle.write(b"half a row")
-    rows = dict(kept.rows(keys(*range(14)), Counting()))
-    assert stored(kept, rows)
+    kept.embed(rows(*range(14)))
+    assert stored(kept, *range(14))
 
 
-def test_the_nearest_are_those_of_a_full_comparison(kept: Kept) -> None:
-    rows = kept.rows(keys(*range(200)), Counting())
-    at, query = [rows[key] for key in keys(*range(0, 200, 3))], vector(33)
-    found = kept.nearest(query, at, 5)
-    cosines = [float(vector(number) @ query) for number in range(0, 200, 3)]
-    wanted = sorted(range(len(cosines)), key=lambda i: -cosines[i])[:5]
-    assert [place for place, _ in found] == wanted
-    assert [cosine for _, cosine in found] == pytest.approx([cosines[i] for i in wanted], abs=1e-5)
-    assert kept.nearest(query, [], 5) == []
+def test_a_damaged_record_is_begun_again(kept: Numbered) -> None:
+    kept.embed(rows(*range(10)))
+    kept.keys.write_bytes(b"garbage" * 1000)
+    kept.embed(rows(3, 4))
+    assert (len(kept.known()), stored(kept, 3, 4)) == (2, True)
+
+
+def test_all_that_is_asked_for_and_the_most_similar_are_scored(
+    kept: Numbered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "NEAREST", 5)
+    kept.embed(rows(*range(200)))
+    cosines = {number: float(vector(number) @ vector(33)) for number in range(0, 200, 3)}
+    found = dict(kept.similarity(rows(*cosines), "33")([3, 6]))
+    best = sorted(cosines, key=lambda number: -cosines[number])[:5]
+    wanted = {3, 6, *(number for number in best if cosines[number] >= vectors.MIN_COSINE)}
+    assert found == pytest.approx({number: cosines[number] for number in wanted}, abs=1e-5)
+    assert kept.similarity([], "33")([3]) == {}
 
 
 # -- with the packaged model ---------------------------------------------------------------------
 
-packaged = pytest.mark.skipif(
-    not embedding.is_installed(), reason="memrepo[dense] is not installed"
-)
+packaged = pytest.mark.skipif(not vectors.is_installed(), reason="memrepo[dense] is not installed")
 
 
 @packaged
@@ -108,7 +112,7 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     )
     ticks: list[str] = []
     wanted = Indexed(tree=tree_of(files), tick=ticks.append)
-    model = embedding.load()
+    model = vectors.load()
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
     found = asked.search(["which doctor treated whom"], index.Filter()).matches
     assert {match.id[-1] for match in found} == {"1", "3"}
@@ -126,3 +130,13 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     assert len(ticks) == before
     limited = index.Filter(types=("preference",))
     assert asked.search(["which doctor treated whom"], limited).matches == []
+
+
+@packaged
+def test_another_file_in_the_place_of_the_model_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = tuple((name, "0" * 64) for name, _ in vectors.PINNED)
+    monkeypatch.setattr(vectors, "PINNED", wrong)
+    with pytest.raises(vectors.NoModelError, match="not the file"):
+        vectors.load()

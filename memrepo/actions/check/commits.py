@@ -28,8 +28,8 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.store.git import Git
-from memrepo.store.history import landings
-from memrepo.store.staged import Grounds, changes, grounds, hand_commits, introduced, messages
+from memrepo.store.history import changes, commit_messages, hand_commits, introduced, landings
+from memrepo.store.staged import Grounds, grounds
 from memrepo.store.tree import Snapshot
 
 
@@ -71,7 +71,7 @@ def brought(git: Git, *revisions: str) -> Iterator[tuple[str, Problem]]:
         data = git.read(blob)
         for problem in secret_problems(path, data):
             yield commit, problem
-    for commit, text in messages(git, *revisions):
+    for commit, text in commit_messages(git, *revisions):
         for problem in message_problems("", text):
             if problem.rule == "message-secret":
                 yield commit, problem
@@ -186,7 +186,7 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
     repo = work.store.repo
     runs = landings(repo, tree.commit, tree.layout, tree.blobs)
     made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
-    hands = [hand.id for hand in hand_commits(repo, revisions) if hand.id not in made]
+    hands = [hand.commit for hand in hand_commits(repo, revisions) if hand.commit not in made]
     if len(hands) == int(repo.git.rev_list("--count", "--no-merges", revisions)):
         yield from checks.find_problems(whole, ["derived"])
         return

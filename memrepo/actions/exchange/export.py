@@ -25,7 +25,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import nominated
-from memrepo.store import history, telemetry
+from memrepo.store import history, run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Exported, Terms, artifacts
@@ -160,7 +160,7 @@ def write_layers(work: Work) -> tuple[Problem, ...]:
     append_local(work.store.repo, "exclude", [f"/{prefix}{name}" for name in pages])
     for name, data in pages.items():
         try:
-            telemetry.put(root / prefix / name, data.decode(), within=root)
+            run_files.write_file(root / prefix / name, data.decode(), within=root)
         except OSError as error:
             found.append(_unwritten(root / prefix / name, error.strerror or str(error)))
     return (*hygiene.problems, *found)

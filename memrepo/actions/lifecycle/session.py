@@ -32,9 +32,9 @@ from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
 from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_retired
 from memrepo.policies.upkeep import owed_tier_moves, tier_steps
-from memrepo.store import telemetry
-from memrepo.store.answers import broken_runs
+from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
+from memrepo.store.run_files import interrupted_runs
 from memrepo.text.words import content_words
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.hygiene import Promotion, promotions
@@ -243,7 +243,7 @@ def context(
         # Requests come from source texts, so their wording must not enter a context.
         count = counted(len(asked), "request waits", "requests wait")
         waiting.append(f"{count} for a person (`memrepo status`)")
-    waiting += [f"run {b.run} broke off" for b in broken_runs(first.store.folder)]
+    waiting += [f"run {b.run} broke off" for b in interrupted_runs(first.store.folder)]
     waiting += timetable(first, first.call.now).complaints
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
@@ -350,7 +350,7 @@ def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> 
         if f"<!-- {id_} -->" not in old:
             title = without_secrets(note.text("title")) or note.slug
             text = f"## {title}\n<!-- {id_} -->\n\n{without_secrets(note.body)}\n"
-            telemetry.put(path, f"{old.rstrip()}\n\n{text}".lstrip(), within=folder)
+            run_files.write_file(path, f"{old.rstrip()}\n\n{text}".lstrip(), within=folder)
 
     steps = [
         Step(

@@ -141,7 +141,7 @@ def detailed(request: Request) -> bool:
     return bool(request.run or request.memory or request.op or request.actor)
 
 
-def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
+def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
     """Return the log entries to which the filters are applied.
 
     These are the chain of one run, the full history, or the first parents of HEAD.
@@ -156,7 +156,7 @@ def _entries(work: Work, request: Request) -> Iterable[history.Entry]:
     return _with_runs(list(history.entries(repo, "--first-parent", *bound, head)), work)
 
 
-def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
+def _with_runs(line: list[history.LogEntry], work: Work) -> list[history.LogEntry]:
     """Add the runs that a sync moved off the first-parent line, sorted by landing time.
 
     A run whose commits were rewritten by git still gets one line with its name.
@@ -171,7 +171,7 @@ def _with_runs(line: list[history.Entry], work: Work) -> list[history.Entry]:
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 
-def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
+def _wanted(work: Work, request: Request) -> Callable[[history.LogEntry], bool]:
     """Return a predicate that accepts a commit if it passes all given filters."""
     zone = work.config.zone
     since = extent(request.since, zone)[0] if request.since else None
@@ -180,7 +180,7 @@ def _wanted(work: Work, request: Request) -> Callable[[history.Entry], bool]:
     past = find_past(work, work.tree.state(), request.memory) if request.memory else None
     touched = {v.entry.commit for v, _ in changing(past.versions)} if past else set()
 
-    def wanted(entry: history.Entry) -> bool:
+    def wanted(entry: history.LogEntry) -> bool:
         concerned = (
             past is None or entry.commit in touched or past.id in entry.trailers.get("Memory", ())
         )
@@ -350,7 +350,7 @@ def _once(work: Work, word: str) -> Past | None:
     return past if past is not None and any(v.memory for v in past.versions) else None
 
 
-def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
+def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.LogEntry]:
     """Return the merge commit of each run in the current commit's history, by run id."""
     wanted = sorted({run for run in runs if _RUN.fullmatch(run)})
     if not wanted:
@@ -360,7 +360,7 @@ def merges_of(work: Work, runs: Iterable[str]) -> dict[str, history.Entry]:
     return {e.run: e for e in found if e.is_run and e.run in wanted}
 
 
-def acts_of(work: Work, entries: Sequence[history.Entry]) -> list[Act]:
+def acts_of(work: Work, entries: Sequence[history.LogEntry]) -> list[Act]:
     """Return each commit's decision, and the merge that put the decision into effect."""
     merges = merges_of(work, (entry.run for entry in entries))
     return [
@@ -385,23 +385,23 @@ def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> L
     store, tree = work.store, work.tree
     runs = work.landed() if runs is None else runs
     found = [one for one in runs if one.run.startswith(run)]
-    found = found or history.gone(store.repo, tree.commit, tree.layout, run)
+    found = found or history.removed_landings(store.repo, tree.commit, tree.layout, run)
     if len({one.run for one in found}) != 1:
         raise NoSuchRun(run)
     return found[0]
 
 
-def run_merge(work: Work, run: str) -> history.Entry:
+def run_merge(work: Work, run: str) -> history.LogEntry:
     """Return the commit that landed the run with an id or unique id prefix."""
     return landing_of(work, run).entry
 
 
-def commit_of(entry: history.Entry) -> Commit:
+def commit_of(entry: history.LogEntry) -> Commit:
     """Return a commit in the form that actions report."""
     return Commit(**fields_of(entry))
 
 
-def fields_of(entry: history.Entry) -> dict[str, Any]:
+def fields_of(entry: history.LogEntry) -> dict[str, Any]:
     """Return the values for the fields of `Commit`, to fill a record that extends it."""
     return {
         "commit": entry.commit,
@@ -417,7 +417,7 @@ def fields_of(entry: history.Entry) -> dict[str, Any]:
     }
 
 
-def who(entry: history.Entry) -> str:
+def who(entry: history.LogEntry) -> str:
     """Return a commit's recorded actor or, if there is none, its author."""
     return entry.trailer("Actor") or entry.author
 

@@ -23,11 +23,11 @@ from memrepo.policies.change import newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
-from memrepo.store import embedder
-from memrepo.store.catalogue import NAME
+from memrepo.store import vectors
+from memrepo.store.corpus import Passage
+from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Filter, Index, Match, no_model
 from memrepo.store.ledger import ledger_of
-from memrepo.store.passages import Passage
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks
 from memrepo.text.words import terms
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import re
 
     from memrepo.core.state import State
-    from memrepo.store.embedder import Embedder
+    from memrepo.store.vectors import Embedder
 
 
 class NotYetSetUp(MemrepoError):
@@ -316,28 +316,28 @@ def index_of(
         folder=store.folder,
         wanted=wanted,
         name=PAST if past else NAME,
-        model=_model if embedder.can_run() else no_model,
+        model=_model if vectors.can_run() else no_model,
         scope=work.call.scope,
     )
 
 
 def embed(work: Work) -> None:
     """Compute missing vectors of committed memories, if a model is installed."""
-    if work.config.get("recall.meaning") and embedder.can_run():
+    if work.config.get("recall.meaning") and vectors.can_run():
         index_of(work, edits=False, tick=work.call.tick).embed()
 
 
 def by_words_alone(work: Work) -> bool:
     """Return whether search by meaning is configured but its model is not installed."""
-    return bool(work.config.get("recall.meaning")) and not embedder.is_installed()
+    return bool(work.config.get("recall.meaning")) and not vectors.is_installed()
 
 
 @cache
 def _model() -> Embedder | None:
     """Return the packaged model, loading it only once, or None if it cannot be used."""
     try:
-        return embedder.load() if embedder.is_installed() else None
-    except embedder.NoModelError:
+        return vectors.load() if vectors.is_installed() else None
+    except vectors.NoModelError:
         return None  # search by words still works, and `doctor` reports the problem
 
 
@@ -385,7 +385,7 @@ def _recall(
         answer = index.search(words, asked, weights or work.config.weights, moment)
         matches = answer.matches
         committed = {m.blob: m.path for m in matches if m.path not in index.wanted.edits}
-        known = work.store.trees.catalogue.read(committed)
+        known = work.store.trees.cache.read(committed)
         found = [
             replace(
                 recalled(

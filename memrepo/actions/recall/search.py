@@ -36,7 +36,7 @@ from memrepo.policies.answers import ENOUGH, Moment
 from memrepo.policies.questions import kind_asked, question_of
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
-from memrepo.store import passages as stored
+from memrepo.store import corpus as stored
 from memrepo.store.index import Filter, Index
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import query_terms, telling_words, terms

@@ -86,7 +86,7 @@ class _Replay(msgspec.Struct):
     taken: list[Part] = msgspec.field(default_factory=list)
     offered: list[Part] = msgspec.field(default_factory=list)
     barred: set[str] = msgspec.field(default_factory=set)
-    conflicts: list[tuple[history.Entry, tuple[Conflict, ...]]] = msgspec.field(
+    conflicts: list[tuple[history.LogEntry, tuple[Conflict, ...]]] = msgspec.field(
         default_factory=list
     )
 
@@ -181,7 +181,7 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided 
     )
 
 
-def _reverted(work: Work, run: str) -> history.Entry | None:
+def _reverted(work: Work, run: str) -> history.LogEntry | None:
     """Return the revert that currently reverts a landed run, or None.
 
     Accepting the run again reverts this revert.
@@ -192,7 +192,7 @@ def _reverted(work: Work, run: str) -> history.Entry | None:
         return None
     gone: set[str] = set()
     repo, head = work.store.repo, work.tree.commit
-    for entry in history.reverts(repo, head) if target else ():
+    for entry in history.revert_commits(repo, head) if target else ():
         if entry.commit in gone:
             continue
         gone.update(entry.trailers.get("Reverts", ()))
@@ -201,7 +201,7 @@ def _reverted(work: Work, run: str) -> history.Entry | None:
     return None
 
 
-def _brought_back(work: Work, entry: history.Entry, request: AcceptRequest) -> Wanted:
+def _brought_back(work: Work, entry: history.LogEntry, request: AcceptRequest) -> Wanted:
     told = frozenset(entry.trailers.get("Memory", ()))
     before = work.store.snapshot(entry.parents[0]).state()
     only = frozenset(find(before, word).id for word in request.only)
@@ -296,12 +296,12 @@ def _people(work: Work, waits: Waiting) -> frozenset[str]:
     )
 
 
-def _by_hand(entry: history.Entry) -> bool:
+def _by_hand(entry: history.LogEntry) -> bool:
     return not entry.trailer("Op")
 
 
 def _step(
-    work: Work, waits: Waiting, replay: _Replay, entry: history.Entry, choice: AcceptedPart
+    work: Work, waits: Waiting, replay: _Replay, entry: history.LogEntry, choice: AcceptedPart
 ) -> None:
     """Merge one decision onto the current state. Skip and record the parts in conflict."""
     base = work.store.snapshot(entry.parents[0]).state()
@@ -354,7 +354,7 @@ def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> fro
     return frozenset(i for i, m in new.items() if m != base.memories.get(i) and stones.bars_all(m))
 
 
-def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, ...]:
+def _concerned(entry: history.LogEntry, base: State, theirs: State) -> tuple[str, ...]:
     """Return the memories that a step concerns.
 
     For a commit made without memrepo, return the changed memories.
@@ -365,7 +365,7 @@ def _concerned(entry: history.Entry, base: State, theirs: State) -> tuple[str, .
     return tuple(i for i in every if base.memories.get(i) != theirs.memories.get(i))
 
 
-def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[str]:
+def _share(entry: history.LogEntry, ids: Sequence[str], taken: list[str]) -> list[str]:
     """Return the acceptable memories of a step, or none if only some of an indivisible step are.
 
     A supersession, for example, is one decision.
@@ -373,7 +373,7 @@ def _share(entry: history.Entry, ids: Sequence[str], taken: list[str]) -> list[s
     return taken if _by_parts(entry) or len(taken) == len(ids) else []
 
 
-def _by_parts(entry: history.Entry) -> bool:
+def _by_parts(entry: history.LogEntry) -> bool:
     return entry.op in BULK_OPS or _by_hand(entry)
 
 
@@ -382,7 +382,7 @@ def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
 
 
 def _merged(
-    work: Work, replay: _Replay, entry: history.Entry, base: State, theirs: State
+    work: Work, replay: _Replay, entry: history.LogEntry, base: State, theirs: State
 ) -> MergeResult:
     ours = _differing(work, entry, work.tree.commit) | replay.edited
     return merge_states(
@@ -395,7 +395,7 @@ def _merged(
 
 
 def _message(
-    waits: Waiting, entry: history.Entry, taken: Sequence[str], before: State, after: State
+    waits: Waiting, entry: history.LogEntry, taken: Sequence[str], before: State, after: State
 ) -> str:
     step = Step(
         op=entry.op,
@@ -411,12 +411,12 @@ def _message(
     return message(step, context, before, after)
 
 
-def _prints(entry: history.Entry, ids: Sequence[str]) -> frozenset[str]:
+def _prints(entry: history.LogEntry, ids: Sequence[str]) -> frozenset[str]:
     """Return the fingerprints of a step's changes to some of its memories."""
     return Part(entry=entry, memories=tuple(ids)).prints if ids else frozenset()
 
 
-def _differing(work: Work, entry: history.Entry, commit: str) -> frozenset[str]:
+def _differing(work: Work, entry: history.LogEntry, commit: str) -> frozenset[str]:
     return frozenset(work.store.work.changed(entry.parents[0], commit))
 
 

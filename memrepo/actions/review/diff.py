@@ -21,7 +21,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.state import Difference, Files, Kind, State, differences
 from memrepo.store import history
-from memrepo.store.history import commit_landing, newest
+from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.store.tree import file_at
 from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage, tokens_of
 
@@ -170,8 +170,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     state: Stage
     base: str
     tip: str
-    chain: tuple[history.Entry, ...]
-    entry: history.Entry | None = None
+    chain: tuple[history.LogEntry, ...]
+    entry: history.LogEntry | None = None
 
     @property
     def run(self) -> str:
@@ -199,7 +199,7 @@ def span_of(work: Work, words: Sequence[str]) -> Comparison:
     try:
         waits = the_waiting(work, word)
     except NothingWaits:
-        last = None if word else newest(work.landed())
+        last = None if word else newest_in_effect(work.landed())
         if not (word or last):
             raise
         word = last.run if last else word
@@ -324,7 +324,7 @@ def _replaced(found: Difference, before: State) -> tuple[str, ...]:
     return tuple(i for i in old if before.memories[i].status != "superseded")
 
 
-def _whole(entry: history.Entry, state: Stage) -> bool:
+def _whole(entry: history.LogEntry, state: Stage) -> bool:
     """Return whether a decision must be accepted or reverted as a whole.
 
     For `accept`, only bulk operations can be split.
@@ -332,7 +332,7 @@ def _whole(entry: history.Entry, state: Stage) -> bool:
     return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
 
 
-def _decisions(chain: Iterable[history.Entry], state: Stage) -> Mapping[str, tuple[Reason, ...]]:
+def _decisions(chain: Iterable[history.LogEntry], state: Stage) -> Mapping[str, tuple[Reason, ...]]:
     found: dict[str, tuple[Reason, ...]] = {}
     for entry in chain:
         ids = entry.trailers.get("Memory", ())

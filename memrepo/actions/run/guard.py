@@ -47,7 +47,7 @@ from memrepo.merge.tombstones import (
 from memrepo.policies.upkeep import interlock, losses
 from memrepo.read.intake import Reader, cursors
 from memrepo.store import history
-from memrepo.store.history import Entry
+from memrepo.store.history import LogEntry
 from memrepo.store.tree import read_blob
 
 
@@ -86,9 +86,9 @@ def reverted_prints(work: Work) -> frozenset[str]:
     """
     found: set[str] = set()
     repo, head, layout = work.store.repo, work.tree.commit, work.tree.layout
-    removed = history.removals(repo, head, layout)
-    void = frozenset(e.commit for e, paths in removed if work.tree.blobs.keys() >= {*paths})
-    for commit, gone in history.taken_back(repo, head, void).items():
+    removed = history.manifest_removals(repo, head, layout)
+    void = frozenset(e.commit for e in removed if work.tree.blobs.keys() >= {*e.paths})
+    for commit, gone in history.reverted_memories(repo, head, void).items():
         for entry in history.chain_of(repo, commit):
             found |= _prints(work, entry, gone)
     for entry in _reverted_by_git(work, removed, void):
@@ -97,21 +97,21 @@ def reverted_prints(work: Work) -> frozenset[str]:
 
 
 def _reverted_by_git(
-    work: Work, removed: Collection[tuple[Entry, tuple[str, ...]]], void: Collection[str]
-) -> Iterator[Entry]:
+    work: Work, removed: Collection[LogEntry], void: Collection[str]
+) -> Iterator[LogEntry]:
     """Yield the steps of runs whose manifests were removed by commits other than reverts."""
     repo, layout = work.store.repo, work.tree.layout
-    for entry, paths in removed:
+    for entry in removed:
         if entry.op == "revert" or entry.commit in void:
             continue
         before = work.store.snapshot(work.store.parents(entry.commit)[0])
-        away = {history.run_of(path) for path in paths if path not in work.tree.blobs}
+        away = {history.run_of(path) for path in entry.paths if path not in work.tree.blobs}
         for landing in history.landings(repo, before.commit, layout, before.blobs):
             if landing.run in away:
                 yield from landing.steps(repo)
 
 
-def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
+def _prints(work: Work, entry: LogEntry, gone: Collection[str] | None) -> frozenset[str]:
     """Return the fingerprints of a commit's decisions about some memories (None: about all)."""
     ids = entry.trailers.get("Memory", ())
     if not ids and len(entry.parents) == 1 and entry.op in ("edit", "run"):
@@ -124,7 +124,7 @@ def _prints(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset
     return fingerprints(entry.op, mine, [p for p in entry.prints if p.split(":")[1] in mine])
 
 
-def _prints_between(work: Work, entry: Entry, gone: Collection[str] | None) -> frozenset[str]:
+def _prints_between(work: Work, entry: LogEntry, gone: Collection[str] | None) -> frozenset[str]:
     """Return fingerprints for a whole run that was squashed into one commit without trailers."""
     changed = work.store.work.changed(entry.parents[0], entry.commit)
     if not work.tree.layout.memory_files(changed):

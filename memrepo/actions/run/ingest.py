@@ -475,7 +475,7 @@ def texts_at(
     fresh = [p for p in paths if not cursor.get(p, Cursor()).is_at(blobs[p])]
     when = dict.fromkeys(fresh, work.call.now)
     old = [p for p in fresh if here.get(p) == blobs[p]]
-    when |= history.last_touched(work.store.repo, work.tree.commit, old)
+    when |= history.last_changed(work.store.repo, work.tree.commit, old)
     gone = sorted(p for p in cursor if p not in blobs and cursor[p].last)
     found = []
     for path in (*paths, *gone):

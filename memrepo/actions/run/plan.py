@@ -30,7 +30,7 @@ from memrepo.judges.asking import Failure, Kept
 from memrepo.policies.matching import Near
 from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.read.intake import Intake, Reader, SourceText
-from memrepo.store.history import Entry
+from memrepo.store.history import LogEntry
 
 Mode = Literal["incremental", "reconciliation"]
 
@@ -182,7 +182,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     branch: str = ""
     why: str = ""
     """Why the run is pending or was skipped."""
-    commits: tuple[Entry, ...] = ()
+    commits: tuple[LogEntry, ...] = ()
     used: Usage = msgspec.field(default_factory=Usage)
     resume: str = ""
     """The name to pass to `--resume`."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from itertools import groupby
 
 import msgspec
@@ -33,10 +32,10 @@ from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store.answers import Broken, KeptAnswers, broken_run, broken_runs
 from memrepo.store.git import Git
+from memrepo.store.history import LogEntry, changes, hand_commits
+from memrepo.store.run_files import InterruptedRun, SavedAnswers, interrupted_run, interrupted_runs
 from memrepo.store.settings import clone_name, is_called
-from memrepo.store.staged import HandCommit, changes, hand_commits
 
 # -- before a run: ownership, upgrades and resumed answers -----------------------------------------
 OWNER = "run.owner"
@@ -191,12 +190,12 @@ def report_clock(work: Work) -> None:
 def resumed(
     first: Work, mode: str | None, judge: str | None, resume: str | None
 ) -> tuple[Mode, str | None, str | None]:
-    """Return the mode, the judge and the run to resume. Raises NotKept.
+    """Return the mode, the judge and the run to resume. Raises NoInterruptedRun.
 
     `resume` is None for no earlier run, and empty for the newest.
     """
     if resume is not None:
-        found = broken_run(first.store.folder, resume)
+        found = interrupted_run(first.store.folder, resume)
         for name, given, was in (("mode", mode, found.mode), ("judge", judge, found.kind)):
             if given not in (None, was):
                 raise CannotJudge(
@@ -207,7 +206,7 @@ def resumed(
     return ("reconciliation" if mode == "reconciliation" else "incremental"), judge, resume
 
 
-def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAnswers | None:
+def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> SavedAnswers | None:
     """Return the store for this run's answers, which also contains those of a resumed run.
 
     Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
@@ -218,12 +217,12 @@ def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> KeptAns
         return None
     there = [
         b
-        for b in broken_runs(at.store.folder)
+        for b in interrupted_runs(at.store.folder)
         if (b.mode, b.kind) == (mode, kind) and resume in (None, b.run)
     ]
     name = f"{choice.now:%Y%m%dT%H%M%SZ}-{digest([at.tree.commit, mode, kind])[:8]}"
-    new = Broken(run=name, mode=mode, kind=kind)
-    return KeptAnswers(at.store.folder, there[-1] if there else new)
+    new = InterruptedRun(run=name, mode=mode, kind=kind)
+    return SavedAnswers(at.store.folder, there[-1] if there else new)
 
 
 CLAIMED = "a commit by hand says who means it"
@@ -275,15 +274,15 @@ class AllRemoved(MemrepoError):
 
     exit_code = Exit.DECIDE
 
-    def __init__(self, hand: HandCommit) -> None:
+    def __init__(self, hand: LogEntry) -> None:
         super().__init__(
-            f"commit {hand.id[:10]} removed every memory from the tree, by hand",
-            fix=f"`git revert {hand.id[:10]}` restores them; `memrepo run --max-change-pct 100`"
+            f"commit {hand.commit[:10]} removed every memory from the tree, by hand",
+            fix=f"`git revert {hand.commit[:10]}` restores them; `memrepo run --max-change-pct 100`"
             " continues without them",
         )
 
 
-def emptied(at: Work) -> HandCommit | None:
+def emptied(at: Work) -> LogEntry | None:
     """Return the manual commit since the last run that removed the last memories, or None.
 
     Removing forgotten or superseded memories does not count, because recall no longer had them.
@@ -293,14 +292,16 @@ def emptied(at: Work) -> HandCommit | None:
     hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
     gone = {
         commit
-        for commit, path, old, new in changes(git, [hand.id for hand in hands])
+        for commit, path, old, new in changes(git, [hand.commit for hand in hands])
         if old
         and not new
         and layout.is_memory(path)
         and any(m.status == "active" for m in _decoded(git, path, old).values())
     }
     for hand in hands:
-        if hand.id in gone and not any(map(layout.is_memory, at.store.snapshot(hand.id).blobs)):
+        if hand.commit in gone and not any(
+            map(layout.is_memory, at.store.snapshot(hand.commit).blobs)
+        ):
             return hand
     return None
 
@@ -317,7 +318,7 @@ def refuse_emptied(work: Work, *, limited: bool) -> None:
 def _hand_claims(at: Work, revisions: str) -> Iterator[Claim]:
     """Yield the memories that manual commits changed, oldest first."""
     git = at.store.repo
-    hands = {hand.id: hand for hand in hand_commits(git, revisions)}
+    hands = {hand.commit: hand for hand in hand_commits(git, revisions)}
     for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
         was, made = dict[str, Memory](), dict[str, Memory]()
         for _, path, old, new in group:
@@ -339,11 +340,11 @@ def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
     return {memory.id: memory} if memory is not None and memory.id else {}
 
 
-def _author_stamp(at: Work, hand: HandCommit) -> Stamp:
+def _author_stamp(at: Work, hand: LogEntry) -> Stamp:
     known = hand.email in at.config.human_authors
     return Stamp(
         by=f"human:{hand.email}" if known else "process:unknown",
-        at=datetime.fromtimestamp(hand.when, UTC),
+        at=hand.when,
     )
 
 

@@ -345,7 +345,7 @@ def _update_caches(before: Work, at: Work) -> None:
     if has_moved:
         stale_files(at)
         survey(at)
-    at.tree.keep()
+    at.tree.cache_memories()
     if has_moved and len(at.tree.state().memories) >= MIN_INDEXED:
         from memrepo.actions.recall.recall import index_of
 

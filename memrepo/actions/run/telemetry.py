@@ -44,11 +44,11 @@ from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import recall_surface
-from memrepo.store import telemetry
+from memrepo.store import run_files
 from memrepo.store.git import agent_name
 from memrepo.store.lock import Locked
+from memrepo.store.run_files import run_command
 from memrepo.store.settings import workspace
-from memrepo.store.telemetry import hand_off
 from memrepo.store.workspace import find_unread
 from memrepo.views.report import RunSummary, counts_in_words, ended_event, last_run, started_event
 
@@ -435,12 +435,12 @@ def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
     if told.status == "locked":
         return problems
     path = local_folder(at) / LAST
-    text = telemetry.dumped(record_of(last_record(at), told))
+    text = run_files.to_json(record_of(last_record(at), told))
     report = last_run(told)
     problems += _tried(
-        place.report, lambda: telemetry.put(place.report, report, within=place.within)
+        place.report, lambda: run_files.write_file(place.report, report, within=place.within)
     )
-    problems += _tried(path, lambda: telemetry.put(path, text, within=at.store.root))
+    problems += _tried(path, lambda: run_files.write_file(path, text, within=at.store.root))
     if place.notifies:
         problems += _notify(at.refreshed(), told.finished)
     return problems
@@ -507,7 +507,7 @@ def _hand_off(
         return None, ()
     if setting is None:
         return Downstream(manifest=manifest), ()
-    said = hand_off(str(setting.value), after.store.root / manifest, after.store.root)
+    said = run_command(str(setting.value), after.store.root / manifest, after.store.root)
     if not said:
         return Downstream(manifest=manifest, result="done"), ()
     problem = Problem(
@@ -524,7 +524,7 @@ def _hand_off(
 def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:
     day = datetime.fromisoformat(event["timestamp"]).date()
     return _tried(
-        place.folder, lambda: telemetry.append(place.folder, day, event, within=place.within)
+        place.folder, lambda: run_files.append_event(place.folder, day, event, within=place.within)
     )
 
 

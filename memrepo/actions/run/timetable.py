@@ -14,7 +14,7 @@ from memrepo.core.ids import visible
 from memrepo.core.times import format_time, parse_time
 from memrepo.policies.cadence import Fire, guard, missed, next_fire
 from memrepo.policies.rules import RunMode
-from memrepo.store import settings, telemetry
+from memrepo.store import run_files, settings
 from memrepo.views.report import RunSummary
 
 BY = "memrepo.schedule.by"
@@ -67,7 +67,7 @@ def local_folder(work: Work) -> Path:
 
 def last_record(work: Work) -> dict[str, Any]:
     """Return the record of this clone's last runs; empty if it cannot be read."""
-    return telemetry.load(local_folder(work) / LAST, within=work.store.root)
+    return run_files.load_json(local_folder(work) / LAST, within=work.store.root)
 
 
 def timetable(work: Work, now: datetime) -> Schedule:

@@ -145,10 +145,10 @@ def restored(
     Also return a warning if this clone's ledger lacks the commit that the newest run used.
     """
     ledger = ledger_of(work.store)
-    before = history.decided_from(work.store.repo, work.tree.commit)
+    before = history.ledger_base(work.store.repo, work.tree.commit)
     if before and before == ledger.tip():
         return (), ()
-    known = not before or ledger.reaches(before)
+    known = not before or ledger.contains(before)
     steps: list[Step] = []
     for id_ in _learnt(ledger, before if known else "", accesses):
         step = _restored(work, state, id_, accesses.of(id_), plan.now)

@@ -35,11 +35,11 @@ from memrepo.core.state import State
 from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store import embedder, history, settings, stream, trace
-from memrepo.store.answers import broken_runs
+from memrepo.store import history, settings, stream, trace, vectors
 from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import RECORDS
+from memrepo.store.run_files import interrupted_runs
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
 from memrepo.store.trace import git_version, interrupted, object_problems, obstacle
 from memrepo.store.tree import NoContent
@@ -68,6 +68,7 @@ SIGNATURES = 200
 
 
 def _history(work: Work, fix: bool) -> Finding:
+    area, words = work.tree.layout.area("runs"), ("--reverse", "--topo-order", work.tree.commit)
     facts = [
         CommitFacts(
             commit=a.commit,
@@ -75,10 +76,10 @@ def _history(work: Work, fix: bool) -> Finding:
             parents=a.parents,
             subject=a.subject,
             trailers=a.trailers,
-            added=a.added,
-            changed=a.changed,
+            added=_runs_in(a, area, added=True),
+            changed=_runs_in(a, area, added=False),
         )
-        for a in trace.audited(work.store.repo, work.tree.commit, work.tree.layout)
+        for a in history.commits_with_files(work.store.repo, *words)
     ]
     problems = history_problems(facts)
     ours = sum(bool(f.op) for f in facts)
@@ -97,6 +98,16 @@ def _history(work: Work, fix: bool) -> Finding:
     return Finding(name="history", ok=not errors, message=message, problems=problems)
 
 
+def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, ...]:
+    """Return the runs whose manifests a commit added, or changed."""
+    files = (file for file in entry.files if file.new and added is not bool(file.old))
+    return tuple(
+        file.path.rsplit("/", 1)[-1].removesuffix(".json")
+        for file in files
+        if file.path.startswith(area)
+    )
+
+
 def _runs(work: Work, fix: bool) -> Finding:
     runs = work.landed()
     here = sum(run.in_effect for run in runs)
@@ -108,7 +119,7 @@ def _runs(work: Work, fix: bool) -> Finding:
     said += [f"{gone} reverted"] if gone else []
     hand = emptied(work)
     if hand is not None:
-        said.insert(0, f"{hand.id[:10]} removed every memory from the tree, by hand")
+        said.insert(0, f"{hand.commit[:10]} removed every memory from the tree, by hand")
     return Finding(name="runs", ok=hand is None, message="; ".join(said))
 
 
@@ -168,7 +179,7 @@ def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
     Search along first parents, then within the chain of the run that the commit merged.
     """
     store = work.store
-    born = history.birth(store.repo, work.tree.commit, store.layout.config)
+    born = history.first_commit(store.repo, work.tree.commit, store.layout.config)
     line = [*filter(None, [born]), *trace.first_parents(store.repo, born, work.tree.commit)]
     commit = _halved(work, line, is_bad)
     parents = store.parents(commit)
@@ -315,7 +326,7 @@ def _pages(work: Work, fix: bool) -> Finding:
     """Check for pages that were deleted from the work tree but are still in git."""
     layout, tree, files = work.tree.layout, work.tree.files, work.store.work
     hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
-    gone = files.gone([*tree.below(layout.area("views")), *hot])
+    gone = files.missing([*tree.below(layout.area("views")), *hot])
     if not gone:
         return Finding(name="pages", ok=True, message="none is missing from the work tree")
     said = (
@@ -341,8 +352,8 @@ def _hot(work: Work, fix: bool) -> Finding:
 def _ledger(work: Work, fix: bool) -> Finding:
     ledger, repo = ledger_of(work.store), work.store.repo
     ledger.accesses()
-    tip, known = ledger.tip(), history.decided_from(repo, work.tree.commit)
-    if not known or known == tip or ledger.reaches(known):
+    tip, known = ledger.tip(), history.ledger_base(repo, work.tree.commit)
+    if not known or known == tip or ledger.contains(known):
         return Finding(name="ledger", ok=True, message=f"at {tip[:10]}" if tip else "empty")
     said = f"lacks {known[:10]}, which the newest run used"
     if not work.store.resolve(known):
@@ -354,7 +365,7 @@ def _ledger(work: Work, fix: bool) -> Finding:
 
 
 def _broken(work: Work, fix: bool) -> Finding:
-    left = [b.run for b in broken_runs(work.store.folder)]
+    left = [b.run for b in interrupted_runs(work.store.folder)]
     message = (
         f"{', '.join(left)} interrupted (`memrepo run --resume`)" if left else "none interrupted"
     )
@@ -588,11 +599,11 @@ def _index(work: Work, fix: bool) -> Finding:
 
 
 def _meaning(work: Work, fix: bool) -> Finding:
-    if not embedder.is_installed():
+    if not vectors.is_installed():
         return Finding(name="meaning", ok=True, message="no model: search uses words only")
     try:
-        name = embedder.load().name
-    except embedder.NoModelError as error:
+        name = vectors.load().name
+    except vectors.NoModelError as error:
         return Finding(name="meaning", ok=False, message=f"search uses words only: {error}")
     return Finding(name="meaning", ok=True, message=f"model {name}")
 

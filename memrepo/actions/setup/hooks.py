@@ -159,11 +159,10 @@ def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...
         return ()  # a checkout of files, or of the same commit
     from memrepo.actions.hand_merges import announced, unsettled
     from memrepo.actions.recall.recall import index_of
-    from memrepo.store.catalogue import NAME
+    from memrepo.store.database import NAME, has_index
     from memrepo.store.index import Filter
-    from memrepo.store.tables import is_built
 
-    if is_built(work.store.folder / NAME):
+    if has_index(work.store.folder / NAME):
         index_of(work).count(["memory"], Filter())
     return announced(unsettled(work)) if name == "post-merge" else ()
 

@@ -22,7 +22,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.policies.cadence import MODES, clock_times, due, plain, upcoming
 from memrepo.policies.rules import RunMode
-from memrepo.store import crontab, settings, telemetry
+from memrepo.store import crontab, run_files, settings
 
 COMMAND_LIMIT = 990
 """The maximum length of a command in bytes. Crons truncate longer commands, or reject the table."""
@@ -371,7 +371,7 @@ def _launch(work: Work, request: Request) -> Launchers:
             taken_out = _take_out(work, dry_run=False)
         for mode in MODES:
             text = cron_prompt(work, mode).prompt + "\n"
-            telemetry.put(prompt_file(work, mode), text, within=work.store.root)
+            run_files.write_file(prompt_file(work, mode), text, within=work.store.root)
         _record(work, work.call.now, "launcher")
     zone = work.config.zone.key
     return Launchers(entries=rows, by="launcher", zone=zone, taken_out=taken_out, notices=problems)

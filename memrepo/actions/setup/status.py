@@ -41,8 +41,8 @@ from memrepo.core.times import format_time
 from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.read.shelf import shelf_size
 from memrepo.store import settings
-from memrepo.store.answers import broken_runs
-from memrepo.store.history import newest
+from memrepo.store.history import newest_in_effect
+from memrepo.store.run_files import interrupted_runs
 from memrepo.store.tree import read_blob
 from memrepo.views.hot import hot_path
 
@@ -139,12 +139,12 @@ def status(work: Work, request: StatusRequest) -> Result:
     )
     sources, unread = _sources(work, manifests)
     workspace = settings.workspace(store.repo)
-    last = newest(work.landed())
+    last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
     wanted = needs(waits, times, found.undecided, left.spent)
     notified, untold = tell(work, wanted) if request.notify else (False, ())
     stale = _stale_views(work)
-    work.tree.keep()
+    work.tree.cache_memories()
     return Result(
         exit=Exit.NO if request.exit_code and wanted else Exit.DONE,
         needs=wanted,
@@ -163,7 +163,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         waiting=tuple(w.branch for w in waits),
         asked=wishes(work, waits),
         held=tuple(removal for w in waits for removal in w.removals(work)),
-        broken_off=tuple(b.run for b in broken_runs(store.folder)),
+        broken_off=tuple(b.run for b in interrupted_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
         last_run=LastRun(

@@ -1,1 +1,1 @@
-"""Actions that synchronise clones of a repository."""
+"""Actions that concern all clones of a repository."""

@@ -153,9 +153,9 @@ def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
     """Repeat purges from other clones before fetching, and return the notices to show."""
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
-    from memrepo.actions.purge.clones import heed
+    from memrepo.actions.sync.purge import repeat_recorded
 
-    notices = heed(work, hub)
+    notices = repeat_recorded(work, hub)
     work.refresh()
     return notices
 
@@ -200,7 +200,7 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
     if request.dry_run:
         hub.forget(own)
     if (at.store.folder / "purged").is_dir():
-        from memrepo.actions.purge.clones import refuse_old
+        from memrepo.actions.sync.purge import refuse_old
 
         refuse_old(at, hub, tip, own)
     seen = hub.seen()

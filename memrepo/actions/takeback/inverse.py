@@ -30,7 +30,7 @@ from memrepo.merge.tombstones import (
 )
 from memrepo.merge.versions import FileVersion, own_words
 from memrepo.store import history
-from memrepo.store.history import Wrote, writes
+from memrepo.store.history import CommitDiff, diffs_between
 from memrepo.store.tree import Snapshot, read_blob
 
 
@@ -59,7 +59,7 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     left: State | Snapshot
     effect: Effect
     clashes: tuple[Clash, ...]
-    also: tuple[history.Entry, ...] = ()
+    also: tuple[history.LogEntry, ...] = ()
 
     @property
     def state(self) -> State:
@@ -76,14 +76,14 @@ class _Past(msgspec.Struct):
     """The writes after an operation. Each span is read once, and memories are cached by blob."""
 
     work: Work
-    spans: dict[str, list[Wrote]] = msgspec.field(default_factory=dict)
+    spans: dict[str, list[CommitDiff]] = msgspec.field(default_factory=dict)
     decoded: dict[tuple[str, str], Memory | None] = msgspec.field(default_factory=dict)
 
-    def after(self, commit: str) -> list[Wrote]:
+    def after(self, commit: str) -> list[CommitDiff]:
         if commit not in self.spans:
-            found: list[Wrote] = []
-            for wrote in writes(self.work.store.repo, commit, self.work.tree.commit):
-                undone = next((one for one in reversed(found) if wrote.undoes(one)), None)
+            found: list[CommitDiff] = []
+            for wrote in diffs_between(self.work.store.repo, commit, self.work.tree.commit):
+                undone = next((one for one in reversed(found) if wrote.is_revert_of(one)), None)
                 if undone is None:
                     found.append(wrote)
                 else:
@@ -91,12 +91,12 @@ class _Past(msgspec.Struct):
             self.spans[commit] = found
         return self.spans[commit]
 
-    def amended(self, taken: Taken) -> Iterator[Wrote]:
+    def amended(self, taken: Taken) -> Iterator[CommitDiff]:
         """Yield the changes that a merge commit contains in addition to the merged operation."""
         if taken.merge:
             changed = self.work.store.work.changed(taken.after, taken.merge)
             sides = {path: (side.old, side.new) for path, side in changed.items()}
-            yield Wrote(commit=taken.merge, blobs=sides)
+            yield CommitDiff(commit=taken.merge, blobs=sides)
 
     def parts(self, taken: Taken) -> frozenset[str]:
         """Return later commits that reverted parts of the operation, as these are not edits."""
@@ -104,11 +104,11 @@ class _Past(msgspec.Struct):
         span = {wrote.commit for wrote in self.after(taken.after)}
         if not span:
             return frozenset()
-        inside = {wrote.commit for wrote in writes(repo, taken.before, taken.after)}
+        inside = {wrote.commit for wrote in diffs_between(repo, taken.before, taken.after)}
         inside |= {taken.after, taken.landing}
         return frozenset(
             entry.commit
-            for entry in history.reverts(repo, self.work.tree.commit)
+            for entry in history.revert_commits(repo, self.work.tree.commit)
             if entry.commit in span and inside.issuperset(entry.trailers.get("Reverts", ()))
         )
 
@@ -121,7 +121,7 @@ class _Past(msgspec.Struct):
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(commit)}
         found: dict[str, frozenset[str | None]] = {}
-        for entry in history.reverts(repo, self.work.tree.commit) if span else ():
+        for entry in history.revert_commits(repo, self.work.tree.commit) if span else ():
             gone = found.get(entry.commit, frozenset())
             if None in gone or entry.commit not in span:
                 continue
@@ -145,7 +145,7 @@ class _Past(msgspec.Struct):
         return self.decoded[path, blob]
 
     def pairs(
-        self, wrote: Wrote, tails: frozenset[str]
+        self, wrote: CommitDiff, tails: frozenset[str]
     ) -> Iterator[tuple[str, Memory | None, Memory | None, bool]]:
         """Yield (id, before, after, own) for each memory that a commit wrote or moved.
 
@@ -194,7 +194,7 @@ def undo(
     `at` sign the tombstones that the revert lifts or restores.
     """
     past, also = _Past(work), list[Taken]()
-    entries: list[history.Entry] = []
+    entries: list[history.LogEntry] = []
     stones = _tombstones(work, taken, by=by, at=at)
     state = work.tree.state()
     head = replace(state, files=state.files.edited(stones)) if stones else state
@@ -280,7 +280,7 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
     )
 
 
-def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.Entry]:
+def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.LogEntry]:
     """Return the later commits that added a reference to a memory that the revert would remove."""
     wanted = [c for c in clashes if c.kind == "depended-on"]
     tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}

@@ -29,7 +29,7 @@ from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY
 from memrepo.merge.takeback import Clash, Side, together
 from memrepo.store import history
-from memrepo.store.history import Landing, commit_landing, newest
+from memrepo.store.history import Landing, commit_landing, newest_in_effect
 from memrepo.store.stream import Commit
 from memrepo.store.tree import file_at
 
@@ -69,7 +69,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
 
     @property
-    def target(self) -> history.Entry:
+    def target(self) -> history.LogEntry:
         """Return the commit to revert or, if there are several, the last one."""
         return self.landing.entry
 
@@ -232,10 +232,10 @@ def _latest(work: Work) -> Landing:
     Raise if it is already reverted, and never choose an older run instead.
     """
     runs, store, tree = work.landed(), work.store, work.tree
-    removed = history.removals(store.repo, tree.commit, tree.layout)
+    removed = history.manifest_removals(store.repo, tree.commit, tree.layout)
     here = tree.files.below(tree.layout.area("runs"))
-    gone = {history.run_of(p) for _, paths in removed for p in paths if p not in here}
-    there = newest(runs)
+    gone = {history.run_of(p) for e in removed for p in e.paths if p not in here}
+    there = newest_in_effect(runs)
     last = max(gone, default="")
     if there is None and not last:
         raise NothingToRevert("no run has landed on this branch")
@@ -307,7 +307,7 @@ _WHOLE = ("resolve", "reject", "unreject", "run")
 """Operations that also write other files. No part of them can be reverted separately."""
 
 
-def _by_hand_since(work: Work, memory: str, entry: history.Entry) -> history.Entry | None:
+def _by_hand_since(work: Work, memory: str, entry: history.LogEntry) -> history.LogEntry | None:
     """Return the newest manual commit that changed a memory after an operation, or None.
 
     A commit that only records the authorship of a commit by hand does not count as an operation.
@@ -403,7 +403,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     return work.store.land(made, f"revert-{target.commit[:10]}")
 
 
-def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tuple[str, ...]:
+def _memories(work: Work, wanted: Wanted, steps: Sequence[history.LogEntry]) -> tuple[str, ...]:
     """Return the memories of an operation, from the trailers or else from the run's changes."""
     if listed := _memories_of(steps):
         return listed
@@ -414,7 +414,7 @@ def _memories(work: Work, wanted: Wanted, steps: Sequence[history.Entry]) -> tup
     return tuple(sorted(i for i in {*before, *after} if before.get(i) != after.get(i)))
 
 
-def _memories_of(steps: Sequence[history.Entry]) -> tuple[str, ...]:
+def _memories_of(steps: Sequence[history.LogEntry]) -> tuple[str, ...]:
     return tuple(id_ for entry in steps for id_ in entry.trailers.get("Memory", ()))
 
 
@@ -447,7 +447,7 @@ class NotOurs(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, hand: history.Entry, older: Landing | None) -> None:
+    def __init__(self, hand: history.LogEntry, older: Landing | None) -> None:
         newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
         said = f"the newest commit, {newest}, is a commit by hand"
         fix = f"`git revert {hand.commit[:10]}` undoes it"
@@ -478,7 +478,7 @@ def undo(work: Work, request: UndoRequest) -> UndoResult:
 def _last(work: Work) -> Landing:
     """Return the last operation, ignoring manual commits that concern no memory."""
     runs = {landing.entry.commit: landing for landing in work.landed()}
-    hand: history.Entry | None = None
+    hand: history.LogEntry | None = None
     for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
         if entry.trailer("Op") == "init" or not entry.parents:
             break
@@ -496,7 +496,7 @@ def _last(work: Work) -> Landing:
     )
 
 
-def _operation(entry: history.Entry) -> Landing | None:
+def _operation(entry: history.LogEntry) -> Landing | None:
     """Return the landing of a commit that memrepo made, or None.
 
     A commit that only records the authorship of a commit by hand is not a decision.
@@ -505,7 +505,7 @@ def _operation(entry: history.Entry) -> Landing | None:
     return commit_landing(entry) if decided else None
 
 
-def _concerns(work: Work, entry: history.Entry) -> bool:
+def _concerns(work: Work, entry: history.LogEntry) -> bool:
     """Return whether a manual commit changed memrepo files other than the configuration."""
     layout = work.tree.layout
     changed = work.store.work.changed(entry.parents[0], entry.commit)

@@ -27,10 +27,10 @@ from memrepo.views.review import (
 )
 
 if TYPE_CHECKING:
-    from memrepo.actions.purge import purge as purging
     from memrepo.actions.review import accept as accepting
     from memrepo.actions.review import diff as diffing
     from memrepo.actions.review import resolve as resolving
+    from memrepo.actions.sync import purge as purging
     from memrepo.actions.takeback import revert as reverting
     from memrepo.actions.takeback.reject import Rejection
     from memrepo.actions.write.commit import Unchanged, Written

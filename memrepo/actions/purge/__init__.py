@@ -1,1 +1,0 @@
-"""Actions that remove a value from history in this clone and in all other clones."""

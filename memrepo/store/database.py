@@ -1,0 +1,357 @@
+"""The file `index.sqlite3`: its schema, its version, connections to it, and cached memories.
+
+Everything in the file is a cache in the git directory. The tables are recreated if another version
+of the program wrote them, and a damaged file is deleted. Missing rows are computed again.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import datetime
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypedDict, TypeVar
+from zlib import crc32
+
+import msgspec
+
+import memrepo
+from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Time, Whole
+from memrepo.core.memory import Memory
+from memrepo.core.schema import FIELDS
+
+NAME = "index.sqlite3"
+WAIT_S = 10.0
+CACHE_WAIT_S = 1.0
+"""Maximum wait of the memory cache. Reading the files instead is only slower."""
+SPARE_ROWS = 1000
+"""Number of outdated rows, beyond twice the current ones, from which they are deleted."""
+MAX_ANSWERS = 20
+"""Number of stored answers of each kind. The newest are retained."""
+_VERSION = "version"
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# Errors of a file that is not damaged, but cannot be written or is locked for too long.
+_UNREACHABLE = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+    )
+)
+_UNREADABLE = (ValueError, TypeError, msgspec.MsgspecError)
+T = TypeVar("T")
+
+
+def connect(where: Path | str, wait_s: float) -> sqlite3.Connection:
+    """Open a connection to a cache file. Transactions are explicit."""
+    base = sqlite3.connect(where, timeout=wait_s, isolation_level=None)
+    try:
+        base.execute("PRAGMA synchronous = OFF")
+    except BaseException:
+        base.close()
+        raise
+    return base
+
+
+def open_database(where: Path | str) -> sqlite3.Connection:
+    """Open an index file. Recreate its tables if they are missing or of another version."""
+    base = connect(where, WAIT_S)
+    try:
+        if not _is_current(base):
+            base.execute("BEGIN IMMEDIATE")
+            _create_tables(base)
+            base.execute("COMMIT")
+    except BaseException:
+        base.close()
+        raise
+    return base
+
+
+def query(path: Path, answer: Callable[[Path | str], T]) -> T:
+    """Return the answer of a database, given its path.
+
+    A damaged file is deleted, and rebuilt by the answer. If the file is not writable, the answer
+    comes from a database in memory.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            return answer(path)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & 0xFF in _UNREACHABLE:
+                raise
+        except (UnicodeDecodeError, json.JSONDecodeError, TypeError):
+            pass  # an error message quotes a damaged table, or a value is missing
+        remove(path)  # not a database, or damaged
+        return answer(path)
+    except (OSError, sqlite3.OperationalError):
+        return answer(":memory:")
+
+
+def remove(path: Path) -> None:
+    """Delete an SQLite database with its -wal, -shm and -journal files."""
+    for tail in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + tail).unlink(missing_ok=True)
+
+
+def get_meta(base: sqlite3.Connection, key: str) -> str:
+    """Return the value stored for a key in the meta table, or an empty string."""
+    row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def set_meta(base: sqlite3.Connection, values: Mapping[str, str]) -> None:
+    """Store values by key in the meta table."""
+    base.executemany("REPLACE INTO meta VALUES (?, ?)", [*values.items()])
+
+
+def has_index(path: Path) -> bool:
+    """Return whether a file contains a search index, not only memories cached by runs."""
+    try:
+        place = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(place, uri=True, timeout=WAIT_S)) as base:
+            return _is_current(base) and bool(get_meta(base, "commit"))
+    except (sqlite3.Error, UnicodeDecodeError):
+        return False
+
+
+@cache
+def program_print() -> str:
+    """Return a fingerprint of memrepo's modules and tables, based on file sizes and times.
+
+    Python uses the same data to decide whether a compiled module is current.
+    """
+    found = [*_files(str(Path(memrepo.__file__).parent))]
+    return blake2b(repr((memrepo.__version__, sorted(found))).encode(), digest_size=16).hexdigest()
+
+
+def _files(folder: str) -> Iterator[tuple[str, int, int]]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from _files(entry.path)
+            else:
+                status = entry.stat()
+                yield entry.path, status.st_size, status.st_mtime_ns
+
+
+@cache
+def _schema() -> str:
+    return Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+
+
+def _is_current(base: sqlite3.Connection) -> bool:
+    """Return whether the current version of the program wrote the tables of a file."""
+    tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
+    wanted = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", _schema(), re.MULTILINE)
+    return tables.issuperset(wanted) and get_meta(base, _VERSION) == program_print()
+
+
+def _create_tables(base: sqlite3.Connection) -> None:
+    """Replace all tables, unless another process has just done so."""
+    if _is_current(base):
+        return
+    # Dropping a virtual table also drops the tables that store it.
+    names = """SELECT name FROM sqlite_master WHERE type = 'table'
+        ORDER BY sql NOT LIKE 'CREATE VIRTUAL %'"""
+    for (name,) in base.execute(names).fetchall():
+        base.execute(f'DROP TABLE IF EXISTS "{name}"')
+    for statement in _schema().split(";\n"):
+        base.execute(statement)
+    set_meta(base, {_VERSION: program_print()})
+
+
+# -- memories --------------------------------------------------------------------------------
+
+
+def _type_of(kind: Kind) -> Any:
+    """Return the Python type for values of a schema kind."""
+    match kind:
+        case Record(make=make):
+            return make
+        case ListOf(item=item):
+            return tuple[_type_of(item), ...]  # type: ignore[misc]  # known when it runs
+        case Pair():
+            return tuple[int, int]
+    return {Time: datetime, Number: float, Whole: int, Flag: bool}.get(type(kind), str)
+
+
+_Fields = TypedDict(  # type: ignore[misc]  # the schema has the names
+    "_Fields", {field.name: _type_of(field.kind) for field in FIELDS}, total=False
+)
+
+
+class _Row(msgspec.Struct, frozen=True, array_like=True):
+    fields: _Fields
+    body: str
+    derived: dict[str, Any]
+
+
+_ROW = msgspec.msgpack.Decoder(_Row)
+
+
+class MemoryCache:
+    """Decoded memories by blob, and answers about whole commits. Disk errors are ignored."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stored: dict[str, int] = {}
+        """The number of derived values stored for each blob."""
+        self._read: dict[str, dict[str, bytes]] = {}
+        """Stored answers by kind and key, for the kinds read so far."""
+        self._answers: dict[str, dict[str, Any]] = {}
+        """Stored and new answers."""
+
+    @property
+    def stale(self) -> dict[str, list[str]]:
+        """Return {tree fingerprint: pages that do not match the memories in this tree}."""
+        return self._of("stale", list[str])
+
+    @property
+    def surveys(self) -> dict[str, Any]:
+        """Return {tree fingerprint: counts shown by `status`, as JSON values}."""
+        return self._of("survey", Any)
+
+    def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
+        """Return {blob: memory} of the stored memories among the given {blob: path}."""
+        blobs = msgspec.json.encode([*wanted]).decode()
+        by_blob = """SELECT blob, sum, memory FROM parsed
+            WHERE blob IN (SELECT value FROM json_each(?))"""
+        found: dict[str, Memory] = {}
+        with _uncollected():
+            for blob, sum_, data in self._select(by_blob, (blobs,)):
+                if sum_ == _checksum(blob, data):
+                    with suppress(*_UNREADABLE):
+                        row = _ROW.decode(data)
+                        fields = MappingProxyType(row.fields)
+                        memory = Memory(path=wanted[blob], fields=fields, body=row.body)
+                        memory.derived.update(row.derived)
+                        found[blob] = memory
+                        self._stored[blob] = len(row.derived)
+        return found
+
+    def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
+        """Store memories by blob, with their derived values and any new answers.
+
+        Rows of blobs that are not `current` (by default: not in `memories`) are deleted once there
+        are many of them.
+        """
+        if not self._path.exists():  # another process deleted it
+            self._stored.clear()
+            self._read = {kind: {} for kind in self._read}
+        fresh = {b: m for b, m in memories.items() if self._stored.get(b) != len(m.derived)}
+        answers = [*self._new_answers()]
+        if not (fresh or answers):
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(connect(self._path, CACHE_WAIT_S)) as base:
+                base.execute("BEGIN IMMEDIATE")
+                _create_tables(base)
+                base.executemany("REPLACE INTO parsed VALUES (?, ?, ?)", _rows(fresh))
+                base.executemany("REPLACE INTO answer VALUES (?, ?, ?, ?)", answers)
+                _delete_old(base, memories.keys() if current is None else current)
+                base.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            # Errors of the sqlite3 module itself have no code.
+            if getattr(error, "sqlite_errorcode", None) in _DAMAGED:
+                self._remove()
+        except UnicodeDecodeError:  # the error message quotes a damaged table
+            self._remove()
+        except OSError:
+            pass  # the folder is not writable
+        else:
+            self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
+            for kind, key, _, value in answers:
+                self._read[kind][key] = value
+
+    def _of(self, kind: str, type_: Any) -> dict[str, Any]:
+        if kind not in self._answers:
+            by_kind = "SELECT key, sum, value FROM answer WHERE kind = ? ORDER BY rowid"
+            read = self._read[kind] = {
+                key: value
+                for key, sum_, value in self._select(by_kind, (kind,))
+                if sum_ == _checksum(key, value)
+            }
+            found = {key: msgspec.json.decode(value, type=type_) for key, value in read.items()}
+            self._answers[kind] = found
+        return self._answers[kind]
+
+    def _new_answers(self) -> Iterator[tuple[str, str, int, bytes]]:
+        for kind, answers in self._answers.items():
+            for key, answer in answers.items():
+                value = msgspec.json.encode(answer)
+                if self._read[kind].get(key) != value:
+                    yield kind, key, _checksum(key, value), value
+
+    def _select(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """Yield the readable rows written by the current program version."""
+        if self._path.exists():
+            with (
+                suppress(sqlite3.Error, UnicodeDecodeError),
+                closing(connect(self._path, CACHE_WAIT_S)) as base,
+            ):
+                if _is_current(base):
+                    yield from base.execute(statement, values)
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            remove(self._path)  # the next run rebuilds it
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Run the block without garbage collection, which would repeatedly scan new memories."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+@cache
+def memory_cache(path: Path) -> MemoryCache:
+    """Return the memory cache in a file. Each process shares one object per file."""
+    return MemoryCache(path)
+
+
+def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, bytes]]:
+    encode: Callable[[object], bytes] = msgspec.msgpack.Encoder().encode
+    for blob, memory in memories.items():
+        data = encode((dict(memory.fields), memory.body, memory.derived))
+        yield blob, _checksum(blob, data), data
+
+
+def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
+    """Delete the rows of removed files if there are many, and delete the oldest answers."""
+    count = base.execute("SELECT count(*) FROM parsed").fetchone()[0]
+    if count > 2 * len(current) + SPARE_ROWS:
+        blobs = msgspec.json.encode([*current]).decode()
+        base.execute(
+            "DELETE FROM parsed WHERE blob NOT IN (SELECT value FROM json_each(?))", (blobs,)
+        )
+    base.execute(
+        """DELETE FROM answer WHERE rowid IN (
+            SELECT rowid FROM (SELECT rowid, row_number() OVER
+              (PARTITION BY kind ORDER BY rowid DESC) AS age FROM answer) WHERE age > ?)""",
+        (MAX_ANSWERS,),
+    )
+
+
+def _checksum(key: str, data: object) -> int:
+    return crc32(data, crc32(key.encode())) if isinstance(data, bytes) else -1

@@ -65,7 +65,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "names of memories": lambda text: entities.catalogue([_memory(text)]),
     "pages": pages._quoted,
-    "replies": lambda text: prompting.elements(text, prompting.VERDICTS_KEY),
+    "replies": lambda text: prompting.elements(text, "verdicts"),
 }
 
 

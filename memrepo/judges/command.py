@@ -24,15 +24,7 @@ import msgspec
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
 from memrepo.judges.model import Reply
-from memrepo.judges.prompting import (
-    CHECKS_KEY,
-    CLAIMS_KEY,
-    FINDINGS_KEY,
-    GIST_KEY,
-    SUMMARY_KEY,
-    VERDICTS_KEY,
-    Prompt,
-)
+from memrepo.judges.prompting import REPLY_KEYS, Prompt
 
 PROMPT, SYSTEM = "{prompt}", "{system}"
 """Arguments replaced by the question (stdin is then empty) and by its fixed instructions."""
@@ -56,7 +48,6 @@ ARGUMENT_LIMIT = 128 * 1024 - 1
 """Maximum bytes of one argument on Linux (MAX_ARG_STRLEN without the final NUL)."""
 ENVELOPE = ("response", "message", "content", "text", "output", "outputs", "result")
 """Keys under which programs wrap their answer (memory-purifier; `openclaw infer --json`)."""
-_ANSWERS = frozenset((VERDICTS_KEY, CLAIMS_KEY, CHECKS_KEY, FINDINGS_KEY, GIST_KEY, SUMMARY_KEY))
 _TAIL = 600
 _DEPTH = 5
 
@@ -107,7 +98,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         if SYSTEM in arguments:
             fixed = f"{prompt.system}\n\n{prompt.spelled}"
             arguments = tuple(fixed if a == SYSTEM else a for a in arguments)
-            question = "\n\n".join(filter(None, (prompt.context, prompt.data))).encode()
+            question = prompt.question.encode()
         if PROMPT in arguments:
             if len(question) > ARGUMENT_LIMIT:
                 raise BadReply(
@@ -120,10 +111,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         out, err, code = self._run(arguments, question)
         envelope = _envelope(out)
         if code != 0 or envelope.get("is_error") is True:
-            told = str(envelope.get("result") or "") if envelope.get("is_error") else ""
-            said = told[-_TAIL:] or err.strip()[-_TAIL:] or "nothing on stderr"
+            reported = str(envelope.get("result") or "") if envelope.get("is_error") else ""
+            why = reported[-_TAIL:] or err.strip()[-_TAIL:] or "nothing on stderr"
             fix = _LOGIN.get(self.kind, "")
-            raise JudgeFailed(f"{self.name}: exit code {code}: {said}", fix=fix, raw=out)
+            raise JudgeFailed(f"{self.name}: exit code {code}: {why}", fix=fix, raw=out)
         return Reply(
             text=_utf8(unwrapped(out)),
             raw=out,
@@ -166,8 +157,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             finally:
                 _end(process)
         # Failed output is stored byte for byte, so bytes that are not UTF-8 become surrogates.
-        told = out.decode("utf-8", "surrogateescape")
-        return told, err.decode("utf-8", "replace"), process.returncode
+        text = out.decode("utf-8", "surrogateescape")
+        return text, err.decode("utf-8", "replace"), process.returncode
 
 
 def _utf8(text: str) -> str:
@@ -197,10 +188,10 @@ def _reported(envelope: Mapping[str, object]) -> Usage | None:
     )
     if not counts or not all(isinstance(n, int) and n >= 0 for n in counts) or not any(counts):
         return None
-    fresh, said, written, read = counts
+    fresh, output, written, read = counts
     return Usage(
         prompt=fresh + written + read,
-        completion=said,
+        completion=output,
         cache_write=written,
         cache_read=read,
         source="exact",
@@ -239,7 +230,7 @@ def _inner(value: object, depth: int) -> str:
             return value
         case list() if depth:
             return "".join(_inner(part, depth - 1) for part in value)
-        case dict() if depth and not (value.keys() & _ANSWERS):
+        case dict() if depth and not (value.keys() & REPLY_KEYS):
             found = (_inner(value.get(key), depth - 1) for key in ENVELOPE)
             return next(filter(None, found), "")
         case dict():

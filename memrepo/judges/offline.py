@@ -72,25 +72,10 @@ _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 class OfflineJudge(msgspec.Struct, frozen=True):
     """A judge that promotes candidates by their rank. It implements `core.judge.Judge`."""
 
-    @property
-    def name(self) -> str:
-        """Return the name and version of the judge's rules."""
-        return "offline/2"
-
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return batch sizes that are practically unlimited."""
-        return BATCH, BATCH
-
-    @property
-    def usage(self) -> Usage:
-        """Return an empty usage, since rules cost nothing."""
-        return Usage()
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return an empty string, since rules have no prompt."""
-        return ""
+    name: str = "offline/2"
+    batch: tuple[int, int] = (BATCH, BATCH)
+    usage: Usage = Usage()
+    prompt_hash: str = ""
 
     def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
         """Answer Pass 1 with one verdict per candidate, in the request's order."""

@@ -1,12 +1,14 @@
 """Judge with a model behind an API: Claude, or any endpoint that speaks the OpenAI API.
 
-Each uses its official SDK, which is imported when it is first needed.
+Each uses its official SDK, which is imported when it is first needed. The SDKs read keys and base
+URLs from the environment, retry with back-off and honour retry-after.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from threading import Event, Thread
 from typing import Any
 
@@ -18,17 +20,97 @@ from memrepo.core.judge import JudgeFailed, Usage
 from memrepo.judges.model import Price, Reply
 from memrepo.judges.prompting import Prompt, holds_answer
 
+Untyped = Any
+"""The type of SDK objects. The SDKs are imported lazily, so their own types are not available."""
+_CONNECT_S = 15.0
+_SHOWN = 300
+
+
+class NoCredentials(MemrepoError):
+    """Raised when the SDK, its key, its token or its profile is missing."""
+
+    exit_code = Exit.USAGE
+
+
+def _sdk(package: str, extra: str) -> Untyped:
+    """Import and return an SDK. Raises NoCredentials if the SDK is not installed."""
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise NoCredentials(
+            f"the {package} judge needs the package {package}",
+            fix=f"`pip install '.[{extra}]'` in memrepo's checkout, or use --judge offline",
+        ) from error
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings that all services share.
+
+    If `base_url` is empty, the SDK chooses it. `heard` is called for each part of an answer. If
+    `verify_model` is empty, `model` also answers verification questions.
+    """
+
+    model: str
+    max_tokens: int
+    timeout_s: float
+    max_retries: int
+    base_url: str = ""
+    verify_model: str = ""
+    price: Price | None = None
+    verify_price: Price | None = None
+    heard: Callable[[], object] = lambda: None
+
+    def client(self) -> Untyped:
+        """Create a client for one question. Raises NoCredentials."""
+        raise NotImplementedError
+
+    def refuse_without_key(self) -> None:
+        """Raise NoCredentials if no key and no private server is configured. Send no request."""
+        self.client().close()
+
+    def model_for(self, prompt: Prompt) -> str:
+        """Return the model that answers a question."""
+        return (prompt.name == "verification" and self.verify_model) or self.model
+
+    def room(self, prompt: Prompt) -> int:
+        """Return the maximum tokens of the answer to a question."""
+        return min(self.max_tokens, prompt.room or self.max_tokens)
+
+    def usage(
+        self, model: str, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0
+    ) -> Usage:
+        """Return the usage of one call, with its cost if the price of the model is known."""
+        price = self.verify_price if model != self.model else self.price
+        counts = {"cache_write": cache_write, "cache_read": cache_read}
+        return Usage(
+            prompt=fresh + cache_write + cache_read,
+            completion=output,
+            **counts,
+            source="exact" if fresh or cache_read or output else "unavailable",
+            cost_usd=price.cost(fresh=fresh, output=output, **counts) if price else None,
+            calls=1,
+        )
+
+
+def _count(usage: object, name: str) -> int:
+    found = usage.get(name) if isinstance(usage, dict) else getattr(usage, name, None)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
+
+
+def _error_text(error: Untyped) -> str:
+    text = getattr(error, "api_message", None) or getattr(error, "message", "") or str(error)
+    return " ".join(str(text or type(error).__name__).split())[:_SHOWN]
+
+
+# -- Claude ----------------------------------------------------------------------------------------
+
 _UNUSABLE = (ValueError, TypeError, AttributeError, KeyError, AssertionError, RuntimeError)
 """Exceptions the SDK raises when a server sends anything but the events of a message."""
-
 _CACHED: object = {"type": "ephemeral"}
-
-_CONNECT_S = 15.0
-
 _CUT = ("max_tokens", "model_context_window_exceeded")
-
 _DONE = ("end_turn", "stop_sequence")
-
 _FIXES = {
     401: "check ANTHROPIC_API_KEY",
     403: "check the permissions of the key",
@@ -38,41 +120,7 @@ _FIXES = {
 }
 
 
-class NoCredentials(MemrepoError):
-    """Raised when the SDK finds no API key, token or profile."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(
-        self,
-        what: str = "the anthropic judge has no credentials",
-        fix: str = "set ANTHROPIC_API_KEY, or use --judge offline",
-    ) -> None:
-        super().__init__(what, fix=fix)
-
-
-class NoClient(NoCredentials):
-    """Raised when the SDK, an optional dependency, is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the anthropic judge needs the package anthropic",
-            fix="`pip install '.[claude]'` in memrepo's checkout, or use --judge offline",
-        )
-
-
-def claude_sdk() -> Any:
-    """Import and return the SDK. Raises NoClient if the SDK is not installed."""
-    try:
-        import anthropic
-    except ModuleNotFoundError as error:
-        if error.name != "anthropic":
-            raise
-        raise NoClient from error
-    return anthropic
-
-
-class _Broken(JudgeFailed):
+class _Interrupted(JudgeFailed):
     """Raised when an answer is interrupted or does not arrive in time."""
 
 
@@ -88,11 +136,8 @@ class _Watch:
         self._ended = False
 
     @contextmanager
-    def over(self, stream: Any) -> Iterator[None]:
-        """Watch a stream while the `with` block runs.
-
-        The block must set `heard` for each part received.
-        """
+    def over(self, stream: Untyped) -> Iterator[None]:
+        """Watch a stream while the `with` block runs. The block sets `heard` for each part."""
         thread = Thread(target=self._watch, args=(stream,), daemon=True)
         thread.start()
         try:
@@ -102,7 +147,7 @@ class _Watch:
             self.heard.set()
             thread.join()
 
-    def _watch(self, stream: Any) -> None:
+    def _watch(self, stream: Untyped) -> None:
         while not self._ended:
             self.heard.clear()
             if not self.heard.wait(self.seconds) and not self._ended:
@@ -111,37 +156,23 @@ class _Watch:
                 return
 
 
-class Claude(msgspec.Struct, frozen=True, kw_only=True):
+class Claude(Service, frozen=True, kw_only=True):
     """Claude through the Messages API. The class implements `judges.model.Backend`.
 
+    Replies must match the schema. Instructions and prior claims are marked for the prompt cache.
     `timeout_s` limits how long a server may ask memrepo to wait before a retry. `idle_s` limits how
-    long no part of an answer arrives. If `base_url` is empty, the SDK chooses it. If `effort` or
-    `thinking` is empty, the model's default applies.
+    long no part of an answer arrives. If `effort` or `thinking` is empty, the model's default
+    applies.
     """
 
-    model: str
-    max_tokens: int
-    timeout_s: float
-    max_retries: int
     idle_s: float = 90.0
-    price: Price | None = None
-    verify_model: str = ""
-    """The model for verification questions. If empty, `model` is used."""
-    verify_price: Price | None = None
-    base_url: str = ""
     effort: str = ""
     thinking: str = ""
-    heard: Callable[[], object] = lambda: None
-    """Called for each part of an answer."""
 
     @property
     def name(self) -> str:
         """Return the names of the provider and the model."""
         return f"anthropic/{self.model}"
-
-    def refuse_without_key(self) -> None:
-        """Raise NoCredentials if the SDK finds no credentials. No request is sent."""
-        self.client().close()
 
     def ask(self, prompt: Prompt) -> Reply:
         """Send a prompt, retrying interrupted answers. Raises JudgeFailed or NoCredentials.
@@ -152,10 +183,12 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         for left in range(self.max_retries, -1, -1):
             try:
                 reply = self._once(prompt)
-            except _Broken as broken:
-                lost += broken.usage
+            except _Interrupted as interrupted:
+                lost += interrupted.usage
                 if not left:
-                    raise JudgeFailed(broken.message, fix=broken.fix, usage=lost) from broken
+                    raise JudgeFailed(
+                        interrupted.message, fix=interrupted.fix, usage=lost
+                    ) from interrupted
             except JudgeFailed as failed:
                 failed.usage = lost
                 raise
@@ -164,19 +197,19 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         raise AssertionError("a range that ends with 0 has an end")
 
     def _once(self, prompt: Prompt) -> Reply:
-        """Send a prompt once. Raises _Broken if the answer is interrupted.
+        """Send a prompt once. Raises _Interrupted if the answer is interrupted.
 
         The SDK retries requests whose answer has not begun.
         """
-        anthropic = claude_sdk()
+        anthropic = _sdk("anthropic", "claude")
         import httpx2
 
-        stream: Any = None
+        stream: Untyped = None
         watch = _Watch(self._patience_s)
         try:
             with (
                 self.client() as client,
-                client.messages.stream(**self.asking(prompt)) as stream,
+                client.messages.stream(**self._parameters(prompt)) as stream,
                 watch.over(stream),
             ):
                 for _ in stream:
@@ -184,9 +217,12 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
                     self.heard()
                 message = stream.get_final_message().model_dump()
         except anthropic.APIStatusError as error:
-            if error.status_code >= 400:
-                raise self.refused(error) from error
-            raise self._broken(stream, _error_message(error), "") from error
+            if error.status_code < 400:
+                raise self._interrupted(stream, _error_text(error), "") from error
+            raise JudgeFailed(
+                f"{self.name}: HTTP {error.status_code}: {_error_text(error)}",
+                fix=_FIXES.get(error.status_code, ""),
+            ) from error
         except (anthropic.APITimeoutError, httpx2.TimeoutException) as error:
             late = self._late(stream)
             if stream is None:
@@ -200,68 +236,56 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         ) as error:
             if watch.is_late:
                 raise self._late(stream) from error
-            why = f"the answer broke off: {_error_message(error)}"
-            raise self._broken(stream, why, "check the connection and the base URL") from error
+            why = f"the answer broke off: {_error_text(error)}"
+            raise self._interrupted(stream, why, "check the connection and the base URL") from error
         if message.get("stop_reason") is None:
             if watch.is_late:
                 raise self._late(stream)
             why = "the answer broke off: the connection ended"
-            raise self._broken(stream, why, "check the connection")
-        return self.read(message)
+            raise self._interrupted(stream, why, "check the connection")
+        return self._read(message)
 
-    def _late(self, stream: Any) -> _Broken:
-        why = f"no answer within {self._patience_s:g} s"
-        return self._broken(stream, why, "raise judge.idle_s or judge.timeout_s")
-
-    def asking(self, prompt: Prompt) -> dict[str, Any]:
+    def _parameters(self, prompt: Prompt) -> dict[str, Untyped]:
         """Return the Messages API parameters for one question."""
         content: list[object] = [{"type": "text", "text": prompt.data}]
         if prompt.context:
             content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
         schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
         return {
-            "model": self._model(prompt),
-            "max_tokens": min(self.max_tokens, prompt.room or self.max_tokens),
+            "model": self.model_for(prompt),
+            "max_tokens": self.room(prompt),
             "system": [{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
             "output_config": {"format": schema, **({"effort": self.effort} if self.effort else {})},
             **({"thinking": {"type": self.thinking}} if self.thinking else {}),
         }
 
-    def _model(self, prompt: Prompt) -> str:
-        verifying = prompt.name == "verification" and self.verify_model
-        return self.verify_model if verifying else self.model
-
-    def refused(self, error: Any) -> JudgeFailed:
-        """Return the JudgeFailed exception for an HTTP error status."""
-        return JudgeFailed(
-            f"{self.name}: HTTP {error.status_code}: {_error_message(error)}",
-            fix=_FIXES.get(error.status_code, ""),
-        )
-
     @property
     def _patience_s(self) -> float:
         return min(self.idle_s, self.timeout_s)
 
-    def _broken(self, stream: Any, why: str, fix: str) -> _Broken:
-        """Return the _Broken exception for an interrupted answer.
+    def _late(self, stream: Untyped) -> _Interrupted:
+        why = f"no answer within {self._patience_s:g} s"
+        return self._interrupted(stream, why, "raise judge.idle_s or judge.timeout_s")
+
+    def _interrupted(self, stream: Untyped, why: str, fix: str) -> _Interrupted:
+        """Return the exception for an interrupted answer, with the usage so far.
 
         The estimated usage assumes four letters per token.
         """
         usage = Usage()
         try:
             so_far = stream.current_message_snapshot.model_dump()
-            text = "".join(b.get("text") or "" for b in so_far["content"])
-            used = so_far["usage"]
-            said = max(_count(used, "output_tokens"), len(text) // 4)
-            usage = self._usage({**used, "output_tokens": said})
+            letters = sum(len(block.get("text") or "") for block in so_far["content"])
+            output = max(_count(so_far["usage"], "output_tokens"), letters // 4)
+            usage = self._usage({**so_far["usage"], "output_tokens": output})
         except (AttributeError, AssertionError, KeyError, TypeError):
             pass  # no part of the answer arrived
-        return _Broken(f"{self.name}: {why}", fix=fix, usage=usage)
+        return _Interrupted(f"{self.name}: {why}", fix=fix, usage=usage)
 
-    def client(self) -> Any:
-        """Create an `anthropic.Anthropic` client for one question, with a short connect timeout."""
-        anthropic = claude_sdk()
+    def client(self) -> Untyped:
+        """Create an `anthropic.Anthropic` client, with a short connect timeout."""
+        anthropic = _sdk("anthropic", "claude")
         timeout = anthropic.Timeout(self._patience_s, connect=min(_CONNECT_S, self._patience_s))
         client = anthropic.Anthropic(
             base_url=self.base_url or None,
@@ -269,15 +293,18 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
             max_retries=self.max_retries,
             open_telemetry=False,
             http_client=anthropic.DefaultHttpxClient(
-                event_hooks={"response": [self._patience]}, timeout=timeout
+                event_hooks={"response": [self._refuse_long_wait]}, timeout=timeout
             ),
         )
         if not (client.api_key or client.auth_token or client.credentials):
             client.close()
-            raise NoCredentials
+            raise NoCredentials(
+                "the anthropic judge has no credentials",
+                fix="set ANTHROPIC_API_KEY, or use --judge offline",
+            )
         return client
 
-    def _patience(self, response: Any) -> None:
+    def _refuse_long_wait(self, response: Untyped) -> None:
         """Disable the SDK's retry if the server asks for a wait longer than `timeout_s`.
 
         The SDK would sleep for any time that a server asks for.
@@ -289,113 +316,59 @@ class Claude(msgspec.Struct, frozen=True, kw_only=True):
         if wait > self.timeout_s:
             response.headers["x-should-retry"] = "false"
 
-    def read(self, message: Mapping[str, Any]) -> Reply:
+    def _read(self, message: Mapping[str, Untyped]) -> Reply:
         """Convert a message to a Reply. All values from the server are validated."""
-        blocks = message.get("content")
-        held = [b for b in blocks or () if isinstance(b, dict) and b.get("type") == "text"]
+        blocks = [b for b in message.get("content") or () if isinstance(b, dict)]
         reason = str(message.get("stop_reason") or "end_turn")
+        refusal = ""
+        if reason == "refusal":
+            details = message.get("stop_details")
+            category = details.get("category") if isinstance(details, dict) else None
+            refusal = f"the model refused to answer ({category})" if category else ""
+            refusal = refusal or "the model refused"
+        elif reason not in (*_CUT, *_DONE):
+            refusal = f"the model stopped before the end of its answer: {reason}"
+        texts = [b.get("text") for b in blocks if b.get("type") == "text"]
         return Reply(
-            text="".join(text for b in held if isinstance(text := b.get("text"), str)),
+            text="".join(text for text in texts if isinstance(text, str)),
             usage=self._usage(message.get("usage"), str(message.get("model", ""))),
             cut=reason in _CUT,
-            refusal=_refusal(message, reason),
+            refusal=refusal,
         )
 
-    def _usage(self, usage: object, model: str = "") -> Usage:
-        fresh, output, written, read = (
-            _count(usage, name)
-            for name in (
-                "input_tokens",
-                "output_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-            )
-        )
-        cost, price = None, self.price
-        if self.verify_model and model.startswith(self.verify_model):
-            price = self.verify_price
-        if price is not None:
-            cost = price.cost(fresh=fresh, output=output, cache_write=written, cache_read=read)
-        return Usage(
-            prompt=fresh + written + read,
-            completion=output,
-            cache_write=written,
-            cache_read=read,
-            source="exact" if fresh or output else "unavailable",
-            cost_usd=cost,
-            calls=1,
+    def _usage(self, reported: object, model: str = "") -> Usage:
+        is_verifying = self.verify_model and model.startswith(self.verify_model)
+        return self.usage(
+            self.verify_model if is_verifying else self.model,
+            fresh=_count(reported, "input_tokens"),
+            output=_count(reported, "output_tokens"),
+            cache_write=_count(reported, "cache_creation_input_tokens"),
+            cache_read=_count(reported, "cache_read_input_tokens"),
         )
 
 
-def _count(usage: object, name: str) -> int:
-    found = usage.get(name) if isinstance(usage, dict) else None
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
-
-
-def _refusal(message: Mapping[str, object], reason: str) -> str:
-    if reason in _CUT or reason in _DONE:
-        return ""
-    if reason != "refusal":
-        return f"the model stopped before the end of its answer: {reason}"
-    details = message.get("stop_details")
-    category = details.get("category") if isinstance(details, dict) else None
-    return f"the model refused to answer ({category})" if category else "the model refused"
-
-
-def _error_message(error: Exception) -> str:
-    text = getattr(error, "api_message", None) or str(error) or type(error).__name__
-    return " ".join(str(text).split())[:300]
-
+# -- the OpenAI API --------------------------------------------------------------------------------
 
 REPAIR = (
     "That is not the JSON object that was asked for. Answer again, with the JSON object only:"
     " no other text before or after it."
 )
-
-_CONNECT_S2 = 15.0
-
 _NO_KEY = "none"
 """The API key sent to a private server that requires none."""
-
 _PUBLIC = "api.openai.com"
-
-_LISTED = 8
-
+_MAX_MODELS_LISTED = 8
 _FORMS = ("json_schema", "json_object", "text")
 
-Untyped = Any
-"""The type of SDK objects. The SDK is imported lazily, so its own types are not available."""
 
-
-def openai_sdk() -> Untyped:
-    """Import and return the SDK. Raises NoCredentials if the SDK is not installed."""
-    try:
-        import openai
-    except ModuleNotFoundError as error:
-        if error.name != "openai":
-            raise
-        raise NoCredentials(
-            "the openai judge needs the package openai",
-            fix="`pip install '.[openai]'` in memrepo's checkout, or use --judge offline",
-        ) from error
-    return openai
-
-
-class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
+class OpenAI(Service, frozen=True, kw_only=True):
     """A model behind an OpenAI-compatible API. The class implements `judges.model.Backend`.
 
-    `timeout_s` limits how long a server may send nothing. A local model may need minutes to read a
-    question. If `base_url` is empty, the SDK chooses it.
+    Ollama, LM Studio, llama.cpp, vLLM and OpenRouter have one. Servers accept different forms of
+    reply: bound to the schema, any JSON object, or plain text. They are tried in this order. If the
+    text has no answer, the question is sent once more. `timeout_s` limits how long a server may
+    send nothing. A local model may need minutes to read a question.
     """
 
-    model: str
-    max_tokens: int
-    timeout_s: float
-    max_retries: int
-    base_url: str = ""
-    verify_model: str = ""
-    price: Price | None = None
-    heard: Callable[[], object] = lambda: None
     refused: set[str] = msgspec.field(default_factory=set)
     """Reply forms and parameter names that the server rejected."""
 
@@ -404,22 +377,18 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         """Return the names of the provider and the model."""
         return f"openai/{self.model}"
 
-    def refuse_without_key(self) -> None:
-        """Raise NoCredentials if neither a key nor a private server is configured."""
-        self.client().close()
-
     def client(self) -> Untyped:
-        """Create an `openai.OpenAI` client for one question."""
-        openai = openai_sdk()
-        how = {
+        """Create an `openai.OpenAI` client."""
+        openai = _sdk("openai", "openai")
+        settings = {
             "base_url": self.base_url or None,
             "max_retries": self.max_retries,
-            "timeout": openai.Timeout(self.timeout_s, connect=min(_CONNECT_S2, self.timeout_s)),
+            "timeout": openai.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s)),
         }
         try:
-            return openai.OpenAI(**how)
+            return openai.OpenAI(**settings)
         except openai.OpenAIError:
-            client = openai.OpenAI(api_key=_NO_KEY, **how)
+            client = openai.OpenAI(api_key=_NO_KEY, **settings)
         if client.base_url.host == _PUBLIC:
             client.close()
             raise NoCredentials(
@@ -434,13 +403,12 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
 
         Raises JudgeFailed or NoCredentials.
         """
-        system = "\n\n".join((prompt.system, prompt.spelled))
         messages = [
-            {"role": "system", "content": system},
-            {"role": "user", "content": "\n\n".join(filter(None, (prompt.context, prompt.data)))},
+            {"role": "system", "content": "\n\n".join((prompt.system, prompt.spelled))},
+            {"role": "user", "content": prompt.question},
         ]
         reply = self._once(prompt, messages)
-        if reply.cut or reply.refusal or _is_answer(reply.text, prompt):
+        if reply.cut or reply.refusal or holds_answer(reply.text, prompt):
             return reply
         messages += [
             {"role": "assistant", "content": reply.text},
@@ -450,140 +418,101 @@ class OpenAI(msgspec.Struct, frozen=True, kw_only=True):
         return replace(second, usage=reply.usage + second.usage)
 
     def _once(self, prompt: Prompt, messages: list[dict[str, str]]) -> Reply:
-        openai = openai_sdk()
+        openai = _sdk("openai", "openai")
         with self.client() as client:
             while True:
-                asking = self._asking(prompt, messages)
+                parameters = self._parameters(prompt, messages)
+                fix = ""
                 try:
-                    return self._read(client.chat.completions.create(**asking), prompt)
+                    return self._read(client.chat.completions.create(**parameters), prompt)
                 except openai.APITimeoutError as error:
-                    raise JudgeFailed(
-                        f"{self.name}: no output for {self.timeout_s:g} s",
-                        fix="raise judge.timeout_s, or take a smaller model",
-                    ) from error
+                    what, cause = f"no output for {self.timeout_s:g} s", error
+                    fix = "raise judge.timeout_s, or take a smaller model"
                 except openai.APIConnectionError as error:
-                    raise JudgeFailed(
-                        f"{self.name}: no connection to {client.base_url}: {_error_text(error)}",
-                        fix="start the server, or set judge.openai_base_url",
-                    ) from error
-                except openai.NotFoundError as error:
-                    raise self._unknown(client, error) from error
+                    what, cause = f"no connection to {client.base_url}: {_error_text(error)}", error
+                    fix = "start the server, or set judge.openai_base_url"
                 except openai.APIStatusError as error:
-                    if error.status_code not in (400, 422) or not self._yield(asking, error):
-                        fix = "check OPENAI_API_KEY" if error.status_code in (401, 403) else ""
-                        what = f"HTTP {error.status_code}: {_error_text(error)}"
-                        raise JudgeFailed(f"{self.name}: {what}", fix=fix) from error
+                    status = error.status_code
+                    if status in (400, 422) and self._can_omit(parameters, error):
+                        continue
+                    what, cause = f"HTTP {status}: {_error_text(error)}", error
+                    if status == 404:
+                        fix = self._models_of(client)
+                    elif status in (401, 403):
+                        fix = "check OPENAI_API_KEY"
                 except (openai.OpenAIError, ValueError, OSError) as error:
-                    raise JudgeFailed(
-                        f"{self.name}: the answer broke off: {_error_text(error)}"
-                    ) from error
+                    what, cause = f"the answer broke off: {_error_text(error)}", error
+                raise JudgeFailed(f"{self.name}: {what}", fix=fix) from cause
 
-    def _asking(self, prompt: Prompt, messages: list[dict[str, str]]) -> dict[str, Untyped]:
+    def _parameters(self, prompt: Prompt, messages: list[dict[str, str]]) -> dict[str, Untyped]:
         """Return the API parameters of a question, using the first reply form not yet rejected."""
         form = next(form for form in _FORMS if form not in self.refused)
         room = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
-        schema = {"name": prompt.name, "strict": False, "schema": dict(prompt.schema)}
         more: dict[str, Untyped] = {}
         if form != "text":
             more["response_format"] = {"type": form}
         if form == "json_schema":
+            schema = {"name": prompt.name, "strict": False, "schema": dict(prompt.schema)}
             more["response_format"] |= {"json_schema": schema}
         if "stream_options" not in self.refused:
             more["stream_options"] = {"include_usage": True}
         return {
-            "model": self._model(prompt),
+            "model": self.model_for(prompt),
             "messages": messages,
-            room: min(self.max_tokens, prompt.room or self.max_tokens),
+            room: self.room(prompt),
             "stream": True,
             **more,
         }
 
-    def _model(self, prompt: Prompt) -> str:
-        return (
-            self.verify_model if prompt.name == "verification" and self.verify_model else self.model
-        )
-
-    def _yield(self, asking: Mapping[str, Untyped], error: Untyped) -> bool:
+    def _can_omit(self, parameters: Mapping[str, Untyped], error: Untyped) -> bool:
         """Record which parameter the server rejected. Return False if none can be omitted."""
-        said = _error_text(error).casefold()
+        message = _error_text(error).casefold()
         for name in ("max_tokens", "stream_options"):
-            if name in asking and name in said:
+            if name in parameters and name in message:
                 self.refused.add(name)
                 return True
-        if "response_format" in asking:
-            self.refused.add(asking["response_format"]["type"])
+        if "response_format" in parameters:
+            self.refused.add(parameters["response_format"]["type"])
             return True
         return False
 
     def _read(self, stream: Untyped, prompt: Prompt) -> Reply:
         """Combine the chunks of a streamed answer. All values from the server are validated."""
-        text, refusal, reason, usage = "", "", "", None
+        texts: dict[str, str] = {"content": "", "refusal": ""}
+        reason, reported = "", None
         for chunk in stream:
             self.heard()
-            usage = getattr(chunk, "usage", None) or usage
+            reported = getattr(chunk, "usage", None) or reported
             for choice in getattr(chunk, "choices", None) or ():
                 reason = getattr(choice, "finish_reason", None) or reason
-                delta = getattr(choice, "delta", None)
-                text += _text(delta, "content")
-                refusal += _text(delta, "refusal")
+                for name in texts:
+                    part = getattr(getattr(choice, "delta", None), name, None)
+                    texts[name] += part if isinstance(part, str) else ""
+        refusal = texts["refusal"]
         if reason == "content_filter":
             refusal = refusal or "the service filtered the answer"
+        prompt_tokens = _count(reported, "prompt_tokens")
+        details = getattr(reported, "prompt_tokens_details", None)
+        cached = min(prompt_tokens, _count(details, "cached_tokens"))
         return Reply(
-            text=text,
-            usage=self._usage(usage, prompt),
+            text=texts["content"],
+            usage=self.usage(
+                self.model_for(prompt),
+                fresh=prompt_tokens - cached,
+                output=_count(reported, "completion_tokens"),
+                cache_read=cached,
+            ),
             cut=reason == "length",
-            refusal=f"the model refused: {refusal[:300]}" if refusal else "",
+            refusal=f"the model refused: {refusal[:_SHOWN]}" if refusal else "",
         )
 
-    def _usage(self, told: Untyped, prompt: Prompt) -> Usage:
-        asked, said = _count_attr(told, "prompt_tokens"), _count_attr(told, "completion_tokens")
-        cached = min(
-            asked, _count_attr(getattr(told, "prompt_tokens_details", None), "cached_tokens")
-        )
-        cost = None
-        if self.price is not None and self._model(prompt) == self.model:
-            cost = self.price.cost(fresh=asked - cached, output=said, cache_read=cached)
-        return Usage(
-            prompt=asked,
-            completion=said,
-            cache_read=cached,
-            source="exact" if asked or said else "unavailable",
-            cost_usd=cost,
-            calls=1,
-        )
-
-    def _unknown(self, client: Untyped, error: Untyped) -> JudgeFailed:
-        """Return the failure for an unknown model, listing the models that the server offers."""
-        openai = openai_sdk()
+    def _models_of(self, client: Untyped) -> str:
+        """Return how to fix an unknown model: the models that the server offers."""
+        openai = _sdk("openai", "openai")
         try:
-            names = [str(model.id) for model in client.models.list().data][:_LISTED]
+            names = [str(model.id) for model in client.models.list().data][:_MAX_MODELS_LISTED]
         except (openai.OpenAIError, AttributeError, TypeError):
             names = []
-        has = (
-            f"the server has {', '.join(names)}" if names else "check judge.model and the base URL"
-        )
-        return JudgeFailed(
-            f"{self.name}: HTTP 404: {_error_text(error)}",
-            fix=f"{has}: `memrepo config set judge.model NAME`" if names else has,
-        )
-
-
-def _is_answer(text: str, prompt: Prompt) -> bool:
-    key = prompt.key_of_answers
-    return holds_answer(text, key, several=prompt.name not in ("gist", "summary"))
-
-
-def _text(delta: Untyped, name: str) -> str:
-    found = getattr(delta, name, None)
-    return found if isinstance(found, str) else ""
-
-
-def _count_attr(usage: Untyped, name: str) -> int:
-    found = getattr(usage, name, None)
-    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else 0
-
-
-def _error_text(error: Untyped) -> str:
-    return " ".join(str(getattr(error, "message", "") or error or type(error).__name__).split())[
-        :300
-    ]
+        if not names:
+            return "check judge.model and the base URL"
+        return f"the server has {', '.join(names)}: `memrepo config set judge.model NAME`"

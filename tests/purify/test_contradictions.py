@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -31,6 +30,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State
+from memrepo.judges.asking import Asking
 from memrepo.judges.offline import OfflineJudge
 
 YES = Finding(is_contradiction=True, confidence=0.95, reasoning="one editor", newer="first")
@@ -78,23 +78,20 @@ class Scripted:
         raise NotImplementedError
 
 
-@dataclass(frozen=True)
-class Setting:
-    judge: Any
-    now: datetime = NOW
-    local_now: datetime = NOW
-    profile: str = "personal"
-    run: str = "r"
-    kept: None = None
-    by_object: bool = True
-
-
 Pairs = list[tuple[Cluster, CanonicalClaim]]
+
+
+def asking(judge: Any) -> Asking:
+    return Asking(judge=judge, now=NOW, local_now=NOW)
 
 
 def look(state: State, pairs: Pairs, judge: Any) -> Verified:
     return verified(
-        state, [g for g, _ in pairs], tuple(c for _, c in pairs), Former(), Setting(judge)
+        state,
+        [g for g, _ in pairs],
+        tuple(c for _, c in pairs),
+        Former(),
+        asking(judge),
     )
 
 

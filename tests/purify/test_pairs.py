@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 from test_assemble import NOW, empty, taken
-from test_contradictions import YES, Scripted, Setting
+from test_contradictions import YES, Scripted, asking
 
 from memrepo.actions.run.contradictions import among, verified
 from memrepo.actions.run.known import Former, prior_of
@@ -155,7 +155,7 @@ def read(
         priors=tuple(prior_of(m) for m in state.active),
     )
     claims = tuple(OfflineJudge().canonicalise(request))
-    made = verified(state, groups, claims, Former(), Setting(judge)).made
+    made = verified(state, groups, claims, Former(), asking(judge)).made
     return taken(state, made), made.singles
 
 

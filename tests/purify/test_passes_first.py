@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate, PromotionRequest, PromotionScores, Verdict
-from memrepo.judges.passes import Rejection, check_verdicts
+from memrepo.judges.passes import check_verdicts
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SCORES = PromotionScores(
@@ -32,29 +32,31 @@ def verdict(candidate_id, word="promote", **changes):
 
 
 def reasons(result):
-    return {r.candidate_id: r.reason for r in result.rejected}
+    return dict(result.refused)
 
 
 def test_sound_verdicts_come_back_in_the_order_of_the_request():
     result = check_verdicts(request("a", "b"), [verdict("b", "defer"), verdict("a")])
-    assert [v.candidate_id for v in result.verdicts] == ["a", "b"]
-    assert result.rejected == ()
+    assert [v.candidate_id for v in result.answers] == ["a", "b"]
+    assert result.refused == {}
 
 
 def test_a_verdict_whose_reason_holds_a_secret_is_rejected():
-    (found,) = check_verdicts(request("a"), [verdict("a", rationale="password: hunter2x")]).rejected
-    assert found.reason == "a text holds a secret (password)"
+    (found,) = check_verdicts(
+        request("a"), [verdict("a", rationale="password: hunter2x")]
+    ).refused.values()
+    assert found == "a text holds a secret (password)"
 
 
 def test_unknown_missing_and_repeated_answers_are_named_and_cost_no_other():
     answers = [verdict("a"), verdict("b"), verdict("b"), verdict("x")]
     result = check_verdicts(request("a", "b", "c"), answers)
-    assert [v.candidate_id for v in result.verdicts] == ["a"]
-    assert result.rejected == (
-        Rejection(candidate_id="x", reason="unknown candidate"),
-        Rejection(candidate_id="b", reason="answered 2 times"),
-        Rejection(candidate_id="c", reason="no verdict"),
-    )
+    assert [v.candidate_id for v in result.answers] == ["a"]
+    assert result.refused == {
+        "x": "unknown candidate",
+        "b": "answered 2 times",
+        "c": "no verdict",
+    }
 
 
 @pytest.mark.parametrize(
@@ -74,7 +76,7 @@ def test_unknown_missing_and_repeated_answers_are_named_and_cost_no_other():
 )
 def test_links_that_cannot_be(bad, reason):
     result = check_verdicts(request("a", "b", "d"), [bad, verdict("b"), verdict("d", "defer")])
-    assert [v.candidate_id for v in result.verdicts] == ["b", "d"]
+    assert [v.candidate_id for v in result.answers] == ["b", "d"]
     assert reasons(result)["a"].startswith(reason)
 
 
@@ -86,13 +88,13 @@ def test_compress_targets_in_a_cycle_are_all_rejected_with_what_leads_there():
         verdict("d"),
     ]
     result = check_verdicts(request("a", "b", "c", "d"), answers)
-    assert [v.candidate_id for v in result.verdicts] == ["d"]
+    assert [v.candidate_id for v in result.answers] == ["d"]
     assert set(reasons(result).values()) == {"compress targets form a cycle"}
 
 
 def test_a_merge_with_what_does_not_survive_stands_alone_and_says_so():
     answers = [verdict("a", "merge", merge_with=("b",), rationale="same"), verdict("b", "reject")]
-    first, second = check_verdicts(request("a", "b"), answers).verdicts
+    first, second = check_verdicts(request("a", "b"), answers).answers
     assert (first.verdict, first.merge_with, first.rationale) == (
         "promote",
         (),
@@ -118,8 +120,8 @@ IDS = ("a", "b", "c", "d")
 )
 def test_every_candidate_is_either_accepted_or_named(answers):
     result = check_verdicts(request(*IDS), answers)
-    accepted = [v.candidate_id for v in result.verdicts]
-    named = [r.candidate_id for r in result.rejected if r.candidate_id in IDS]
+    accepted = [v.candidate_id for v in result.answers]
+    named = [id_ for id_ in result.refused if id_ in IDS]
     assert sorted(accepted + named) == list(IDS)
-    links = {(v.candidate_id, other) for v in result.verdicts for other in v.merge_with}
+    links = {(v.candidate_id, other) for v in result.answers for other in v.merge_with}
     assert links == {(other, one) for one, other in links}

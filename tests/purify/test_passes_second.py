@@ -57,8 +57,8 @@ def claim(cluster_id="c", **changes):
 
 def test_one_bad_claim_is_set_aside_alone():
     result = check_claims(request("b", "c"), [claim("c"), claim("b", type="rumour")])
-    assert [c.cluster_id for c in result.claims] == ["c"]
-    assert [r.cluster_id for r in result.rejected] == ["b"]
+    assert [c.cluster_id for c in result.answers] == ["c"]
+    assert [*result.refused] == ["b"]
 
 
 @pytest.mark.parametrize(
@@ -71,16 +71,16 @@ def test_one_bad_claim_is_set_aside_alone():
     ],
 )
 def test_a_claim_with_a_secret_is_set_aside_and_its_value_not_told(changes):
-    (found,) = check_claims(request("c"), [claim("c", **changes)]).rejected
-    assert found.reason.startswith("a text holds a secret (")
-    assert "hunter2x" not in found.reason
+    (found,) = check_claims(request("c"), [claim("c", **changes)]).refused.values()
+    assert found.startswith("a text holds a secret (")
+    assert "hunter2x" not in found
 
 
 def test_unknown_missing_and_repeated_answers_are_named():
     answers = [claim("a"), claim("b"), claim("b"), claim("x")]
     result = check_claims(request("a", "b", "c"), answers)
-    assert [c.cluster_id for c in result.claims] == ["a"]
-    assert [(r.cluster_id, r.reason) for r in result.rejected] == [
+    assert [c.cluster_id for c in result.answers] == ["a"]
+    assert [*result.refused.items()] == [
         ("x", "unknown cluster"),
         ("b", "answered 2 times, and not every answer has a quote"),
         ("c", "no claim"),
@@ -114,8 +114,8 @@ def test_unknown_missing_and_repeated_answers_are_named():
 )
 def test_a_claim_that_cannot_be(changes, reason):
     result = check_claims(request("c"), [claim(**changes)])
-    assert result.claims == ()
-    assert result.rejected[0].reason.startswith(reason)
+    assert result.answers == ()
+    assert result.refused["c"].startswith(reason)
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_a_claim_that_cannot_be(changes, reason):
 )
 def test_personal_homes_are_refused_on_business_only(type_, home):
     answer = claim(type=type_, home=home)
-    assert check_claims(request("c"), [answer]).rejected == ()
+    assert check_claims(request("c"), [answer]).refused == {}
     refused = check_claims(request("c", profile="business"), [answer])
-    assert refused.rejected[0].reason == f"home {home} is personal only"
+    assert refused.refused["c"] == f"home {home} is personal only"
 
 
 def test_known_references_are_accepted_and_postures_follow_the_scores():
@@ -134,7 +134,7 @@ def test_known_references_are_accepted_and_postures_follow_the_scores():
         contradictions=(Contradiction(memory_id=PRIOR, relation="superseded"),),
         freshness_posture="stale",
     )
-    [kept] = check_claims(request("c"), [answer]).claims
+    [kept] = check_claims(request("c"), [answer]).answers
     assert (kept.freshness_posture, kept.confidence_posture) == ("fresh", "low")
 
 

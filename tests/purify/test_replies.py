@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.judge import VERDICTS, PromotionScores, Verdict
-from memrepo.judges.prompting import (
-    Unreadable,
-    claims_schema,
-    elements,
-    read_claims,
-    read_verdicts,
-    verdicts_schema,
-)
+from memrepo.core.judge import VERDICTS, CanonicalClaim, PromotionScores, Verdict
+from memrepo.judges.prompting import Unreadable, elements, read_answers, schemas
 
+VERDICTS_SCHEMA, CLAIMS_SCHEMA = schemas()["promotion"], schemas()["purifier"]
+read_verdicts, read_claims = (
+    partial(read_answers, name=name, record=record)
+    for name, record in (("promotion", Verdict), ("purifier", CanonicalClaim))
+)
 A, B, C = ({"candidate_id": name} for name in "abc")
 WHOLE = json.dumps({"verdicts": [A, B]})
 
@@ -129,7 +128,7 @@ def test_a_long_id_is_cut() -> None:
 
 
 def test_postures_and_faults_of_a_model_are_not_believed() -> None:
-    for schema in (verdicts_schema(), claims_schema()):
+    for schema in (VERDICTS_SCHEMA, CLAIMS_SCHEMA):
         assert "fault" not in json.dumps(schema)
         assert "posture" not in json.dumps(schema)
     found = read_claims(json.dumps({"claims": [{"cluster_id": "c", "fault": ""}]}))
@@ -169,9 +168,9 @@ def instance(schema: dict) -> st.SearchStrategy:
             return st.sampled_from(words) if words else letters
 
 
-@given(instance(verdicts_schema()), instance(claims_schema()))
+@given(instance(VERDICTS_SCHEMA), instance(CLAIMS_SCHEMA))
 def test_whatever_the_schema_allows_is_read_without_a_fault(verdicts: dict, claims: dict) -> None:
-    assert conforms(verdicts, verdicts_schema())
+    assert conforms(verdicts, VERDICTS_SCHEMA)
     first, second = read_verdicts(json.dumps(verdicts)), read_claims(json.dumps(claims))
     assert not isinstance(first, Unreadable)
     assert not isinstance(second, Unreadable)

@@ -39,7 +39,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, Memory
 from memrepo.core.state import State
-from memrepo.judges.asking import Asked, Asking, Kept, ask_pairs
+from memrepo.judges.asking import Asked, Asking, ask_pairs
 from memrepo.judges.offline import Noticed, is_of_a_day, noticed
 from memrepo.policies.change import (
     MAX_VALUES,
@@ -75,7 +75,7 @@ def verified(
     groups: Sequence[Cluster],
     claims: tuple[CanonicalClaim, ...],
     former: Former,
-    setting: Asking,
+    asking: Asking,
     statements: Statements | None = None,
     marks: Marks | None = None,
     rules: ContradictionRules = _USUAL,
@@ -86,32 +86,33 @@ def verified(
     Replacements proposed by a model are checked like contradictions. `judge` checks the pairs, if
     it is not the judge that worded the claims.
     """
-    judge = judge or setting.judge
+    comparing = asking
+    if judge is not None and judge is not asking.judge:
+        comparing = replace(asking, judge=judge, stored=None)
     asked: Asked[Finding] = Asked(name="contradiction")
     if not rules.enabled:
         claims = tuple(replace(c, supersedes=(), contradictions=()) for c in claims)
-        made = assemble(state, groups, claims, former, setting.now, marks=marks)
+        made = assemble(state, groups, claims, former, asking.now, marks=marks)
         return Verified(claims=claims, made=made, asked=asked)
     replacing: frozenset[Pair] = frozenset()
-    if setting.judge.prompt_hash:
+    if asking.judge.prompt_hash:
         replacing = frozenset((c.cluster_id, old) for c in claims for old in c.supersedes)
         claims = tuple(map(_doubted, claims))
-    by_object = setting.by_object
+    by_object = asking.by_object
     made = assemble(
-        state, groups, claims, former, setting.now, marks=marks, rules=rules, by_object=by_object
+        state, groups, claims, former, asking.now, marks=marks, rules=rules, by_object=by_object
     )
-    pool, is_model = Pool(state, made, statements, rules.similarity), bool(judge.prompt_hash)
-    pairs = _suspicions(made, claims, replacing, pool, is_model)
-    suspicions = dict(pairs)
-    kept = setting.kept if judge is setting.judge else None
-    findings = ask(suspicions, setting.local_now, judge, asked, kept)
-    harmless = harmless_of(suspicions, findings, judge)
+    is_model = bool(comparing.judge.prompt_hash)
+    pool = Pool(state, made, statements, rules.similarity)
+    suspicions = dict(_suspicions(made, claims, replacing, pool, is_model))
+    findings = ask(suspicions, comparing, asked)
+    harmless = harmless_of(suspicions, findings, comparing.judge)
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     if not held and rest == claims:
         return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
     made = assemble(
-        state, groups, rest, former, setting.now, held, marks, rules, by_object=by_object
+        state, groups, rest, former, asking.now, held, marks, rules, by_object=by_object
     )
     return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
 
@@ -168,25 +169,20 @@ def harmless_of(
 
 def ask(
     suspicions: Mapping[Pair, Suspicion],
-    now: datetime,
-    judge: Judge,
+    asking: Asking,
     asked: Asked[Finding],
-    kept: Kept | None = None,
 ) -> dict[Pair, Finding]:
     """Return findings by pair. Each question is repeated once if the answer is unusable.
 
     A pair without a usable answer is missing from the result.
     """
     of = {suspicion.pair: pair for pair, suspicion in suspicions.items()}
-    found = ask_pairs(list(suspicions.values()), now, judge, kept)
-    asked.failures += found.failures
-    asked.stopped = found.stopped
-    asked.batches_done += found.batches_done
-    asked.batches_left += found.batches_left
+    found = ask_pairs(list(suspicions.values()), asking)
+    asked.join(found)
     asked.refused |= {of[id_][0]: why for id_, why in found.refused.items()}
     asked.left |= {of[id_][0] for id_ in found.left}
-    by_model = bool(judge.prompt_hash)
-    answers = {of[f.pair]: replace(f, model=by_model) for f in found.answers}
+    is_model = bool(asking.judge.prompt_hash)
+    answers = {of[f.pair]: replace(f, model=is_model) for f in found.answers}
     return {
         pair: _with_order(suspicion, answers[pair])
         for pair, suspicion in suspicions.items()
@@ -356,7 +352,7 @@ def among(
     pool = Pool(state, None, statements, rules.similarity)
     pairs = _suspected_pairs(never, compared, changed, pool, is_model)
     chosen = dict(islice(pairs, MAX_ASKED) if is_model else pairs)
-    findings = ask(chosen, now, judge, asked)
+    findings = ask(chosen, Asking(judge=judge, now=now, local_now=now), asked)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     steps: list[Step] = []
     if held:

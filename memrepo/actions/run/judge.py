@@ -53,10 +53,11 @@ def judge(plan: RunPlan) -> None:
     if reader is None or state is None:
         return
     candidates, before = plan.gathered.candidates, plan.judge.usage
-    first = ask_promotions(candidates, plan, plan.beside)
+    asking = plan.asking
+    first = ask_promotions(candidates, asking, plan.beside)
     verdicts = tuple(first.answers)
     groups, verdicts = defer_dreams(cluster(candidates, verdicts), verdicts)
-    second = ask_claims(groups, _choosing(state, groups, plan), plan)
+    second = ask_claims(groups, _choosing(state, groups, plan), asking)
     groups, verdicts = _dropped(groups, verdicts, second)
     parts, claims = divide(groups, tuple(second.answers))
     former = Former(plan.gathered.former, reader.standing, plan.previously, reader.holding)
@@ -65,7 +66,7 @@ def judge(plan: RunPlan) -> None:
         parts,
         claims,
         former,
-        plan,
+        asking,
         plan.statements,
         plan.marks,
         plan.contradictions,

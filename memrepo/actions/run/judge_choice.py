@@ -8,10 +8,10 @@ callbacks.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -19,23 +19,11 @@ from memrepo.actions.run.ingest import Ahead, ahead, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
-    Assessment,
     BudgetReached,
-    CanonicalClaim,
-    CanonicalRequest,
-    ComparisonRequest,
-    Finding,
-    GistRequest,
     Judge,
-    PromotionRequest,
-    Summary,
-    SummaryRequest,
     Usage,
-    Verdict,
-    VerificationRequest,
 )
 from memrepo.core.manifest import read_manifests
-from memrepo.core.memory import Gist
 from memrepo.core.messages import counted
 from memrepo.keys import BY_NAME
 from memrepo.read.intake import Cursor, cursors
@@ -346,10 +334,6 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
 
 Tick = Callable[[str], None]
 
-Q = TypeVar("Q")
-
-A = TypeVar("A")
-
 
 def deadline(work: Work) -> Callable[[], None]:
     """Return a function that raises BudgetReached after the run's time limit."""
@@ -366,6 +350,16 @@ def deadline(work: Work) -> Callable[[], None]:
     return refuse
 
 
+_PROGRESS = {
+    "promote": "judged, pass 1",
+    "canonicalise": "judged, pass 2",
+    "verify": "wordings verified",
+    "compare": "pairs compared",
+    "gist": "notes gisted",
+    "summarise": "summaries",
+}
+
+
 class WatchedJudge(msgspec.Struct, frozen=True):
     """A judge that counts the requests it passes to another judge.
 
@@ -376,55 +370,18 @@ class WatchedJudge(msgspec.Struct, frozen=True):
     tick: Tick
     in_time: Callable[[], None] = lambda: None
 
-    @property
-    def name(self) -> str:
-        """Return the wrapped judge's name."""
-        return self.judge.name
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.judge, name)
+        if name not in _PROGRESS:
+            return found
 
-    @property
-    def batch(self) -> tuple[int, int]:
-        """Return the wrapped judge's batch sizes."""
-        return self.judge.batch
+        def ask(request: object) -> object:
+            self.in_time()
+            answer = found(request)
+            self.tick(_PROGRESS[name])
+            return answer
 
-    @property
-    def usage(self) -> Usage:
-        """Return the wrapped judge's usage."""
-        return self.judge.usage
-
-    @property
-    def prompt_hash(self) -> str:
-        """Return the wrapped judge's prompt hash."""
-        return self.judge.prompt_hash
-
-    def _watch(self, ask: Callable[[Q], A], request: Q, what: str) -> A:
-        self.in_time()
-        answer = ask(request)
-        self.tick(what)
-        return answer
-
-    def promote(self, request: PromotionRequest) -> Sequence[Verdict]:
-        """Request verdicts."""
-        return self._watch(self.judge.promote, request, "judged, pass 1")
-
-    def canonicalise(self, request: CanonicalRequest) -> Sequence[CanonicalClaim]:
-        """Request claims."""
-        return self._watch(self.judge.canonicalise, request, "judged, pass 2")
-
-    def verify(self, request: VerificationRequest) -> Sequence[Assessment]:
-        """Request checks of whether evidence supports wordings."""
-        return self._watch(self.judge.verify, request, "wordings verified")
-
-    def compare(self, request: ComparisonRequest) -> Sequence[Finding]:
-        """Request comparisons of pairs of memories."""
-        return self._watch(self.judge.compare, request, "pairs compared")
-
-    def gist(self, request: GistRequest) -> Gist:
-        """Request the gist of a note."""
-        return self._watch(self.judge.gist, request, "notes gisted")
-
-    def summarise(self, request: SummaryRequest) -> Summary:
-        """Request a summary of some memories."""
-        return self._watch(self.judge.summarise, request, "summaries")
+        return ask
 
 
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:

@@ -26,7 +26,7 @@ from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, V
 from memrepo.core.manifest import Consumed, Receipt, Recorded, Removal
 from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
-from memrepo.judges.asking import Failure, Kept
+from memrepo.judges.asking import AnswerStore, Asking, Failure
 from memrepo.policies.matching import Near
 from memrepo.policies.rules import ContradictionRules, Size
 from memrepo.read.intake import Intake, Reader, SourceText
@@ -85,7 +85,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     """Whether rejected candidates are judged again and the run is always recorded."""
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
-    kept: Kept | None = None
+    kept: AnswerStore | None = None
     """The stored answers of an interrupted run, for judges that cost money."""
 
     # From the commit and its configuration (gather.py).
@@ -193,6 +193,18 @@ class RunPlan(msgspec.Struct, kw_only=True):
     def local_now(self) -> datetime:
         """Return the time of the run in the repository's time zone."""
         return self.now.astimezone(self.zone)
+
+    @property
+    def asking(self) -> Asking:
+        """Return the settings for asking the judge."""
+        return Asking(
+            judge=self.judge,
+            now=self.now,
+            local_now=self.local_now,
+            profile=self.profile,
+            by_object=self.by_object,
+            stored=self.kept,
+        )
 
     @property
     def decided(self) -> frozenset[str]:

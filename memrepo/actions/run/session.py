@@ -121,5 +121,5 @@ def _question(prompt: Prompt) -> Question:
         items=prompt.items,
         instructions=prompt.system,
         schema=prompt.schema,
-        data="\n\n".join(filter(None, (prompt.context, prompt.data))),
+        data=prompt.question,
     )

@@ -46,10 +46,7 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def in_order(
-    scored: Iterable[Ranked],
-    count: int,
-    weights: Weights,
-    moment: Moment | None = None,
+    scored: Iterable[Ranked], count: int, weights: Weights, moment: Moment | None = None
 ) -> list[Ranked]:
     """Return the `count` best memories, best first. Ties are sorted by path."""
     if moment:

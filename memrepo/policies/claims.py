@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.memory import (
-    HOME_OF_TYPE,
-    HOMES,
-    Memory,
-    Source,
-    Stamp,
-)
+from memrepo.core.memory import HOME_OF_TYPE, HOMES, Memory, Source, Stamp
 from memrepo.read.sources import default_type
 
 if TYPE_CHECKING:
@@ -88,11 +82,7 @@ def route(type_: str, profile: Profile) -> str:
 
 _METHODS = ("method", "procedure")
 
-WORDED_BY = {
-    "lesson": ("fact", *_METHODS),
-    "fact": _METHODS,
-    "milestone": ("aspiration",),
-}
+WORDED_BY = {"lesson": ("fact", *_METHODS), "fact": _METHODS, "milestone": ("aspiration",)}
 
 _OWN_ROLE = frozenset(
     (frozenset(("milestone", "episode")), *(frozenset((kind, "episode")) for kind in _METHODS))

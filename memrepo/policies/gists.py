@@ -22,12 +22,7 @@ from memrepo.core.changes import Create, Step, Update
 from memrepo.core.ids import claim_id, normalise, visible
 from memrepo.core.judge import Summary
 from memrepo.core.layout import Layout
-from memrepo.core.memory import (
-    Gist,
-    Link,
-    Memory,
-    Stamp,
-)
+from memrepo.core.memory import Gist, Link, Memory, Stamp
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets

@@ -17,11 +17,7 @@ import msgspec
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
-from memrepo.core.memory import (
-    Hot,
-    Memory,
-    having,
-)
+from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time

@@ -17,13 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import lru_cache
 
@@ -316,12 +310,7 @@ Near = Callable[[Query], Iterable[str]]
 class Retrieval:
     """A ranking of prior claims by their relevance to clusters."""
 
-    def __init__(
-        self,
-        priors: Mapping[str, PriorClaim],
-        today: date,
-        near: Near,
-    ) -> None:
+    def __init__(self, priors: Mapping[str, PriorClaim], today: date, near: Near) -> None:
         """Store the prior claims. `today` determines which evidence is recent.
 
         `near` finds candidates in the search index.

@@ -198,10 +198,7 @@ class Scoring:
         meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
         near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
-        answers, dates = (
-            cache(self.by_answer),
-            cache(self.by_date),
-        )  # few distinct values
+        answers, dates = (cache(self.by_answer), cache(self.by_date))  # few distinct values
         of_subject = self.weights.subject
         scored = []
         for n, score in near.items():

@@ -20,14 +20,7 @@ from msgspec.structs import replace
 
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Change, Create, Delete, Remove, Step, Update, Write
-from memrepo.core.memory import (
-    REFERENCES,
-    Hot,
-    Memory,
-    having,
-    of_types,
-    references,
-)
+from memrepo.core.memory import REFERENCES, Hot, Memory, having, of_types, references
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply

@@ -346,10 +346,7 @@ class Reader:
             return replace(unit, text=rest)
         named = unit.value in rest
         return replace(
-            unit,
-            text=rest,
-            key=unit.key if named else "",
-            value=unit.value if named else "",
+            unit, text=rest, key=unit.key if named else "", value=unit.value if named else ""
         )
 
     @property
@@ -627,11 +624,7 @@ def _placed_of(
 
 
 def _placed(
-    unit: Unit,
-    text: SourceText,
-    revision: Revision,
-    about: str = "",
-    ranked: Ranked | None = None,
+    unit: Unit, text: SourceText, revision: Revision, about: str = "", ranked: Ranked | None = None
 ) -> Placed:
     return Placed(
         unit=unit,

@@ -15,13 +15,7 @@ from memrepo.core.lines import without_comments
 from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines
 from memrepo.read.thoughts import HEADING_LENGTH
-from memrepo.text.dates import (
-    DateBasis,
-    date_of_path,
-    find_clock,
-    find_date,
-    has_moment,
-)
+from memrepo.text.dates import DateBasis, date_of_path, find_clock, find_date, has_moment
 
 if TYPE_CHECKING:
     from memrepo.read.markdown import Block

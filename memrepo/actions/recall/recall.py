@@ -388,13 +388,7 @@ def _recall(
         known = work.store.trees.cache.read(committed)
         found = [
             replace(
-                recalled(
-                    _memory(index, match, known),
-                    accesses,
-                    then,
-                    rules,
-                    match.score,
-                ),
+                recalled(_memory(index, match, known), accesses, then, rules, match.score),
                 parts=match.parts,
                 held=match.held,
                 edited=match.path in index.wanted.edits,

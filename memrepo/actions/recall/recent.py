@@ -43,8 +43,7 @@ class RecentRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `recent`."""
 
     since: Annotated[
-        str,
-        option("since this day, after this run or commit (7 days ago)", metavar="DATE|RUN|REV"),
+        str, option("since this day, after this run or commit (7 days ago)", metavar="DATE|RUN|REV")
     ] = ""
     limit: Annotated[int, option("at most N memories (10)", "-k", metavar="N", ge=1)] = 10
 

@@ -110,8 +110,7 @@ def do(work: Work, request: Request) -> Result:
         threads=tuple(threads_around(there, state, memory)),
         doubts=tuple(
             map(
-                without_secrets,
-                doubts(memory, state.memories.get, is_there=there.tree.files.id_of),
+                without_secrets, doubts(memory, state.memories.get, is_there=there.tree.files.id_of)
             )
         ),
         derived=derived,

@@ -248,8 +248,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `thread`."""
 
     id: Annotated[
-        str,
-        option("a thread, or a memory that is part of one (default: all)", metavar="ID"),
+        str, option("a thread, or a memory that is part of one (default: all)", metavar="ID")
     ] = ""
     n: Annotated[int, option("at most N threads (20)", "-n", metavar="N", ge=1)] = 20
 

@@ -112,10 +112,7 @@ def _signs() -> Mapping[str, _Signs]:
 
 @lru_cache(maxsize=4096)
 def segments(name: str) -> tuple[str, ...]:
-    """Split a key at `_ - . :`, blanks and case changes, and normalise the parts.
-
-    For example, `apiKey` becomes `api` and `key`.
-    """
+    """Split a key at `_ - . :`, blanks and case changes, and normalise the parts."""
     return tuple(filter(None, (normalise(part) for part in _SPLIT.split(name))))
 
 
@@ -179,10 +176,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def due(self) -> datetime:
-        """Return when the memory became due for pruning.
-
-        Only meaningful if it has left recall (`gone`).
-        """
+        """Return when the memory became due for pruning."""
         at = self.leaves
         return at if at is not None and at <= self.now else self.confirmed or self.now
 
@@ -245,10 +239,7 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
 
 
 def stands(memory: Memory) -> bool:
-    """Return whether a memory is supported by a line of a source or by a person's confirmation.
-
-    A run marks memories without a remaining source line as `retire_candidate`.
-    """
+    """Return whether a memory is supported by a line of a source or by a person's confirmation."""
     return memory.once("stands", partial(_stands, memory))
 
 
@@ -291,10 +282,7 @@ def _step(ttl: timedelta) -> timedelta:
 
 
 def _halvings(age: timedelta, ttl: timedelta) -> int:
-    """Count how often confidence has been halved.
-
-    The first step begins at three quarters of the lifetime.
-    """
+    """Count how often confidence has been halved."""
     return max(0, math.ceil((age - _SOFT * ttl) / _step(ttl)))
 
 
@@ -318,10 +306,7 @@ def is_protected(memory: Memory, cls: str) -> bool:
 
 
 def is_over(memory: Memory, kept: Keeping) -> bool:
-    """Return whether a memory is excluded from recall.
-
-    A memory protected from pruning is only omitted after its stated end of validity.
-    """
+    """Return whether a memory is excluded from recall."""
     return kept.ended or (kept.gone and not is_protected(memory, kept.cls))
 
 
@@ -420,11 +405,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
-    """Return the tier and last use of a note from its file, or None if it has no creation time.
-
-    Without an access log (in a fresh clone), the last use is computed from the stamp of the last
-    move.
-    """
+    """Return the tier and last use of a note from its file, or None if it has no creation time."""
     created = note.time("created")
     if created is None:
         return None
@@ -521,10 +502,7 @@ def ahead(
 
 
 def why_clean(note: Memory, now: datetime, rules: TierRules) -> str:
-    """Return why a note is due for removal from the work tree, or an empty string if it is not.
-
-    It must have been forgotten there long enough for a person to notice.
-    """
+    """Return why a note is due for removal from the work tree, or an empty string if it is not."""
     written, after = note.time("tier_written"), rules.clean_after
     if note.text("tier") != "forgotten" or written is None or after is None:
         return ""
@@ -565,10 +543,7 @@ class Nomination(msgspec.Struct, frozen=True, kw_only=True):
 def nominated(
     notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
 ) -> tuple[Nomination, ...]:
-    """Return unpromoted notes that meet a condition for promotion, most retrieved first.
-
-    For a note that was nominated before without success, only later retrievals count.
-    """
+    """Return unpromoted notes that meet a condition for promotion, most retrieved first."""
     found = []
     for note in notes:
         if note.is_note and note.status == "active" and not note.flag("promoted"):
@@ -587,10 +562,7 @@ def nominated(
 def _promotion_reasons(
     note: Memory, access: Access, now: datetime, rules: TierRules
 ) -> tuple[str, ...]:
-    """Describe the conditions for promotion that a note meets.
-
-    A note recovered from the tier `forgotten` counts as marked, even if no run has stored that yet.
-    """
+    """Describe the conditions for promotion that a note meets."""
     why = []
     for days, least in (WEEK, FORTNIGHT):
         count = access.within(days, now)

@@ -55,10 +55,7 @@ def in_order(
 
 
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
-    """Add the bonuses that do not depend on the question to a document's score.
-
-    Documents without a date lose nothing.
-    """
+    """Add the bonuses that do not depend on the question to a document's score."""
     document, share = (
         one.document,
         merits.recency if one.document.seen or not one.document.id else 0.0,
@@ -139,11 +136,7 @@ def behind(
 
 
 def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]]) -> frozenset[str]:
-    """Return the given ids and the ids of all memories they replaced, directly or indirectly.
-
-    Only memories among `successors` are found. The result is used to move memories to the end
-    together with those they superseded.
-    """
+    """Return the given ids and the ids of all memories they replaced, directly or indirectly."""
     found = frozenset(ids)
     while more := {i for i, after in successors.items() if i not in found and found & set(after)}:
         found |= more
@@ -162,10 +155,7 @@ def rank(
     moment: Moment | None = None,
     like: Likeness | None = None,
 ) -> list[Ranked]:
-    """Return the `count` best documents for a question, best first. Ties are sorted by path.
-
-    Without a moment, only the match with the question counts. Without `like`, only words count.
-    """
+    """Return the `count` best documents for a question, best first. Ties are sorted by path."""
     if not question.terms:
         return []
     weights = weights or Weights()
@@ -232,10 +222,7 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
 
 
 def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
-    """Return the terms of the corpus that match a term of the question.
-
-    For a pair of characters that occurs nowhere there are none. Such a pair may span two words.
-    """
+    """Return the terms of the corpus that match a term of the question."""
     forms = (term, *question.forms.get(term, ()))
     held = corpus.holders(forms)
     if is_spaceless(term):
@@ -249,10 +236,7 @@ def _rarity(size: int, held: int) -> float:
 
 
 def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
-    """Return whether any hit answers the question, judged by the hit's words or day.
-
-    `held` has the shares of the hits by document number.
-    """
+    """Return whether any hit answers the question, judged by the hit's words or day."""
     return any(
         held[one.document.number].share > FLOOR
         or held[one.document.number].part > PART

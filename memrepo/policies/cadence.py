@@ -29,10 +29,7 @@ MOST_MISSED = 1000
 
 
 class Cadence(msgspec.Struct, frozen=True, kw_only=True):
-    """The cron expressions for incremental runs and for reconciliations.
-
-    A mode without expressions never runs.
-    """
+    """The cron expressions for incremental runs and for reconciliations."""
 
     incremental: tuple[str, ...] = ()
     reconciliation: tuple[str, ...] = ()
@@ -43,10 +40,7 @@ class Cadence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fire(msgspec.Struct, frozen=True, kw_only=True):
-    """A due run: its mode, its name, and its time in the time zone of the schedule.
-
-    The name is the mode, with a number if the mode has several expressions.
-    """
+    """A due run: its mode, its name, and its time in the time zone of the schedule."""
 
     when: datetime
     name: str
@@ -54,11 +48,7 @@ class Fire(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_problem(expression: str) -> str:
-    """Return a description of the error in a cron expression, or an empty string if it is valid.
-
-    An expression has five fields: numbers, names, ranges, lists, steps, and `L`, `LW` or `5#2` for
-    days.
-    """
+    """Return a description of the error in a cron expression, or an empty string if it is valid."""
     if not expression.isprintable():
         return "expected one line without control characters"
     if len(expression.split()) != 5:

@@ -183,10 +183,7 @@ _WORDS = ("definite", "copula", "articles", "auxiliary", "times", "labels")
 
 @cache
 def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for the predicates of all languages, and a map of predicates to meanings.
-
-    All languages are searched together, because short texts do not reveal their language.
-    """
+    """Return a pattern for the predicates of all languages, and a map of predicates to meanings."""
     meanings: dict[str, str] = {}
     for _, found in tables("change"):
         for mark, key in (("", "single"), ("~", "choice")):
@@ -196,20 +193,14 @@ def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
 
 
 def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that matches any of the phrases in tokens joined by blanks.
-
-    It never matches without phrases.
-    """
+    """Return a pattern that matches any of the phrases in tokens joined by blanks."""
     rows = (map(_part, phrase.split()) for phrase in sorted(phrases, key=len, reverse=True))
     found = "|".join(" ".join(row) for row in rows)
     return re.compile(rf"(?<!\S)(?:{found or '(?!)'})(?!\S)")
 
 
 def _part(part: str) -> str:
-    """Return the pattern for a part of a phrase: a word, a placeholder for a value, or `...`.
-
-    `...` matches a few words.
-    """
+    """Return the pattern for a part of a phrase: a word, a placeholder for a value, or `...`."""
     if part == "...":
         return r"(\S+(?: \S+){0,5}?)"
     if part in ("{old}", "{new}"):
@@ -350,10 +341,7 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
 def _predicate_of(
     joined: str, names: frozenset[str], of: Table
 ) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Find a predicate that allows one value only. Return its meaning, subject and value.
-
-    All three are empty if there is no such predicate.
-    """
+    """Find a predicate that allows one value only. Return its meaning, subject and value."""
     pattern, meanings = _predicates()
     found = pattern.search(joined)
     if found and not _PAUSE.intersection(joined[: found.start()].split()):
@@ -396,10 +384,7 @@ def _keys(
 
 
 def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
-    """Return the content words of a statement that ends another, and whether it is a correction.
-
-    The phrase that ends the other statement is left out. Return None if no such phrase is found.
-    """
+    """Return the content words of a statement that ends another, and whether it is a correction."""
     corrects = bool(of.corrected.search(joined))
     rest = _without(of.corrected, joined)
     rest, count = of.ended.subn(lambda m: f" {' '.join(filter(None, m.groups()))} ", rest)
@@ -550,10 +535,7 @@ def _every_bound() -> frozenset[str]:
 
 
 def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the part of a value that starts at the first word for a time, place or purpose.
-
-    It limits the value. It is empty if there is no such word.
-    """
+    """Return the part of a value that starts at the first word for a time, place or purpose."""
     bounds = _every_bound()
     return next((value[at:] for at, word in enumerate(value) if at and word in bounds), ())
 
@@ -576,10 +558,7 @@ def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
 
 
 def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
-    """Return whether two statements with the same key are below the same heading.
-
-    Without headings, a key needs several words.
-    """
+    """Return whether two statements with the same key are below the same heading."""
     one, two = _headings(old.under), _headings(new.under)
     if not (one and two):
         return one == two and " " in key
@@ -674,10 +653,7 @@ def is_dated(sources: Iterable[Source]) -> bool:
 
 
 def same_place(first: Iterable[Source], second: Iterable[Source]) -> bool:
-    """Return whether two statements share a source: the same file, text and lines.
-
-    Such statements are true together.
-    """
+    """Return whether two statements share a source: the same file, text and lines."""
     places = {(s.resource, s.text_hash, s.lines) for s in first if s.text_hash}
     return any((s.resource, s.text_hash, s.lines) in places for s in second)
 

@@ -58,10 +58,7 @@ _ENDS = ".!?:;。！？-–—|>\n"
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """A named entity: its main name, its aliases, and the ids of the memories that mention it.
-
-    `confirmed` has the ids of memories in which a person or a model named it.
-    """
+    """A named entity: its main name, its aliases, and the ids of the memories that mention it."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -140,10 +137,7 @@ def _may_name(word: str) -> bool:
 
 
 def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that occur in the evidence as whole words.
-
-    Models may invent names that do not occur there.
-    """
+    """Return the names that occur in the evidence as whole words."""
     evidence = normalise(" \n ".join(texts))
     return tuple(
         name
@@ -161,10 +155,7 @@ _fold = lru_cache(maxsize=1 << 15)(normalise)
 def catalogue(
     memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
 ) -> Catalogue:
-    """Collect the entities that memories mention. `configured` maps names to aliases.
-
-    Possible names and subjects only count if they are certain names in another memory.
-    """
+    """Collect the entities that memories mention. `configured` maps names to aliases."""
     named = ((memory, _named(memory)) for memory in without_chunks([*memories]))
     read = [(memory, sure, maybe) for memory, (sure, maybe) in named]
     main, listed = dict[str, str](), dict[str, str]()
@@ -208,10 +199,7 @@ def catalogue(
 
 
 def _main_of(name: str, main: Mapping[str, str]) -> str:
-    """Resolve an alias to its normalised main name.
-
-    If aliases form a cycle, the alphabetically first name is the main name.
-    """
+    """Resolve an alias to its normalised main name."""
     key, seen = _fold(name), set[str]()
     while key in main and key not in seen:
         seen.add(key)

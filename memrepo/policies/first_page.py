@@ -155,10 +155,7 @@ def compose(
 
 
 def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, most: int) -> None:
-    """Append the best candidates from `found` to `chosen`.
-
-    Each choice lowers the scores under the same heading.
-    """
+    """Append the best candidates from `found` to `chosen`."""
     taken = {one.line.memory.id for one in chosen}
     free = (one for one in found if one.line.memory.id not in taken)
     left = nlargest(LOOKED_AT * budget, free, key=lambda one: one.score)
@@ -384,10 +381,7 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
     others: frozenset[str]
 
     def holds(self, resource: str) -> float | None:
-        """Return the bonus for the location of a memory's file.
-
-        Return None for other agents' files.
-        """
+        """Return the bonus for the location of a memory's file."""
         folder, _, name = resource.rpartition("/")
         if not resource or folder in self.own:
             kept = name in HOME_FILES or path_kind(name) in ("rules", "decisions")

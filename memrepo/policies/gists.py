@@ -68,11 +68,7 @@ def word_counts(said: Iterable[str]) -> Counter[str]:
 
 
 def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
-    """Return the most important sentences in text order.
-
-    There are at most `most` sentences with `length` characters in all. A single longer sentence is
-    truncated.
-    """
+    """Return the most important sentences in text order."""
 
     def weight(sentence: str) -> float:
         words = content_words(sentence)
@@ -131,10 +127,7 @@ def body_of(said: Summary, memories: Sequence[Memory]) -> str:
 
 
 def day_of(memory: Memory) -> str:
-    """Return the ISO date of a memory's newest evidence, or else of its creation.
-
-    Return an empty string if both are unknown.
-    """
+    """Return the ISO date of a memory's newest evidence, or else of its creation."""
     created = memory.time("created")
     return memory.captured[:10] or (created.date().isoformat() if created else "")
 
@@ -148,10 +141,7 @@ _COMMON = 0.5
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """A group of memories with a common topic, oldest first.
-
-    The topic is empty if the memories are grouped by time only.
-    """
+    """A group of memories with a common topic, oldest first."""
 
     topic: str
     memories: tuple[Memory, ...]
@@ -203,11 +193,7 @@ def _is_protected(memory: Memory, words: Collection[str], rules: CompressionRule
 
 
 def groups(found: Sequence[Memory]) -> list[Group]:
-    """Split candidates for compression by scope and layer, then by topic, then by time.
-
-    Names are tried as topics first, then tags, then words, the most frequent first. Memories
-    without a common topic are grouped by time. Groups are sorted by their oldest memory.
-    """
+    """Split candidates for compression by scope and layer, then by topic, then by time."""
     parts: dict[tuple[str, str], list[Memory]] = {}
     for memory in found:
         parts.setdefault((memory.text("scope"), memory.layer), []).append(memory)
@@ -232,10 +218,7 @@ def _grouped(part: Sequence[Memory]) -> Iterator[Group]:
 def _topics(
     memories: Iterable[Memory], features: Callable[[Memory], Iterable[str]], most: int
 ) -> list[tuple[str, list[str]]]:
-    """Return (topic, memory ids) pairs, most frequent first.
-
-    A topic is a feature that at least SMALLEST and at most `most` memories share.
-    """
+    """Return (topic, memory ids) pairs, most frequent first."""
     holding: dict[str, list[str]] = {}
     spelled: dict[str, Counter[str]] = {}
     for memory in memories:

@@ -45,10 +45,7 @@ def hot_of(memory: Memory) -> Hot | None:
 
 
 def synced_at(memory: Memory) -> datetime | None:
-    """Return when the text of a hot memory changed after its promotion, or None if it is unchanged.
-
-    The creation counts as promotion if it is later, because an imported memory was promoted before.
-    """
+    """Return when the text of a hot memory changed after its promotion, or None if it is unchanged."""
     hot, generated = hot_of(memory), memory.fields.get("generated")
     if hot is None or hot.since is None or generated is None or generated.at is None:
         return None
@@ -224,10 +221,7 @@ def session_page(
     rules: HotRules,
     decay: DecayRules,
 ) -> tuple[Memory, ...]:
-    """Return the memories of the hot cache for a session, as a run would compute them now.
-
-    Memories that a run would remove for lack of use are included, because the session may use them.
-    """
+    """Return the memories of the hot cache for a session, as a run would compute them now."""
     shown = compose_hot(memories, accesses, now, rules, decay).memories
     ids = {memory.id for memory in shown}
     hot = [m for m in having(memories, ("hot",)) if hot_of(m) is not None and m.id not in ids]
@@ -287,10 +281,7 @@ def _difference(
 def _fitted(
     entries: list[_Entry], rules: HotRules, reserved: int
 ) -> tuple[list[_Entry], list[_Entry], list[Problem]]:
-    """Split entries by the budget. Return the kept entries, the evicted entries, and problems.
-
-    `reserved` is the number of lines set aside for other memories.
-    """
+    """Split entries by the budget. Return the kept entries, the evicted entries, and problems."""
     exempt = [e for e in entries if is_exempt(e.memory)]
     rest = sorted((e for e in entries if not is_exempt(e.memory)), key=lambda e: e.rank(rules))
     room = rules.budget - len(exempt)

@@ -197,10 +197,7 @@ def _level_of_reasons(points: Sequence[Point]) -> str:
 
 
 def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
-    """Return why a text is trivial, or an empty string if it is not.
-
-    An empty text is not trivial.
-    """
+    """Return why a text is trivial, or an empty string if it is not."""
     if lexicon.is_trivial(cut):
         return "says nothing by itself"
     if len(text) > _SHORT:

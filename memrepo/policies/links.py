@@ -37,10 +37,7 @@ _STEP = 0.7
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
-    """A link from one memory to another.
-
-    `in_body` is true if the link occurs only in the body of its source.
-    """
+    """A link from one memory to another."""
 
     source: str
     target: str
@@ -73,10 +70,7 @@ class Names:
                 self._ids[name].add(memory.id)
 
     def find(self, name: str) -> str:
-        """Return the id of the memory that a name refers to.
-
-        Return an empty string if the name refers to none or several.
-        """
+        """Return the id of the memory that a name refers to."""
         layer, _, rest = name.rpartition(":")
         named = self._ids.get(name)
         if named is None and layer in ("", *LAYERS) and not ID_PATTERN.fullmatch(name):
@@ -141,10 +135,7 @@ def successions(memories: Iterable[Memory]) -> Iterator[Edge]:
 
 
 class Graph:
-    """A graph of memories and the edges between them, indexed by both ends of each edge.
-
-    `lineage` adds the edges from memories to those they replaced.
-    """
+    """A graph of memories and the edges between them, indexed by both ends of each edge."""
 
     def __init__(self, memories: Iterable[Memory], *, lineage: bool = False) -> None:
         self.memories: Mapping[str, Memory] = {m.id: m for m in memories}
@@ -232,10 +223,7 @@ class Targets:
         self._called = {name: ids.pop() for name, ids in called.items() if name and len(ids) == 1}
 
     def of(self, memory: Memory) -> Iterator[Target]:
-        """Yield the links from a memory's body to other memories, in order.
-
-        Links in code are ignored.
-        """
+        """Yield the links from a memory's body to other memories, in order."""
         body = memory.body
         if "[[" not in body and ".md" not in body:
             return
@@ -302,10 +290,7 @@ def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]
 
 
 def address(link: Target, path: str, start: str) -> str:
-    """Return the address of the file `path` relative to the file `start`, for a link.
-
-    An existing markdown address that is correct is returned unchanged.
-    """
+    """Return the address of the file `path` relative to the file `start`, for a link."""
     if not link.wiki and _joined(start, unquote(link.text.strip("<>").split("#")[0])) == path:
         return link.text
     found = posixpath.relpath(path, posixpath.dirname(start) or ".")

@@ -60,20 +60,14 @@ class Duplicate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PriorIndex:
-    """An index for finding duplicates among active prior claims, by three keys.
-
-    The claims that a run makes are added, so that they are compared with each other too.
-    """
+    """An index for finding duplicates among active prior claims, by three keys."""
 
     def __init__(
         self,
         priors: Iterable[PriorClaim] = (),
         of_subject: Callable[[str], Iterable[PriorClaim]] = lambda _: (),
     ) -> None:
-        """Index the given prior claims, and load those of a subject when it is looked up.
-
-        Stale and retired claims are left out.
-        """
+        """Index the given prior claims, and load those of a subject when it is looked up."""
         self._by_key: dict[ReuseKey, list[PriorClaim]] = defaultdict(list)
         self._by_object: dict[ReuseKey, list[PriorClaim]] = defaultdict(list)
         self._by_words: dict[tuple[str, str, frozenset[str]], list[PriorClaim]] = defaultdict(list)
@@ -127,10 +121,7 @@ class PriorIndex:
 
 @lru_cache(maxsize=1 << 14)
 def normal_subject(text: str) -> str:
-    """Normalise a subject or object, removing a leading article and a plural s.
-
-    `the windows` becomes `window`.
-    """
+    """Normalise a subject or object, removing a leading article and a plural s."""
     text = _ARTICLE.sub("", normalise(text))
     plural = len(text) >= 4 and text[-1] == "s" and text[-2] not in "saeiou"
     return text[:-1] if plural else text
@@ -146,10 +137,7 @@ def normal_predicate(text: str) -> str:
 
 
 def reuse_key(subject: str, predicate: str, home: str) -> ReuseKey | None:
-    """Return the reuse key of a claim, or None if a part is empty.
-
-    The key consists of the normalised subject and predicate, and the primary page.
-    """
+    """Return the reuse key of a claim, or None if a part is empty."""
     key = (normal_subject(subject), normal_predicate(predicate), home.strip())
     return key if all(key) else None
 
@@ -208,10 +196,7 @@ def newest_capture(prior: PriorClaim) -> str:
 
 
 def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
-    """Return the prior claim most similar to a statement, or None if no score reaches 0.80.
-
-    Of equal scores, the smallest id is returned.
-    """
+    """Return the prior claim most similar to a statement, or None if no score reaches 0.80."""
     near = index.near(statement)
     scored = [(-duplicate_score(statement, statement_of(p)), p.memory_id) for p in near]
     score, memory_id = min(scored, default=(0.0, ""))
@@ -311,10 +296,7 @@ class Retrieval:
     """A ranking of prior claims by their relevance to clusters."""
 
     def __init__(self, priors: Mapping[str, PriorClaim], today: date, near: Near) -> None:
-        """Store the prior claims. `today` determines which evidence is recent.
-
-        `near` finds candidates in the search index.
-        """
+        """Store the prior claims. `today` determines which evidence is recent."""
         self._priors = priors
         self._known: dict[str, _Known] = {}
         self._since = (today - timedelta(days=RECENT_DAYS)).isoformat()
@@ -330,10 +312,7 @@ class Retrieval:
         return tuple(self._priors[id_] for id_ in ranked[: reach.per_request])
 
     def nearest(self, query: Query, count: int) -> list[tuple[str, float]]:
-        """Return the `count` best prior claims for a query as (id, score) pairs.
-
-        Newer evidence breaks ties.
-        """
+        """Return the `count` best prior claims for a query as (id, score) pairs."""
         found = dict.fromkeys(id_ for id_ in self._near(query) if id_ in self._priors)
         scored = [(id_, self._score(query, self._seen(id_))) for id_ in sorted(found)]
         scored = [(id_, score) for id_, score in scored if score >= FLOOR]

@@ -173,10 +173,7 @@ def question_of(text: str, today: date | None = None) -> Question:
 
 
 def kind_asked(text: str) -> str:
-    """Return the kind of memory (`KINDS`) that a question asks for, or an empty string.
-
-    Questions that ask for anything else too have no kind.
-    """
+    """Return the kind of memory (`KINDS`) that a question asks for, or an empty string."""
     if len(text) > _LONGEST:
         return ""
     kinds, frame = _asking()
@@ -251,11 +248,7 @@ def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozens
 
 
 def _parted(text: str) -> str:
-    """Insert blanks around the known words of scripts without blanks, such as Chinese.
-
-    Function words of these scripts are removed unless nothing else remains. This avoids pairs of
-    characters that span two words.
-    """
+    """Insert blanks around the known words of scripts without blanks, such as Chinese."""
     if text.isascii():
         return text
     pattern, small = _spaceless_words()
@@ -320,10 +313,7 @@ def _spaceless_ideas() -> Mapping[str, str]:
 
 @cache
 def _forms(idea: str) -> frozenset[frozenset[str]]:
-    """Return the words for an idea in all languages. Each word is a set of search terms.
-
-    Phrases with a function word only occur in questions and are left out.
-    """
+    """Return the words for an idea in all languages. Each word is a set of search terms."""
     forms: set[frozenset[str]] = set()
     for language, found in tables("asking"):
         for entry in found.get("words", {}).get(idea, ()):
@@ -406,10 +396,7 @@ _SELF = frozenset("i im ive my me mine myself we our us".split())
 
 
 def role_of(subject: str, text: str) -> str:
-    """Return the speaker of a text: `u` for a user, `a` for an assistant, or an empty string.
-
-    `subject` is folded. A text that begins with its subject is about the subject, not spoken by it.
-    """
+    """Return the speaker of a text: `u` for a user, `a` for an assistant, or an empty string."""
     label = _LABEL.match(text)
     said_by = label[1].casefold() if label and not subject else subject
     name = said_by.rpartition(" ")[2]

@@ -24,10 +24,7 @@ from memrepo.text.words import is_spaceless, stems, stop_stems
 
 
 class Document(msgspec.Struct, frozen=True, dict=True):
-    """The data about one memory that ranking uses.
-
-    `place`, `path` and `part` determine its position in a thread.
-    """
+    """The data about one memory that ranking uses."""
 
     number: int
     path: str
@@ -250,10 +247,7 @@ class Scoring:
         return self.by_words(terms, covers=covers)
 
     def by_ideas(self, scores: dict[int, float]) -> dict[int, float]:
-        """Raise the scores of documents that contain synonyms of missing query words.
-
-        The rarest synonym counts, with at most the weight of the query word.
-        """
+        """Raise the scores of documents that contain synonyms of missing query words."""
         gained = defaultdict(float, scores)
         for idea in self.question.ideas:
             rarities = self.rarities({*idea.asked, *(t for word in idea.words for t in word)})
@@ -285,10 +279,7 @@ class Scoring:
         return {**scores, **lowered}
 
     def by_answer(self, cues: str) -> float:
-        """Return the share of its score that a text gains for the kinds of answer it contains.
-
-        Only the kinds that the question asks for count.
-        """
+        """Return the share of its score that a text gains for the kinds of answer it contains."""
         fitting = sum(kind in cues for kind in self.question.wanted)
         return self.weights.answers.fits * fitting
 
@@ -338,11 +329,7 @@ class Scoring:
         return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
 
     def base(self, length: int, is_record: bool) -> float:
-        """Return the BM25 term for document length, which is larger for longer documents.
-
-        The length of a record of a whole day always counts in full, because it mentions many
-        topics.
-        """
+        """Return the BM25 term for document length, which is larger for longer documents."""
         b = max(self.b, self.weights.b_long) if is_record else self.b
         return self.weights.k1 * (1 - b + b * (length / (self.corpus.average or 1.0)))
 
@@ -421,10 +408,7 @@ class Scoring:
     def in_context(
         self, scores: Mapping[int, float], around: Mapping[int, Row]
     ) -> dict[int, float]:
-        """Raise the scores of turns for query words that only the adjacent turns contain.
-
-        For each word the best adjacent occurrence counts.
-        """
+        """Raise the scores of turns for query words that only the adjacent turns contain."""
         worth, found = self.worth(self.terms), dict(scores)
         talks = {number: row for number, row in around.items() if row.talk}
         near = {n for row in talks.values() for n in row.numbers} & scores.keys()
@@ -471,11 +455,7 @@ class Scoring:
         return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
 
     def is_reply(self, number: int, after: int) -> bool:
-        """Return whether the next document replies to a question of another speaker.
-
-        An assistant's answer to a user is not a reply, because the assistant only knows what the
-        user said.
-        """
+        """Return whether the next document replies to a question of another speaker."""
         one, other = self.documents[number], self.documents[after]
         asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
         return asks and one.subject != other.subject

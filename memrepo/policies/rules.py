@@ -116,10 +116,7 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The idle time before archiving, and the time in the archive before a review.
-
-    None means never.
-    """
+    """The idle time before archiving, and the time in the archive before a review."""
 
     after: timedelta | None = None
     demoted_after: timedelta | None = None
@@ -141,20 +138,14 @@ class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings for pages: whether to build personal pages, and the number of topics.
-
-    No topics are shown if the number is 0.
-    """
+    """Settings for pages: whether to build personal pages, and the number of topics."""
 
     personal: bool = True
     topics: int = 50
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules for tiers, decay, the hot cache and the archive.
-
-    `pace_pct` limits the share of memories that a run prunes and archives.
-    """
+    """The rules for tiers, decay, the hot cache and the archive."""
 
     tiers: TierRules = msgspec.field(default_factory=TierRules)
     decay: DecayRules = msgspec.field(default_factory=DecayRules)
@@ -192,10 +183,7 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
-    """The maximum contribution of each ranking signal to a score.
-
-    Scores of words are divided by their maximum.
-    """
+    """The maximum contribution of each ranking signal to a score."""
 
     k1: float = 1.0
     b: float = 0.2

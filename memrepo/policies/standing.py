@@ -56,10 +56,7 @@ _WORDS = {
 
 
 def is_retired(memory: Memory) -> bool:
-    """Return whether a memory is active and retired.
-
-    A run retires a memory when its last source line has been deleted.
-    """
+    """Return whether a memory is active and retired."""
     return memory.status == "active" and memory.standing == RETIRED
 
 
@@ -106,10 +103,7 @@ _DAY = regex(r"\d{4}-?\d\d-?\d\d")
 
 
 def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -> list[str]:
-    """Describe the contradictions of the given memories with active ones, latest first.
-
-    Each pair of memories is described once.
-    """
+    """Describe the contradictions of the given memories with active ones, latest first."""
     pairs: dict[tuple[str, ...], tuple[datetime, str]] = {}
     for memory in memories:
         for other in _active(memory, find):
@@ -184,10 +178,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def as_json(self) -> dict[str, str | None]:
-        """Return the period as JSON.
-
-        `until` is the first time at which the memory was no longer true.
-        """
+        """Return the period as JSON."""
         unknown = self.until_from == "unknown"
         return {
             "since": format_time(self.since) if self.since else None,
@@ -259,10 +250,7 @@ def _ends(
 
 
 def before(memory: Memory, memories: Mapping[str, Memory]) -> tuple[Memory, ...]:
-    """Return the direct and indirect predecessors of a memory, nearest first.
-
-    A predecessor that no longer exists is returned as a memory with only an id.
-    """
+    """Return the direct and indirect predecessors of a memory, nearest first."""
     return _line(memory, memories, "supersedes")
 
 
@@ -400,10 +388,7 @@ class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
     age_days: int
 
     def as_json(self) -> dict[str, object]:
-        """Return the claim as JSON for reports and telemetry.
-
-        The text is one line of at most 240 characters.
-        """
+        """Return the claim as JSON for reports and telemetry."""
         memory = self.memory
         changed = changed_at(memory)
         return {

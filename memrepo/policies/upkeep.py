@@ -57,10 +57,7 @@ _RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
-    """Return the ids of the claims that the changes would remove from recall.
-
-    These claims are removed, superseded, archived or newly retired.
-    """
+    """Return the ids of the claims that the changes would remove from recall."""
     lost = set()
     for change in changes:
         match change:
@@ -222,10 +219,7 @@ def _leaving(
 def _pruned(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> Iterator[tuple[datetime, Memory, str, bool]]:
-    """Yield the memories to prune, oldest first.
-
-    Each is yielded with its due time, the reason, and whether its stated validity has ended.
-    """
+    """Yield the memories to prune, oldest first."""
     notes = of_types(state.active, ("note",))
     found = [
         (written, note.id, note, why, False)
@@ -247,10 +241,7 @@ LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics about the hot cache and all other memories.
-
-    `stalest` has the counts of unused sessions.
-    """
+    """Statistics about the hot cache and all other memories."""
 
     hot: int
     budget: int
@@ -329,10 +320,7 @@ class Leaving:
 
     @cached_property
     def _users(self) -> Mapping[str, set[str]]:
-        """Map each memory id to the ids of the memories that refer to it.
-
-        The map is computed at the first removal.
-        """
+        """Map each memory id to the ids of the memories that refer to it."""
         users: dict[str, set[str]] = defaultdict(set)
         for memory in having(self._memories.values(), REFERENCES):
             for target in references(memory):
@@ -437,10 +425,7 @@ def archive(memory: Memory, now: datetime, why: str) -> Step:
 
 
 def unarchive(memory: Memory, why: str) -> Step:
-    """Return a step that restores an archived memory and raises its `status_epoch`.
-
-    Because of the higher epoch, the restored status wins a merge.
-    """
+    """Return a step that restores an archived memory and raises its `status_epoch`."""
     epoch = int(memory.fields.get("status_epoch", 0)) + 1
     fields = {"status": None, "status_epoch": epoch, "archived_at": None}
     change = Update(id=memory.id, fields=fields)
@@ -476,10 +461,7 @@ def for_review(
 def tier_steps(
     owed: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
 ) -> tuple[Step, ...]:
-    """Return steps for due moves. Moves by age and moves by retrieval are in separate steps.
-
-    The second moves of notes come after all first moves, so that each note moves in order.
-    """
+    """Return steps for due moves. Moves by age and moves by retrieval are in separate steps."""
     turns: dict[tuple[int, bool], list[tuple[Memory, Move]]] = {}
     for note, made in owed:
         for turn, move in enumerate(made):
@@ -521,10 +503,7 @@ Find = Callable[[str], Memory | None]
 def directive_steps(
     directive: Directive, memories: Iterable[Memory], find: Find, now: datetime
 ) -> tuple[Step, ...] | None:
-    """Return the steps that carry out a directive, which may be none.
-
-    Return None if no memory has the given name.
-    """
+    """Return the steps that carry out a directive, which may be none."""
     if directive.verb == "memory_health":
         return ()
     if directive.verb == "forget keyword":

@@ -68,10 +68,7 @@ def without_struck(line: str) -> str:
 
 
 def _left(text: str) -> str:
-    """Remove the parts that are struck out from a text or table cell.
-
-    Return "" if nothing meaningful remains.
-    """
+    """Remove the parts that are struck out from a text or table cell."""
     struck = [m for m in _STRUCK.finditer(text) if m["out"]]
     if not struck:
         return text
@@ -220,10 +217,7 @@ def _fenced(text: Sequence[str], header: int) -> tuple[frozenset[int], frozenset
 
 
 class _Mark(msgspec.Struct, frozen=True):
-    """A comment that starts or ends a managed block.
-
-    A firm mark was certainly written by a program.
-    """
+    """A comment that starts or ends a managed block."""
 
     line: int
     name: str
@@ -262,10 +256,7 @@ def _managed(
 
 
 def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator[_Mark]:
-    """Yield the comments that start or end a managed block, in order.
-
-    Comments in code are ignored.
-    """
+    """Yield the comments that start or end a managed block, in order."""
     for number, line in enumerate(text[header:], start=header + 1):
         comment = _COMMENT.fullmatch(line) if "<!--" in line and number not in fenced else None
         if comment is None:
@@ -280,11 +271,7 @@ def _marks(text: Sequence[str], header: int, fenced: frozenset[int]) -> Iterator
 
 
 def _pairs(marks: Sequence[_Mark]) -> dict[int, int]:
-    """Map the index of each start mark to the index of the matching end mark.
-
-    An end is paired with the last open start of the same name. A start that is opened twice loses
-    its first occurrence.
-    """
+    """Map the index of each start mark to the index of the matching end mark."""
     opened: dict[str, int] = {}
     pairs: dict[int, int] = {}
     for index, mark in enumerate(marks):
@@ -364,10 +351,7 @@ class ForeignHeader:
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text, which must not begin with a byte order mark.
-
-    Without a header, the whole text is body.
-    """
+    """Read the header of a text, which must not begin with a byte order mark."""
     header = ForeignHeader(text, path)
     if text.startswith("---"):
         import frontmatter  # most files have no header

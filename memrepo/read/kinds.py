@@ -93,10 +93,7 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
 
 @cache
 def path_kind(path: str) -> str:
-    """Return the name of the file kind that a path implies.
-
-    Return an empty string if the kind depends on the file's shape.
-    """
+    """Return the name of the file kind that a path implies."""
     *folders, name = path.split("/")
     for kind in kinds().kind:
         if _by_path(kind, folders, name):

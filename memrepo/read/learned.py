@@ -125,10 +125,7 @@ def type_scores(found: Features) -> dict[str, float]:
 
 
 def stated_type(found: Features, logits: Mapping[str, float]) -> str:
-    """Return the likeliest type among the types that a statement expresses.
-
-    A statement with an open checkbox is a commitment. Other intentions are not commitments.
-    """
+    """Return the likeliest type among the types that a statement expresses."""
     form = frozenset(found.form)
     if "sign open_box" in form:
         return "commitment"

@@ -81,10 +81,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _marker(sign: re.Match[str]) -> str:
-    """Return the markdown list marker that replaces a bullet sign such as `・`.
-
-    Add the blank that may be missing after signs such as `・`.
-    """
+    """Return the markdown list marker that replaces a bullet sign such as `・`."""
     number = sign["number"]
     marker = f"{ord(number) - ord('①') + 1}." if number else "-"
     blank = "" if sign[0].endswith(("•", "◦", "▪", "‣")) else " "
@@ -210,10 +207,7 @@ class _State(BlockState):
         token["end"] = self.line_at(max(end - 1, 0))
 
     def append_paragraph(self) -> int | None:
-        """Append the line at the cursor to the paragraph directly before it.
-
-        Return the end of the line, or None if the line continues no paragraph.
-        """
+        """Append the line at the cursor to the paragraph directly before it."""
         token = self.last_token()
         if not (token and token["type"] == "paragraph" and token["stop"] == self.cursor):
             return None
@@ -227,10 +221,7 @@ def _ours(state: BlockState) -> _State:
 
 
 class _Parser(BlockParser):
-    """A variant of mistune's block parser with tables and line numbers.
-
-    Link definitions are not parsed.
-    """
+    """A variant of mistune's block parser with tables and line numbers."""
 
     state_cls = _State
 
@@ -411,10 +402,7 @@ def _blocks(state: _State) -> Iterator[Block]:
 
 
 def _item(child: _State, number: int, *, ordered: bool) -> Block:
-    """Return the block for a list item.
-
-    Its text comes from its own blocks, its children are its items.
-    """
+    """Return the block for a list item."""
     inner = tuple(_blocks(child))
     aside = {n for t in child.tokens if t["type"] == "list" for n in _span(t["line"], t["end"])}
     for block in inner:

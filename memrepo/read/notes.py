@@ -42,10 +42,7 @@ class NoteUnit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Cut(msgspec.Struct, frozen=True):
-    """The start of a note: the lines where its heading and its text begin, and its headings.
-
-    The line of the heading is 0 for a note without a heading.
-    """
+    """The start of a note: the lines where its heading and its text begin, and its headings."""
 
     line: int
     body: int
@@ -102,10 +99,7 @@ def heading_path(blocks: Iterable[Block]) -> Iterator[tuple[Block, tuple[str, ..
 
 
 def _title(blocks: Sequence[Block], headings: Sequence[Block]) -> Block | None:
-    """Return the title of a log: its first block, if it is the only heading of the top level.
-
-    A heading below level 1 with a clock time starts a note and is not a title.
-    """
+    """Return the title of a log: its first block, if it is the only heading of the top level."""
     first = next((b for b in blocks if b.kind != "comment"), None)
     if first is None or first.kind != "heading":
         return None
@@ -137,10 +131,7 @@ def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
 
 
 def _date(resource: str, headings: tuple[str, ...], text: str) -> tuple[str, DateBasis]:
-    """Return the date of a note and its origin: a heading, or else the file name or the text.
-
-    The text is the last resort, since a log also mentions other days.
-    """
+    """Return the date of a note and its origin: a heading, or else the file name or the text."""
     for heading in reversed(headings):
         if day := find_date(heading):
             return day, "heading"

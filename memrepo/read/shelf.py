@@ -262,10 +262,7 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
 def _opens_as_rule(
     unit: Unit, file_kind: str, section: str, rows: Sequence[str] = ("ban", "rule")
 ) -> bool:
-    """Return whether a statement's file, heading or opening marks it as a rule.
-
-    In a file with few rules, the opening must be imperative.
-    """
+    """Return whether a statement's file, heading or opening marks it as a rule."""
     table, text = patterns().sentences, unit.text[:OPENING]
     says = any(table[row].search(text) for row in rows)
     headed = section in ("ban", "rule")
@@ -294,10 +291,7 @@ def _opening(unit: Unit) -> str:
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
-    """The choice of candidates in a run: those on the shelf, those next in rank, and duplicates.
-
-    `same` maps a candidate to a better one that states nearly the same.
-    """
+    """The choice of candidates in a run: those on the shelf, those next in rank, and duplicates."""
 
     shelf: frozenset[str]
     beside: frozenset[str]
@@ -443,10 +437,7 @@ class Taste:
         return math.log(odds)
 
     def code(self, delta: float, groups: Groups) -> str:
-        """Return a code that explains an adjustment, with the number of similar decisions.
-
-        Empty if the adjustment is too small.
-        """
+        """Return a code that explains an adjustment, with the number of similar decisions."""
         if abs(delta) < TOLD:
             return ""
         similar = sum(kept == (delta > 0) and _alike(groups, had) for had, kept in self._decided)

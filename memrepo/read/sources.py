@@ -189,10 +189,7 @@ def why_denied(path: str, rules: SourceRules) -> str:
 
 
 def may_hold(folder: str, rules: SourceRules, *, by_name: bool = False) -> bool:
-    """Return whether a folder or its subfolders may contain files that runs read.
-
-    With `by_name`, patterns that begin with `**/` are ignored.
-    """
+    """Return whether a folder or its subfolders may contain files that runs read."""
     if is_denied(folder, rules):
         return False
     parts = tuple(folder.split("/"))
@@ -230,10 +227,7 @@ def is_text(path: str) -> bool:
 
 
 def default_type(path: str) -> str:
-    """Return the default claim type for statements in a file.
-
-    Accepts workspace paths and the paths of their snapshots below `sources/`.
-    """
+    """Return the default claim type for statements in a file."""
     if is_episode(path):
         return "episode"
     return _TYPE_OF_NAME.get(PurePosixPath(path).name, "fact")
@@ -255,10 +249,7 @@ def _components(pattern: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _compiled(patterns: tuple[str, ...], *, hidden: bool) -> re.Pattern[str]:
-    """Compile glob patterns into a regular expression that matches whole paths.
-
-    Without `hidden`, only a component that begins with a dot matches a hidden folder.
-    """
+    """Compile glob patterns into a regular expression that matches whole paths."""
     shown = "" if hidden else r"(?!\.)"
     forms = []
     for pattern in patterns:

@@ -154,10 +154,7 @@ def scan(resource: str, data: bytes) -> Scan:
 
 
 def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
-    """Yield the units. Add the headings to the hash of a text repeated under other headings.
-
-    "Status: sold" under each of two houses makes two statements.
-    """
+    """Yield the units. Add the headings to the hash of a text repeated under other headings."""
     first: dict[str, tuple[str, ...]] = {}
     for unit in units:
         if first.setdefault(unit.hash, unit.headings) == unit.headings:
@@ -188,10 +185,7 @@ def is_field(text: str) -> bool:
 
 
 def filled(lines: Sequence[str]) -> list[str]:
-    """Remove the fields without a value from the lines of a text.
-
-    A label without a value remains if it introduces the lines below it.
-    """
+    """Remove the fields without a value from the lines of a text."""
     kept: list[str] = []
     for at in range(len(lines) - 1, -1, -1):
         line, below = lines[at], kept[-1] if kept else ""
@@ -297,10 +291,7 @@ class _FileReader(msgspec.Struct):
             self.add("document", self._verbatim(min(rows), last), (min(rows), last), ())
 
     def add_procedures(self, document: Document) -> None:
-        """Add every second-level section as one statement.
-
-        The text before these sections is added section by section.
-        """
+        """Add every second-level section as one statement."""
         starts = [b for b in document.blocks if b.kind == "heading" and b.level == 2]
         if not starts:
             self.add_sections(document)
@@ -315,10 +306,7 @@ class _FileReader(msgspec.Struct):
                 self.add("section", text, (start.lines[0], end), ())
 
     def make_memory(self, header: _Header) -> None:
-        """Combine the statements of a file with a memory header into a single statement.
-
-        If the file is too long, add its description before the other statements.
-        """
+        """Combine the statements of a file with a memory header into a single statement."""
         count = self.source.count
         body = self._verbatim(header.last + 1, count)
         heads = tuple(filter(None, (header.name,)))
@@ -431,10 +419,7 @@ class _FileReader(msgspec.Struct):
             self.add("item", _bare(text), lines, heads, lead)
 
     def _add_item(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Add a list item and its children as statements.
-
-        Split a long item into its children, with its line as their lead.
-        """
+        """Add a list item and its children as statements."""
         block = node.block
         if len(node.text) <= WHOLE_LENGTH or not block.children:
             text = _bare(node.text)
@@ -457,10 +442,7 @@ class _FileReader(msgspec.Struct):
             self._add_item(heads, node, lead)
 
     def _add_table(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Add a table as one statement, or as one statement per row if it is long.
-
-        Split a long table into rows, with its header as their lead.
-        """
+        """Add a table as one statement, or as one statement per row if it is long."""
         if len(node.text) <= WHOLE_LENGTH:
             self.add("table", node.text, node.lines, heads, lead)
             return
@@ -563,10 +545,7 @@ class _FileReader(msgspec.Struct):
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
-    """Yield each section as its headings, outermost first, and its blocks.
-
-    A paragraph of one bold line with blocks below it is a heading of the lowest level.
-    """
+    """Yield each section as its headings, outermost first, and its blocks."""
     path: list[tuple[int, str]] = []
     section: list[Block] = []
     for at, block in enumerate(blocks):
@@ -646,10 +625,7 @@ def _is_labelled(node: _Node) -> bool:
 
 
 def _introduces(node: _Node) -> bool:
-    """Return whether a paragraph introduces the next node.
-
-    It must end in a colon or be one bold line.
-    """
+    """Return whether a paragraph introduces the next node."""
     bold = _BOLD_LINE.match(node.text) is not None
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 

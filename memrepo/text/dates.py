@@ -30,10 +30,7 @@ WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 
 @cache
 def month_names() -> Mapping[str, int]:
-    """Map the names of months, in lower case with and without accents, to the numbers 1 to 12.
-
-    English names also occur by their first three letters.
-    """
+    """Map the names of months, in lower case with and without accents, to the numbers 1 to 12."""
     names = _numbered("months")
     names |= {bare(name): number for name, number in names.items()}
     english = {name: number for number, name in enumerate(MONTHS, start=1)}
@@ -136,10 +133,7 @@ def is_date_heading(text: str) -> bool:
 
 @lru_cache(maxsize=4096)  # called for each line below a heading
 def is_time_heading(text: str) -> bool:
-    """Return whether a heading names only a time: a date, a weekday, "Morning" or "14:00".
-
-    The text below such a heading has only the time in common.
-    """
+    """Return whether a heading names only a time: a date, a weekday, "Morning" or "14:00"."""
     words = _WORDS.findall(_CLOCK.sub(" ", text).casefold())
     return (bool(words) and _of_the_day().issuperset(words)) or is_date_heading(text)
 

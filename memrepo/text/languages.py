@@ -177,10 +177,7 @@ def bare(text: str) -> str:
 
 
 def language_asked(found: Iterable[str], text: str) -> str:
-    """Return the language of a question. If no word is English, one function word is sufficient.
-
-    A wrong guess does little harm, because questions are also searched by the rules of English.
-    """
+    """Return the language of a question. If no word is English, one function word is sufficient."""
     return language_of(found, text, sure=1)
 
 

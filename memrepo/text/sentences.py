@@ -56,10 +56,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def token_count(text: str) -> int:
-    """Estimate the number of tokens in a text: a quarter of the characters, rounded up.
-
-    Each character of a script without blanks is one token.
-    """
+    """Estimate the number of tokens in a text: a quarter of the characters, rounded up."""
     if not text or max(text) < "\u0e00":  # Thai is the first of those scripts
         return -(-len(text) // CHARS_PER_TOKEN)
     whole = sum(1 for _ in _NO_BLANKS.finditer(text))
@@ -149,10 +146,7 @@ def excerpt(text: str, asked: Collection[str], most: int) -> str:
 def _best_span(
     text: str, spans: list[tuple[int, int]], asked: frozenset[str], room: int
 ) -> tuple[int, int]:
-    """Find the shortest sequence of sentences with the most weight that fits into `room`.
-
-    Return the indices of its first and last sentence.
-    """
+    """Find the shortest sequence of sentences with the most weight that fits into `room`."""
     held = [asked.intersection(terms(text[start:end])) for start, end in spans]
     spread = Counter(term for terms_ in held for term in terms_)
     best, found = (0.0, 0), (0, 0)

@@ -57,10 +57,7 @@ _ASCII_TOKEN = regex(r"\w+", re.ASCII)
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in order, folded.
-
-    Scripts without blanks give pairs of characters.
-    """
+    """Return the words of a text in order, folded."""
     return cut_folded(fold(text))
 
 
@@ -111,10 +108,7 @@ _KANA = regex("[\u3040-\u30ff]")
 
 
 def _accented(text: str) -> list[str]:
-    """Return the words of a text with their accents, as needed for stemming.
-
-    Separate accents are left out.
-    """
+    """Return the words of a text with their accents, as needed for stemming."""
     return [word for word in cut_folded(normalise(text)) if bare(word)]
 
 
@@ -148,11 +142,7 @@ def _joined(text: str) -> list[str]:
 
 
 def faint_pairs(found: Sequence[str]) -> frozenset[str]:
-    """Return the pairs of characters in a question that include a Chinese particle.
-
-    Such pairs add little to the meaning of the question. Japanese, which kana identify, uses the
-    same characters in content words, so it has no such pairs.
-    """
+    """Return the pairs of characters in a question that include a Chinese particle."""
     if any(_KANA.search(word) for word in found):
         return frozenset()
     particles = frozenset(table("chinese", "language")["particles"])
@@ -217,10 +207,7 @@ def terms(text: str) -> list[str]:
 
 
 def query_terms(text: str) -> tuple[str, ...]:
-    """Return the search terms of a question without duplicates.
-
-    Function words are only used if there is nothing else.
-    """
+    """Return the search terms of a question without duplicates."""
     return tuple(term for term, _ in asked_terms(text))
 
 
@@ -293,10 +280,7 @@ def telling_words(text: str) -> list[str]:
 
 
 def date_words(captured: str) -> str:
-    """Format the day of an RFC 3339 date as written in questions, such as `8 may 2023`.
-
-    Else return an empty string.
-    """
+    """Format the day of an RFC 3339 date as written in questions, such as `8 may 2023`."""
     match = re.match(r"(\d{4})-(\d\d)-(\d\d)", captured)
     if not match or not 1 <= int(match[2]) <= len(MONTHS):
         return ""

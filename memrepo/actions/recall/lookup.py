@@ -95,20 +95,14 @@ def current(work: Work) -> Event:
 
 
 def touch(work: Work, ids: Iterable[str]) -> None:
-    """Record retrievals at the current time, if access counting is enabled.
-
-    If the ledger cannot be written, reading still works. Queries about the past must not call this.
-    """
+    """Record retrievals at the current time, if access counting is enabled."""
     found = tuple(ids)
     if found and work.config.get("access.enabled"):
         count_retrieval(work, found)
 
 
 def count_retrieval(work: Work, ids: Iterable[str]) -> None:
-    """Record one retrieval for each of the memories.
-
-    Restores and pins call this, so that the memory stays in recall.
-    """
+    """Record one retrieval for each of the memories."""
     start, at = current(work), seconds(work.call.now)
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):

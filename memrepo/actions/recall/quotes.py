@@ -38,10 +38,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Text:
-    """One version of a source file, parsed only as far as needed.
-
-    `name` is its name in the workspace, which determines how it is split into units.
-    """
+    """One version of a source file, parsed only as far as needed."""
 
     def __init__(self, path: str, data: bytes, name: str) -> None:
         self.path = path
@@ -105,10 +102,7 @@ def quote(text: Text, lines: Lines) -> str:
 
 
 def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
-    """Return where the recorded lines of a source are now.
-
-    `recorded` is the version from which the lines were read, or None if the repository lacks it.
-    """
+    """Return where the recorded lines of a source are now."""
     path, lines = source.resource, source.lines
     said = recorded.span(lines) if recorded is not None else []
     if path in now:
@@ -149,10 +143,7 @@ LINES, PLACES = 5, 10
 
 
 class _Sources(Mapping[str, Text]):
-    """The sources in one tree. Each is loaded when first used, and only once.
-
-    Notes that serve as evidence of a memory are included.
-    """
+    """The sources in one tree. Each is loaded when first used, and only once."""
 
     def __init__(self, work: Work, notes: Iterable[str]) -> None:
         area = work.tree.layout.area("sources")
@@ -179,10 +170,7 @@ class _Sources(Mapping[str, Text]):
         return path in self.blobs
 
     def holding(self, text_hash: str, said: Sequence[str]) -> Found:
-        """Return the first place, in path order, that contains the given lines.
-
-        The result is cached for equal lines.
-        """
+        """Return the first place, in path order, that contains the given lines."""
         key = (text_hash, *said)
         if key not in self._held:
             places = ((p, [*_spans(self[p], text_hash, said)]) for p in sorted(self.blobs))
@@ -220,10 +208,7 @@ class Quote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Version(NamedTuple):
-    """A version of a file, with the range of lines that contain a text.
-
-    The blob is empty if there is none.
-    """
+    """A version of a file, with the range of lines that contain a text."""
 
     blob: str
     text: Text | None
@@ -333,10 +318,7 @@ def span(lines: Sequence[int]) -> str:
 
 
 def evidence_lines(found: Sequence[Quote], count: int | UnsetType | None = None) -> list[str]:
-    """Format the first pieces of evidence, with a few lines of each.
-
-    `count` is the total number of places, if `found` contains only some of them.
-    """
+    """Format the first pieces of evidence, with a few lines of each."""
     lines = []
     for piece in found[:PLACES]:
         dated = f", captured {piece.captured} (from the {piece.captured_from})"

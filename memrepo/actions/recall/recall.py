@@ -183,10 +183,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
         return self.part is not None and self.text == self.part.text
 
     def lines_of(self, source: Source) -> tuple[int, int]:
-        """Return the lines of a source that contain the shown text.
-
-        A part has its own lines if the memory's text matches its source line by line.
-        """
+        """Return the lines of a source that contain the shown text."""
         first, last = source.lines
         body = self.memory.body
         whole = first and last - first == body.strip("\n").count("\n")
@@ -250,10 +247,7 @@ def recalled(
 def in_words(
     one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
 ) -> Recalled:
-    """Return a search result together with the reasons to doubt it.
-
-    `find` returns a memory by id. `is_there` reports whether a source is in the tree.
-    """
+    """Return a search result together with the reasons to doubt it."""
     said = doubts(one.memory, find, one.stale_since, is_there)
     return replace(one, doubts=said) if said else one
 
@@ -290,10 +284,7 @@ def index_of(
     passages: bool = False,
     tick: Callable[[str], None] = lambda _: None,
 ) -> Index:
-    """Return the search index of a commit, with uncommitted edits unless `past` is true.
-
-    With `passages`, the index also covers source texts that support no memory.
-    """
+    """Return the search index of a commit, with uncommitted edits unless `past` is true."""
     store, config, tree = work.store, work.config, work.tree
     lexicon = cache(lambda: config.lexicon)  # built only if a memory is indexed
 
@@ -453,10 +444,7 @@ def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Re
 
 
 def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
-    """Return the hits, each together with the reasons to doubt it.
-
-    Contesting memories are read from the index.
-    """
+    """Return the hits, each together with the reasons to doubt it."""
     asked = {target for one in hits for target in contesting(one.memory)}
     others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}
     return [in_words(one, others.get, index.wanted.tree.files.id_of) for one in hits]
@@ -474,10 +462,7 @@ def holding(
 
 
 def _memory(index: Index, match: Match, known: Mapping[str, Memory] | None = None) -> Memory:
-    """Return the memory of a match, with the status that the index records.
-
-    Rejected memories are forgotten there.
-    """
+    """Return the memory of a match, with the status that the index records."""
     memory = (known or {}).get(match.blob)
     if memory is None:
         memory, _ = codec.decode(match.path, index.wanted.read(match.path, match.blob))

@@ -59,10 +59,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Recent(VerbResult, frozen=True, kw_only=True):
-    """The changes between two commits, newest first.
-
-    `since` is empty if there was no earlier commit.
-    """
+    """The changes between two commits, newest first."""
 
     since: str
     commit: str
@@ -71,10 +68,7 @@ class Recent(VerbResult, frozen=True, kw_only=True):
 
 
 def recent(work: Work, request: RecentRequest) -> Recent:
-    """List new and changed memories, omitting those that only maintenance changed.
-
-    Rejected memories, and new ones that are already forgotten, are left out.
-    """
+    """List new and changed memories, omitting those that only maintenance changed."""
     since, before = _starting_point(work, request.since)
     after = work.tree.state()
     stones = tombstones_in(after)
@@ -111,10 +105,7 @@ def recent(work: Work, request: RecentRequest) -> Recent:
 
 
 def _starting_point(work: Work, word: str) -> tuple[str, State]:
-    """Return the commit that a word identifies, and the state at that commit.
-
-    A date means the start of that day.
-    """
+    """Return the commit that a word identifies, and the state at that commit."""
     word = word or format_time(work.call.now - DEFAULT_PERIOD)
     before: Work | None
     try:

@@ -107,10 +107,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Passage(msgspec.Struct, frozen=True, kw_only=True):
-    """A source passage that answers the query. It supports no memory, so it has no id.
-
-    `text` is the part that answers. `captured` is its day, or empty.
-    """
+    """A source passage that answers the query. It supports no memory, so it has no id."""
 
     resource: str
     lines: tuple[int, int]
@@ -319,10 +316,7 @@ def _usual(work: Work) -> Sequence[str]:
 
 
 class WordCount(MemrepoError):
-    """Raised when a layered search has too few or too many words.
-
-    One word matches too much, and many words match only by chance.
-    """
+    """Raised when a layered search has too few or too many words."""
 
     exit_code = Exit.USAGE
 
@@ -432,10 +426,7 @@ def _why_no_note(query: str, tier: str, count: int, partly: int, others: int) ->
 
 
 def hit_of(found: Recalled, commit: str) -> Hit:
-    """Return a memory as a search hit, with secrets removed.
-
-    `commit` is recorded unless the text is uncommitted.
-    """
+    """Return a memory as a search hit, with secrets removed."""
     memory = found.memory
     return Hit(
         id=memory.id,

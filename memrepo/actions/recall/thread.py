@@ -54,10 +54,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):
-    """A conversation with the ids of its notes in order.
-
-    `begin` and `end` are empty if no time of the thread is known.
-    """
+    """A conversation with the ids of its notes in order."""
 
     id: str
     title: str
@@ -71,10 +68,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
-    """Split ordered turns into threads where the session key changes or the time gap is too long.
-
-    A turn without a key belongs to the last key.
-    """
+    """Split ordered turns into threads where the session key changes or the time gap is too long."""
     found: list[list[Turn]] = []
     key, last = "", None
     for turn in turns:
@@ -86,10 +80,7 @@ def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
 
 
 def _apart(last: Turn, turn: Turn, gap: timedelta) -> bool:
-    """Return whether two turns are more than `gap` apart.
-
-    Turns without clock times are apart if they are in different files.
-    """
+    """Return whether two turns are more than `gap` apart."""
     if last.at is None or turn.at is None:
         return last.place != turn.place
     return turn.at - last.at > gap
@@ -168,10 +159,7 @@ def threads_of(
 
 
 def thread_id(first: str) -> str:
-    """Return the id of the thread whose first note has the id `first`.
-
-    It does not change when notes are added.
-    """
+    """Return the id of the thread whose first note has the id `first`."""
     return f"thread-{first.removeprefix('mem-')}"
 
 
@@ -201,10 +189,7 @@ def _titles(groups: Sequence[Sequence[Memory]], lexicon: Lexicon) -> list[str]:
 
 
 def title_of(words: Sequence[str], holders: Mapping[str, int], size: int) -> str:
-    """Return the title of a thread: the three words with the highest TF-IDF.
-
-    `holders` counts the threads that contain each word. `size` is the number of threads.
-    """
+    """Return the title of a thread: the three words with the highest TF-IDF."""
     counts = Counter(w for w in words if len(w) >= _LETTERS or _NO_BLANKS.match(w))
     best = sorted(counts, key=lambda word: -counts[word] * rarity(size, holders[word]))[:_WORDS]
     return ", ".join(word[:1].upper() + word[1:] for word in best) or UNTITLED

@@ -232,10 +232,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
         return self.accesses.of(self.memory.id)
 
     def because(self, op: Op, at: datetime | None = None) -> str:
-        """Return the reason of an operation's last commit in parentheses, or an empty string.
-
-        The time `at` is removed from the reason, because it is shown next to it.
-        """
+        """Return the reason of an operation's last commit in parentheses, or an empty string."""
         entry = history.last_of(self.work.store.repo, self.work.tree.commit, op, self.memory.id)
         reason = visible(entry.trailer("Reason")) if entry else ""
         reason = reason.removesuffix(f" ({format_time(at)})") if at else reason

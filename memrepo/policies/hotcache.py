@@ -45,7 +45,7 @@ def hot_of(memory: Memory) -> Hot | None:
 
 
 def synced_at(memory: Memory) -> datetime | None:
-    """Return when the text of a hot memory changed after its promotion, or None if it is unchanged."""
+    """Return when the text of a hot memory changed after its promotion, or None if unchanged."""
     hot, generated = hot_of(memory), memory.fields.get("generated")
     if hot is None or hot.since is None or generated is None or generated.at is None:
         return None

@@ -68,7 +68,7 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def assign(turns: Iterable[Turn], gap: timedelta = GAP) -> list[list[Turn]]:
-    """Split ordered turns into threads where the session key changes or the time gap is too long."""
+    """Split ordered turns into threads where the session key changes or the gap is too long."""
     found: list[list[Turn]] = []
     key, last = "", None
     for turn in turns:

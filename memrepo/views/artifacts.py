@@ -7,7 +7,7 @@ docs/migrating.md.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -31,12 +31,12 @@ from memrepo.formats.purifier import candidate_id
 from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
 from memrepo.read.sources import SourceRules, default_type, kind_of
-from memrepo.views.artifacts_claims import (
+from memrepo.views.claims import (
     IMPORT,
+    Claim,
     Claims,
     RunRecord,
     Spelling,
-    Told,
     claim_record,
     claims_of,
     contradiction_records,
@@ -46,13 +46,13 @@ from memrepo.views.artifacts_claims import (
     route_of,
 )
 
-_VERDICTS = (
-    ("reject", "rejected"),
-    ("defer", "deferred"),
-    ("compress", "compressed"),
-    ("merge", "merged"),
-    ("promote", "promoted"),
-)
+_VERDICTS = {
+    "reject": "rejected",
+    "defer": "deferred",
+    "compress": "compressed",
+    "merge": "merged",
+    "promote": "promoted",
+}
 _PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
 
 
@@ -63,22 +63,21 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
     and its names in texts or in the configuration. memory-purifier leaves it empty. The canonical
     form is then the entity's main name.
     """
-    known = catalogue((t.memory for t in claims.told), configured)
-    ids: dict[str, list[str]] = {}
-    for told in claims.told:
-        if subject := told.memory.text("subject"):
-            ids.setdefault(subject, []).append(told.id)
-    same: dict[str, list[str]] = {}
-    for subject in sorted(ids):
-        same.setdefault(normal_subject(subject), []).append(subject)
+    known = catalogue((c.memory for c in claims.all), configured)
+    ids: dict[str, list[str]] = defaultdict(list)
+    for claim in claims.all:
+        if subject := claim.memory.text("subject"):
+            ids[subject].append(claim.id)
+    spellings: dict[str, set[str]] = defaultdict(set)
+    for subject in ids:
+        spellings[normal_subject(subject)].add(subject)
     rows: dict[str, object] = {}
     for subject in sorted(ids):
         entity = known.find(subject)
-        spelled = {s for s in same[normal_subject(subject)] if s != subject}
         names = {entity.name, *entity.aliases} if entity is not None and entity.aliases else set()
         rows[subject] = {
             "canonicalForm": entity.name if entity is not None and names else subject,
-            "aliases": sorted(spelled | {n for n in names if n != subject}),
+            "aliases": sorted((spellings[normal_subject(subject)] | names) - {subject}),
             "claimIds": sorted(ids[subject]),
         }
     return rows
@@ -87,7 +86,7 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
 def routes(claims: Claims) -> dict[str, list[str]]:
     """Return the ids of active claims, grouped by home. Every home has a key."""
     return {
-        home: [t.id for t in claims.told if t.home == home and t.status not in purifier.INACTIVE]
+        home: [c.id for c in claims.all if c.home == home and c.status not in purifier.INACTIVE]
         for home in HOMES
     }
 
@@ -107,64 +106,31 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
         return self.run.record if self.run else {}
 
     @property
-    def touched(self) -> tuple[Told, ...]:
+    def touched(self) -> tuple[Claim, ...]:
         """Return the claims that the newest run judged."""
         judged = self.run.judgements if self.run else {}
-        return tuple(t for t in self.claims.told if t.memory.id in judged)
+        return tuple(c for c in self.claims.all if c.memory.id in judged)
 
     @property
-    def status(self) -> str:
-        """Return the status of the newest run, in memory-purifier's words.
-
-        Without a run, the status is "skipped".
-        """
-        if self.run is None:
-            return "skipped"
-        return "partial_failure" if self.record.get("partial") else "ok"
+    def counts(self) -> Mapping[str, int]:
+        """Return the counts of the newest run."""
+        return self.run.counts if self.run else {}
 
 
-def manifest(told: Published, how: Spelling) -> dict[str, Any]:
+def manifest(published: Published, how: Spelling) -> dict[str, Any]:
     """Return the published manifest, with every field that memory-purifier defines.
 
-    Runs record no duration, so start and finish have the same time.
+    Runs record no duration, so start and finish have the same time. An import counts as a
+    reconciliation. The build metadata of the version names memrepo as the writer.
     """
-    at = how.stamps(told.run.now if told.run else None, "finishedAt")
-    run = told.run.run if told.run else None
-    status = told.status
-    return {
-        **_versions(told),
-        "runId": run,
-        "mode": _mode(told),
-        "status": status,
-        "startedAt": at["finishedAt"],
-        **at,
-        "profileScope": how.profile,
-        "sourceInventory": [
-            {"path": path, "content_hash": hash_} for path, hash_ in sorted(told.inventory.items())
-        ],
-        "processedSegments": _processed(told),
-        "promotionStats": _promotion(told.run),
-        "claimStats": _tally(t.status for t in told.touched),
-        "homeStats": _tally(t.home for t in told.touched),
-        "warnings": list(told.record.get("warnings", ())),
-        "partialFailures": _failures(told.record),
-        "routeValidationWarnings": _odd_routes(told.claims),
-        "lastSuccessfulCursor": purifier.cursor_of(told.inventory) if run else None,
-        "downstreamWikiIngestSuggested": status == "ok",
-        "publishCommitted": run is not None,
-        "publishedAt": at["finishedAt"],
-        "publishedArtifactSet": list(purifier.ARTIFACTS[:-1]) if run else [],
-        "publishedViewSet": list(told.views),
-        "downstreamWikiSignalEmitted": False,
-        "commitRunId": run,
+    record, run = published.record, published.run
+    at = how.stamps(run.now if run else None, "finishedAt")
+    package = f"{purifier.PACKAGE_VERSION}+memrepo.{record.get('package_version', __version__)}"
+    mode = run.mode if run else ""
+    status = "skipped" if run is None else "partial_failure" if record.get("partial") else "ok"
+    consumed = {
+        published.layout.source_name(str(e.get("resource", ""))) for e in record.get("consumed", ())
     }
-
-
-def _versions(told: Published) -> dict[str, object]:
-    """Return the manifest's version fields. The build metadata names memrepo as the writer."""
-    package = (
-        f"{purifier.PACKAGE_VERSION}+memrepo.{told.record.get('package_version', __version__)}"
-    )
     return {
         "version": package,
         "packageVersion": package,
@@ -177,28 +143,44 @@ def _versions(told: Published) -> dict[str, object]:
         "upgradeReason": None,
         "upgradeBlockedAt": None,
         "requiresForcedReconciliation": False,
+        "runId": run.run if run else None,
+        "mode": "reconciliation" if mode == IMPORT else mode or "incremental",
+        "status": status,
+        "startedAt": at["finishedAt"],
+        **at,
+        "profileScope": how.profile,
+        "sourceInventory": [
+            {"path": path, "content_hash": hash_}
+            for path, hash_ in sorted(published.inventory.items())
+        ],
+        "processedSegments": sorted(consumed & set(published.inventory)),
+        "promotionStats": {
+            name: int(published.counts.get(key, 0)) for name, key in _VERDICTS.items()
+        },
+        "claimStats": dict(sorted(Counter(c.status for c in published.touched).items())),
+        "homeStats": dict(sorted(Counter(c.home for c in published.touched).items())),
+        "warnings": list(record.get("warnings", ())),
+        "partialFailures": _failures(record),
+        "routeValidationWarnings": [
+            {
+                "claim_id": claim.id,
+                "chosen_home": claim.home,
+                "suggested_home": route["routeSuggestedHome"],
+                "type": claim.type,
+                "state": route["routeValidationState"],
+            }
+            for claim in published.claims.all
+            if (route := route_of(claim))["routeValidationState"] != "strong"
+        ],
+        "lastSuccessfulCursor": purifier.cursor_of(published.inventory) if run else None,
+        "downstreamWikiIngestSuggested": status == "ok",
+        "publishCommitted": run is not None,
+        "publishedAt": at["finishedAt"],
+        "publishedArtifactSet": list(purifier.ARTIFACTS[:-1]) if run else [],
+        "publishedViewSet": list(published.views),
+        "downstreamWikiSignalEmitted": False,
+        "commitRunId": run.run if run else None,
     }
-
-
-def _mode(told: Published) -> str:
-    """Return the mode of a run. An import counts as a reconciliation."""
-    mode = told.run.mode if told.run else ""
-    return "reconciliation" if mode == IMPORT else mode or "incremental"
-
-
-def _processed(told: Published) -> list[str]:
-    consumed = told.record.get("consumed", ())
-    names = {told.layout.source_name(str(e.get("resource", ""))) for e in consumed}
-    return sorted(names & set(told.inventory))
-
-
-def _promotion(run: RunRecord | None) -> dict[str, int]:
-    counts = run.counts if run else {}
-    return {verdict: int(counts.get(key, 0)) for verdict, key in _VERDICTS}
-
-
-def _tally(words: Any) -> dict[str, int]:
-    return dict(sorted(Counter(words).items()))
 
 
 def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -216,57 +198,40 @@ def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _odd_routes(claims: Claims) -> list[dict[str, object]]:
-    found = []
-    for told in claims.told:
-        state = route_of(told)
-        if state["routeValidationState"] != "strong":
-            found.append(
-                {
-                    "claim_id": told.id,
-                    "chosen_home": told.home,
-                    "suggested_home": state["routeSuggestedHome"],
-                    "type": told.type,
-                    "state": state["routeValidationState"],
-                }
-            )
-    return found
-
-
-def summary(told: Published, how: Spelling, now: datetime) -> dict[str, object]:
-    """Return the summary of the newest run, stamped with the time of the export."""
-    page = manifest(told, how)
-    tokens = told.record.get("tokens") or {}
-    touched = told.touched
-    backend, _, model = str(told.record.get("judge", "")).partition("/")
+def summary(published: Published, page: Mapping[str, Any], how: Spelling, now: datetime) -> Any:
+    """Return the summary of the newest run and its manifest page, with the time of the export."""
+    claims, record, touched = published.claims, published.record, published.touched
+    tokens = record.get("tokens") or {}
+    source = str(tokens.get("source", "unavailable"))
+    backend, _, model = str(record.get("judge", "")).partition("/")
     return {
-        "ok": told.status != "partial_failure",
-        "status": told.status,
+        "ok": page["status"] != "partial_failure",
+        "status": page["status"],
         "mode": page["mode"],
         "profile": how.profile,
         "runId": page["runId"],
         "startedAt": page["startedAt"],
         "finishedAt": page["finishedAt"],
         "durationSeconds": None,
-        "claimsNew": int(told.run.counts.get("memories_new", 0)) if told.run else 0,
-        "claimsTotal": len(told.claims.told),
-        "contradictionCount": sum(t.id in told.claims.against for t in touched),
-        "supersessionCount": sum(t.id in told.claims.older for t in touched),
+        "claimsNew": int(published.counts.get("memories_new", 0)),
+        "claimsTotal": len(claims.all),
+        "contradictionCount": sum(c.id in claims.against for c in touched),
+        "supersessionCount": sum(c.id in claims.older for c in touched),
         "warnings": page["warnings"],
         "partialFailures": page["partialFailures"],
         "warningCount": len(page["warnings"]),
         "partialFailureCount": len(page["partialFailures"]),
-        "viewsRendered": list(told.views),
+        "viewsRendered": list(published.views),
         "downstreamWikiIngestSuggested": page["downstreamWikiIngestSuggested"],
         "tokenUsage": {
             "prompt_tokens": int(tokens.get("prompt", 0)),
             "completion_tokens": int(tokens.get("completion", 0)),
             "total_tokens": int(tokens.get("total", 0)),
-            "source": str(tokens.get("source", "unavailable")),
+            "source": source,
         },
         "backend": backend or None,
         "backendModel": model or None,
-        "tokenUsageSource": str(tokens.get("source", "unavailable")),
+        "tokenUsageSource": source,
         "manifestPath": purifier.MANIFEST,
         "summaryPath": purifier.SUMMARY,
         **how.stamps(now, "timestamp"),
@@ -291,22 +256,19 @@ def candidate_records(
     for path in sorted(p for p in files if p.startswith(area) and p.endswith(".md")):
         found = headers.split(files[path], path)
         if not found.present or found.problems:
-            problems += found.problems or (_damaged(path),)
+            missing = Problem(
+                path=path,
+                rule="candidate-unreadable",
+                message="found no header, expected a candidate's",
+                fix="restore it from history (`git log -- <path>`)",
+            )
+            problems += found.problems or (missing,)
             continue
         values = {entry.key: entry.value for entry in found.entries}
         text = normal_body(files[path].decode("utf-8")[found.body_offset :])
         record = _record(values, text, layout, by_time, how)
         records.append((record["timestamp_utc"] or "", path, record))
     return [record for _, _, record in sorted(records, key=lambda r: r[:2])], problems
-
-
-def _damaged(path: str) -> Problem:
-    return Problem(
-        path=path,
-        rule="candidate-unreadable",
-        message="found no header, expected a candidate's",
-        fix="restore it from history (`git log -- <path>`)",
-    )
 
 
 def _record(
@@ -366,7 +328,7 @@ def _moment(node: Node | None) -> datetime | None:
         return None
 
 
-class Terms(msgspec.Struct, frozen=True, kw_only=True):
+class ExportTerms(msgspec.Struct, frozen=True, kw_only=True):
     """The options of an export: profile, time zone, source rules and current time.
 
     `aliases` maps entities to other names set in the configuration.
@@ -388,7 +350,7 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def artifacts(state: State, terms: Terms) -> Exported:
+def artifacts(state: State, terms: ExportTerms) -> Exported:
     """Return the eight files of memory-purifier. Equal trees and terms give equal bytes."""
     runs, damaged = read_runs(state.files, state.layout)
     claims = claims_of(state, terms.profile)
@@ -397,69 +359,63 @@ def artifacts(state: State, terms: Terms) -> Exported:
     for name, folder in ((purifier.DEFERRED, "deferred"), (purifier.REJECTED, "rejected")):
         aside[name], found = candidate_records(state.files, state.layout, folder, runs, how)
         unread += found
-    told = _published(state, claims, latest(runs), terms)
+    views = state.layout.area("views")
+    published = Published(
+        claims=claims,
+        run=latest(runs),
+        inventory=_inventory(state, terms.rules),
+        views=sorted(p.removeprefix(views) for p in state.files if p.startswith(views)),
+        layout=state.layout,
+    )
+    page = manifest(published, how)
     contradictions = contradiction_records(claims, how)
     files = {
-        purifier.CLAIMS: spell_lines(claim_record(t, claims, how) for t in claims.told),
+        purifier.CLAIMS: spell_lines(claim_record(c, claims, how) for c in claims.all),
         purifier.CONTRADICTIONS: spell_lines(contradictions),
         purifier.ENTITIES: _page(entities(claims, terms.aliases)),
         purifier.ROUTES: _page(routes(claims)),
-        purifier.MANIFEST: _page(manifest(told, how)),
-        purifier.SUMMARY: _page(summary(told, how, terms.now)),
+        purifier.MANIFEST: _page(page),
+        purifier.SUMMARY: _page(summary(published, page, how, terms.now)),
         **{name: spell_lines(records) for name, records in aside.items()},
     }
     counts = {
-        "claims": len(claims.told),
+        "claims": len(claims.all),
         "contradictions": len(contradictions),
         "deferred": len(aside[purifier.DEFERRED]),
         "rejected": len(aside[purifier.REJECTED]),
     }
     return Exported(
-        files=files, counts=counts, left_out=claims.left_out, problems=(*damaged, *unread)
+        files=files, counts=counts, left_out=claims.omitted, problems=(*damaged, *unread)
     )
 
 
-def _spelling(state: State, claims: Claims, runs: tuple[RunRecord, ...], terms: Terms) -> Spelling:
-    by_hand = [t.memory.path for t in claims.told if not t.memory.sources]
-    resources = {s.resource for t in claims.told for s in t.memory.sources}
+def _spelling(
+    state: State, claims: Claims, runs: tuple[RunRecord, ...], terms: ExportTerms
+) -> Spelling:
+    memories = [claim.memory for claim in claims.all]
+    resources = {s.resource for m in memories for s in m.sources}
     resources |= {
-        r.reason.partition(": ")[2] for t in claims.told for r in t.memory.fields.get("retired", ())
+        r.reason.partition(": ")[2] for m in memories for r in m.fields.get("retired", ())
     }
     return Spelling(
         profile=terms.profile,
         zone=terms.zone,
         judged=read_judgements(runs, state.files, state.layout),
-        layout_source={path: state.layout.source_name(path) for path in resources},
-        lengths={path: max(1, state.files[path].count(b"\n")) for path in by_hand},
+        names={path: state.layout.source_name(path) for path in resources},
+        lengths={
+            m.path: max(1, state.files[m.path].count(b"\n")) for m in memories if not m.sources
+        },
     )
 
 
-def _published(state: State, claims: Claims, run: RunRecord | None, terms: Terms) -> Published:
-    return Published(
-        claims=claims,
-        run=run,
-        inventory=_inventory(state, state.layout, terms.rules),
-        views=_views(state),
-        layout=state.layout,
-    )
-
-
-def _inventory(state: State, layout: Layout, rules: SourceRules) -> dict[str, str]:
-    """Return the content hash of each claim source, excluding daily logs.
-
-    memory-purifier does not read daily logs.
-    """
-    area = layout.area("sources")
+def _inventory(state: State, rules: SourceRules) -> dict[str, str]:
+    """Return the content hash of each source, except daily logs, which memory-purifier ignores."""
+    area, name_of = state.layout.area("sources"), state.layout.source_name
     return {
-        layout.source_name(path): purifier.content_hash(state.files[path])
+        name_of(path): purifier.content_hash(state.files[path])
         for path in sorted(p for p in state.files if p.startswith(area))
-        if kind_of(layout.source_name(path), rules) == "claims"
+        if kind_of(name_of(path), rules) == "claims"
     }
-
-
-def _views(state: State) -> list[str]:
-    area = state.layout.area("views")
-    return sorted(p.removeprefix(area) for p in state.files if p.startswith(area))
 
 
 def _page(record: Mapping[str, object]) -> bytes:

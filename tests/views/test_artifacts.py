@@ -18,7 +18,7 @@ from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import purifier
 from memrepo.read.sources import SourceRules
-from memrepo.views.artifacts import Exported, Terms, artifacts
+from memrepo.views.artifacts import Exported, ExportTerms, artifacts
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SEEN = datetime(2026, 2, 1, 9, tzinfo=UTC)
@@ -89,8 +89,8 @@ def state(*found: Memory, **files: bytes) -> State:
     return read_state({**tree, **files}, LAYOUT)
 
 
-def terms(profile: Any = "personal", zone: str = "Asia/Manila") -> Terms:
-    return Terms(profile=profile, zone=ZoneInfo(zone), rules=SourceRules(), now=NOW)
+def terms(profile: Any = "personal", zone: str = "Asia/Manila") -> ExportTerms:
+    return ExportTerms(profile=profile, zone=ZoneInfo(zone), rules=SourceRules(), now=NOW)
 
 
 def claims(made: Exported) -> dict[str, dict[str, Any]]:

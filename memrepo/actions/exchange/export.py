@@ -28,7 +28,7 @@ from memrepo.policies.ageing import nominated
 from memrepo.store import history, run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
-from memrepo.views.artifacts import Exported, Terms, artifacts
+from memrepo.views.artifacts import Exported, ExportTerms, artifacts
 from memrepo.views.bundles import Limits, jsonl, layer_pages, okf, openclaw_files
 from memrepo.views.hygiene import (
     HYGIENE,
@@ -205,7 +205,7 @@ def _shown(state: State, request: Request) -> State:
 
 def _artifacts(work: Work, request: Request, state: State) -> Exported:
     config = work.config
-    terms = Terms(
+    terms = ExportTerms(
         profile=request.profile or config.profile,
         zone=config.zone,
         rules=config.source_rules(),

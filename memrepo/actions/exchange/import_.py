@@ -29,7 +29,7 @@ from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS
 from memrepo.store.workspace import read_folder
-from memrepo.views.artifacts_claims import IMPORT, read_runs
+from memrepo.views.claims import IMPORT, read_runs
 
 ARTIFACTS = "artifacts"
 _NEW = "memories_new"

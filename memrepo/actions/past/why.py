@@ -35,7 +35,7 @@ from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
 from memrepo.store.trace import Version
-from memrepo.views.artifacts_claims import RunRecord, read_judgements, read_runs
+from memrepo.views.claims import RunRecord, read_judgements, read_runs
 
 MAX_TITLE = 100
 Show = Literal["evidence", "history", "blame"]
@@ -249,49 +249,35 @@ def do(work: Work, request: Request) -> Result | History | Blame:
 
 
 def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[RunJudgement]:
-    """Yield each run's judgement of the memory, oldest first.
-
-    A judgement includes the commit that accepted the run.
-    """
+    """Yield each run's judgement of the memory, oldest first, with the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
     merges = merges_of(work, (r.run for r in judged))
     for record in judged:
-        entries = record.judgements[memory.id]
-        merge = merges.get(record.run)
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, dict):
-                yield RunJudgement(
-                    run=record.run,
-                    mode=record.mode,
-                    judge=str(record.record.get("judge", "")),
-                    accepted=merge.commit if merge else "",
-                    disposition=_clean(entry.get("disposition")),
-                    reason=_clean(entry.get("reason")),
-                    rationale=_clean(entry.get("rationale")),
-                    route=_clean(entry.get("route")),
-                    freshness=_clean(entry.get("freshness")),
-                    confidence=_clean(entry.get("confidence")),
-                    verdicts=tuple(_verdicts(entry)),
-                    relations=_relations(entry),
-                )
-
-
-def _verdicts(entry: Mapping[str, object]) -> Iterator[CandidateVerdict]:
-    verdicts = entry.get("verdicts")
-    for verdict in verdicts if isinstance(verdicts, list) else ():
-        if isinstance(verdict, dict):
-            strength = verdict.get("strength")
-            yield CandidateVerdict(
-                candidate=_clean(verdict.get("candidate")),
-                verdict=_clean(verdict.get("verdict")),
-                strength=strength if isinstance(strength, int | float) else None,
-                rationale=_clean(verdict.get("rationale")),
+        for entry in record.judgements[memory.id]:
+            yield RunJudgement(
+                run=record.run,
+                mode=record.mode,
+                judge=str(record.record.get("judge", "")),
+                accepted=merges[record.run].commit if record.run in merges else "",
+                disposition=_clean(entry.disposition),
+                reason=_clean(entry.reason),
+                rationale=_clean(entry.rationale),
+                route=_clean(entry.route),
+                freshness=_clean(entry.freshness),
+                confidence=_clean(entry.confidence),
+                verdicts=tuple(map(_verdict, entry.verdicts)),
+                relations={str(id_): _clean(text) for id_, text in entry.relations.items()},
             )
 
 
-def _relations(entry: Mapping[str, object]) -> dict[str, str]:
-    relations = entry.get("relations")
-    return {str(k): _clean(v) for k, v in relations.items()} if isinstance(relations, dict) else {}
+def _verdict(verdict: Mapping[str, Any]) -> CandidateVerdict:
+    strength = verdict.get("strength")
+    return CandidateVerdict(
+        candidate=_clean(verdict.get("candidate")),
+        verdict=_clean(verdict.get("verdict")),
+        strength=strength if isinstance(strength, int | float) else None,
+        rationale=_clean(verdict.get("rationale")),
+    )
 
 
 def _clean(value: object) -> str:

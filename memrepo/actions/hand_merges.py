@@ -9,13 +9,14 @@ it settles, so that no other clone settles them again (docs/merging.md, "Merging
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import PurePath
 from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import TRIES, derived_contents, prepare
+from memrepo.actions.landing import derived_contents, prepare, retried
 from memrepo.actions.sync.join import sides_of
 from memrepo.actions.work import MACHINE, Work
 from memrepo.checks.rules import Group
@@ -23,9 +24,9 @@ from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.messages import Context, counted, message
 from memrepo.core.problems import Problem
-from memrepo.core.state import Effect, State, apply
+from memrepo.core.state import Effect, apply
 from memrepo.merge import closure
-from memrepo.merge.git_merges import Made, Settled, settle
+from memrepo.merge.git_merges import Made, settle
 from memrepo.merge.states import Facts, merge_states, sweep
 from memrepo.merge.tombstones import (
     REJECTED,
@@ -37,30 +38,15 @@ from memrepo.merge.tombstones import (
     read_tombstone,
     tombstone_bytes,
 )
-from memrepo.merge.versions import LosingVersion
 from memrepo.store import history
 from memrepo.store.history import changes, hand_commits
 from memrepo.store.local import NotARepository
 from memrepo.store.lock import CannotWork
-from memrepo.store.repo import BranchMoved, FilesInTheWay
+from memrepo.store.repo import FilesInTheWay
 from memrepo.store.stream import SYNC, Chain, Commit
 
 SETTLES = "Settles"
 _NAME = "validated"
-
-
-class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge made by git, and the state that a merge by memrepo would have produced."""
-
-    merge: history.LogEntry
-    settled: Settled
-    kept: tuple[LosingVersion, ...] = ()
-
-    def report(self) -> GitMerge:
-        """Return the entry that `status` reports."""
-        return GitMerge(
-            merge=self.merge.commit, memories=self.settled.memories, what=self.settled.summary
-        )
 
 
 class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,9 +60,13 @@ class GitMerge(msgspec.Struct, frozen=True, kw_only=True):
 class Settling(msgspec.Struct, frozen=True, kw_only=True):
     """The changes to commit on top of HEAD to settle all merges made by git."""
 
-    found: tuple[Unsettled, ...]
-    effect: Effect
+    found: tuple[GitMerge, ...] = ()
+    effect: Effect = Effect(files={})
     problems: tuple[Problem, ...] = ()
+
+
+def _warning(path: str, rule: str, message: str, fix: str, key: str = "") -> Problem:
+    return Problem(path=path, rule=rule, key=key, message=message, fix=fix, severity="warning")
 
 
 def settle_first(work: Work) -> tuple[Problem, ...]:
@@ -85,72 +75,94 @@ def settle_first(work: Work) -> tuple[Problem, ...]:
     If the repository does not accept writes, return nothing. The next command reports the reason.
     """
     try:
-        if work.config.read_only or validated(work) == work.tree.commit:
+        since, head = validated(work), work.tree.commit
+        if work.config.read_only or since == head:
             return ()
-        if _only_ours(work):
-            _remember(work, work.tree.commit)
+        walk = history.entries(work.store.repo, f"{since}..{head}") if since else ()
+        if since and all(entry.trailer("Op") for entry in walk):
+            _remember(work, head)  # memrepo made every commit, so none needs a check
             return ()
         work.store.refuse_unfit()
         work.store.recover()
-        return (*put_back(work, validated(work)), *_settled(work))
+        return (*restore_tombstones(work, since), *retried(work.store, lambda: _settle(work)))
     except (NotARepository, CannotWork):
         return ()
 
 
-def _only_ours(at: Work) -> bool:
-    """Return whether memrepo made every commit since the last validated one.
-
-    Such commits need no check.
-    """
-    since = validated(at)
-    if not since:
-        return False
-    walk = history.entries(at.store.repo, f"{since}..{at.tree.commit}")
-    return all(entry.trailer("Op") for entry in walk)
-
-
-def _settled(at: Work) -> tuple[Problem, ...]:
-    for turn in range(1, TRIES + 1):
-        at = at.refreshed()
-        plan, unseen = unsettled(at), unseen_problems(at)
-        notices = (*plan.problems, *unseen)
-        try:
-            tip = _land(at, plan) if plan.effect.files else at.tree.commit
-        except FilesInTheWay as error:
-            return (*notices, _in_the_way(error, plan))
-        except BranchMoved:
-            if turn == TRIES:
-                raise
-            continue
-        _remember(at, tip)
-        return (*notices, *(_settled_notice(one, tip) for one in plan.found))
-    raise AssertionError("unreachable")
+def _settle(work: Work) -> tuple[Problem, ...]:
+    at = work.refreshed()
+    plan = unsettled(at)
+    notices = (*plan.problems, *unseen_problems(at))
+    try:
+        tip = _land(at, plan) if plan.effect.files else at.tree.commit
+    except FilesInTheWay as error:
+        waiting = _warning(
+            error.paths[0],
+            "git-merge-unsettled",
+            f"a merge made by git ({plan.found[0].merge[:10]}) is not settled yet: "
+            "found uncommitted changes on a file that it concerns",
+            "commit or undo them; the next command that writes then completes the merge",
+        )
+        return (*notices, waiting)
+    _remember(at, tip)
+    settled = (
+        _warning(
+            one.merge[:10],
+            "git-merge-settled",
+            f"git made this merge without memrepo; settled in {tip[:10]}: {', '.join(one.what)}",
+            f"nothing; `memrepo revert {tip[:10]}` takes it back",
+        )
+        for one in plan.found
+    )
+    return (*notices, *settled)
 
 
 def unsettled(at: Work) -> Settling:
     """Return the changes that settle all merges made by git since the last validated commit."""
-    merges, found, problems = merges_by_hand(at), list[Unsettled](), list[Problem]()
-    if not merges:
-        return Settling(found=(), effect=Effect(files={}))
-    state = at.tree.state()
-    for merge in merges:
+    found, problems = list[GitMerge](), list[Problem]()
+    head = at.tree.state()
+    state = head
+    for merge in merges_by_hand(at):
         if len(merge.parents) != 2:
-            problems.append(_octopus(merge))
+            problems.append(
+                _warning(
+                    merge.commit[:10],
+                    "git-merge-of-many",
+                    f"found a merge of {len(merge.parents)} branches at once, expected two",
+                    "check its result (`git show`), or merge the branches one by one",
+                )
+            )
             continue
-        one, made = _one(at, merge)
-        if one.settled.edits:
-            found.append(one)
-            facts = Facts(paths=one.settled.edits)
+        made = _made(at, merge)
+        settled = settle(made)
+        problems += [
+            _warning(
+                losing.path,
+                "git-merge-gave-way",
+                "the merge contains two wordings; one of them is current",
+                "`git show <commit>:<path>` has the other, the commit being one of "
+                + ", ".join(parent[:10] for parent in merge.parents),
+                losing.key,
+            )
+            for losing in made.united.kept
+            if losing.path in settled.edits
+        ]
+        if settled.edits:
+            found.append(
+                GitMerge(merge=merge.commit, memories=settled.memories, what=settled.summary)
+            )
             later = frozenset(at.store.work.changed(merge.commit, at.tree.commit))
             state = merge_states(
                 made.left,
                 state,
-                one.settled.state,
+                settled.state,
                 our_facts=Facts(paths=later | frozenset(state.files.edits)),
-                their_facts=facts,
+                their_facts=Facts(paths=settled.edits),
             ).state
-        problems += [_gave_way(merge, kept) for kept in one.kept]
-    effect = _effect(at, state) if found else Effect(files={})
+    if not found:
+        return Settling(problems=tuple(problems))
+    files = {p: d for p, d in state.files.edits.items() if d != head.files.get(p)}
+    effect = Effect(files={**files, **derived_contents(at, state)})
     return Settling(found=tuple(found), effect=effect, problems=tuple(problems))
 
 
@@ -180,11 +192,11 @@ def _concerns(at: Work, merge: history.LogEntry) -> bool:
     )
 
 
-def _one(at: Work, merge: history.LogEntry) -> tuple[Unsettled, Made]:
+def _made(at: Work, merge: history.LogEntry) -> Made:
     store, (ours, theirs) = at.store, merge.parents
     sides = sides_of(store, ours, theirs, at.config.human_authors)
     paths = {path for facts in sides.facts for path in facts.paths or ()}
-    made = Made(
+    return Made(
         base=sides.base,
         ours=sides.states[0],
         theirs=sides.states[1],
@@ -192,32 +204,20 @@ def _one(at: Work, merge: history.LogEntry) -> tuple[Unsettled, Made]:
         left=store.snapshot(merge.commit).state(),
         paths=frozenset({*paths, *store.work.changed(ours, merge.commit)}),
     )
-    settled = settle(made)
-    lost = tuple(k for k in made.united.kept if k.path in settled.edits)
-    return Unsettled(merge=merge, settled=settled, kept=lost), made
-
-
-def _effect(at: Work, state: State) -> Effect:
-    """Return the file changes that turn HEAD into a state, including the derived pages."""
-    old = at.tree.state()
-    files = {p: d for p, d in state.files.edits.items() if d != old.files.get(p)}
-    return Effect(files={**files, **derived_contents(at, state)})
 
 
 def _land(at: Work, plan: Settling) -> str:
-    merges = [one.merge.commit for one in plan.found]
-    counts = [what for one in plan.found for what in one.settled.summary]
-    ids = tuple(sorted({id_ for one in plan.found for id_ in one.settled.memories}))
-    names = ", ".join(commit[:10] for commit in merges[:3])
+    merges = tuple(one.merge for one in plan.found)
+    counts = [what for one in plan.found for what in one.what]
     step = Step(
         op="sync",
-        what=f"Repair merge {names}, made by git",
-        memories=ids,
+        what=f"Repair merge {', '.join(commit[:10] for commit in merges[:3])}, made by git",
+        memories=tuple(sorted({id_ for one in plan.found for id_ in one.memories})),
         reason=f"git merged without memrepo; set right: {', '.join(counts)}",
     )
-    context = Context(actor=MACHINE, settles=tuple(merges))
     when = at.store.not_before(at.call.now, at.tree.commit)
-    commit = Commit(message=message(step, context), effect=plan.effect)
+    text = message(step, Context(actor=MACHINE, settles=merges))
+    commit = Commit(message=text, effect=plan.effect)
     chain = Chain(base=at.tree.commit, commits=[commit], author=SYNC, when=when)
     return at.store.land(chain, f"settle-{at.tree.commit[:10]}")
 
@@ -236,11 +236,9 @@ def validated(at: Work) -> str:
 
 def _remember(at: Work, commit: str) -> None:
     path = at.store.folder / _NAME
-    try:
+    with suppress(OSError):  # the cost is only that the next call validates again
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{commit}\n", encoding="ascii")
-    except OSError:
-        pass  # the cost is only that the next call validates again
 
 
 def unseen_problems(at: Work) -> tuple[Problem, ...]:
@@ -287,92 +285,40 @@ def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
     )
 
 
-# -- messages for a person -----------------------------------------------------------------------
-
-
 def announced(plan: Settling) -> tuple[Problem, ...]:
     """Return the warnings that `status` shows for unsettled merges."""
     notices = (
-        Problem(
-            path=one.merge.commit[:10],
-            rule="git-merge-unsettled",
-            severity="warning",
-            message="git made this merge without memrepo: "
-            f"{', '.join(one.settled.summary)} to settle",
-            fix="nothing to do: the next command that writes repairs it in a separate commit",
+        _warning(
+            one.merge[:10],
+            "git-merge-unsettled",
+            f"git made this merge without memrepo: {', '.join(one.what)} to settle",
+            "nothing to do: the next command that writes repairs it in a separate commit",
         )
         for one in plan.found
     )
     return (*notices, *plan.problems)
 
 
-def _settled_notice(one: Unsettled, commit: str) -> Problem:
-    return Problem(
-        path=one.merge.commit[:10],
-        rule="git-merge-settled",
-        severity="warning",
-        message=f"git made this merge without memrepo; settled in {commit[:10]}: "
-        + ", ".join(one.settled.summary),
-        fix=f"nothing; `memrepo revert {commit[:10]}` takes it back",
-    )
-
-
-def _gave_way(merge: history.LogEntry, kept: LosingVersion) -> Problem:
-    return Problem(
-        path=kept.path,
-        rule="git-merge-gave-way",
-        severity="warning",
-        key=kept.key,
-        message="the merge contains two wordings; one of them is current",
-        fix="`git show <commit>:<path>` has the other, the commit being one of "
-        + ", ".join(parent[:10] for parent in merge.parents),
-    )
-
-
-def _octopus(merge: history.LogEntry) -> Problem:
-    return Problem(
-        path=merge.commit[:10],
-        rule="git-merge-of-many",
-        severity="warning",
-        message=f"found a merge of {len(merge.parents)} branches at once, expected two",
-        fix="check its result (`git show`), or merge the branches one by one",
-    )
-
-
-def _in_the_way(error: FilesInTheWay, plan: Settling) -> Problem:
-    return Problem(
-        path=error.paths[0],
-        rule="git-merge-unsettled",
-        severity="warning",
-        message=f"a merge made by git ({plan.found[0].merge.commit[:10]}) is not settled yet: "
-        "found uncommitted changes on a file that it concerns",
-        fix="commit or undo them; the next command that writes then completes the merge",
-    )
-
-
 # -- rejections that were removed or undone by hand ----------------------------------------------
 
 
-def back_by_hand(work: Work, since: str) -> tuple[Problem, ...]:
+def rejected_again(work: Work, since: str) -> tuple[Problem, ...]:
     """Return a problem for each file that repeats a rejected statement, committed or not.
 
     Tombstones removed or changed by hand are included. `since` is the last commit that this clone
     validated.
     """
-    state = work.tree.state()
-    committed = [p for p in state.problems if p.rule == REJECTED]
-    lost = [
-        Problem(
-            path=path,
-            rule="tombstone-edited",
-            severity="warning",
-            message="was removed or changed by a commit by hand: the next write or sync puts it"
-            " back",
-            fix=f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it is right after all",
+    found = [p for p in work.tree.state().problems if p.rule == REJECTED]
+    found += uncommitted(work)
+    found += [
+        _warning(
+            path,
+            "tombstone-edited",
+            "was removed or changed by a commit by hand: the next write or sync puts it back",
+            f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it is right after all",
         )
-        for path, _ in _lost(work, since)
+        for path, _ in _weakened(work, since)
     ]
-    found = (*committed, *uncommitted(work), *lost)
     return tuple({p.path: p for p in found}.values())
 
 
@@ -403,12 +349,11 @@ def _changed_stones(work: Work) -> Iterator[Problem]:
         if not is_tombstone(work.tree.layout, path):
             continue
         if data is None and path in work.tree.blobs:
-            yield Problem(
-                path=path,
-                rule="tombstone-edited",
-                severity="warning",
-                message="was removed by a manual commit: its rejection remains in effect",
-                fix=f"`git restore {path}`",
+            yield _warning(
+                path,
+                "tombstone-edited",
+                "was removed by a manual commit: its rejection remains in effect",
+                f"`git restore {path}`",
             )
         elif data is not None:
             before = work.tree.files.get(path, b"")
@@ -419,14 +364,14 @@ def _changed_stones(work: Work) -> Iterator[Problem]:
                 yield replace(changed_by_hand(path), severity="warning")
 
 
-def put_back(work: Work, since: str) -> tuple[Problem, ...]:
+def restore_tombstones(work: Work, since: str) -> tuple[Problem, ...]:
     """Restore tombstones that manual commits removed or changed since a commit; return warnings.
 
     Only `reject --undo` lifts a rejection. Otherwise a removal committed without hooks would bring
     the statement back on every machine that pulls it.
     """
     at = work.refreshed()
-    lost = dict(_lost(at, since))
+    lost = dict(_weakened(at, since))
     if not lost:
         return ()
     before = at.tree.state()
@@ -441,19 +386,17 @@ def put_back(work: Work, since: str) -> tuple[Problem, ...]:
     landing = prepare(at.store, before, plan, at.context(), work.call.now)
     commit = at.store.land(landing.chain, f"stones-{at.tree.commit[:10]}")
     return tuple(
-        Problem(
-            path=path,
-            rule=REJECTED,
-            severity="warning",
-            message="a commit by hand took this tombstone away or changed it; put back in"
-            f" {commit[:10]}",
-            fix=f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it is right after all",
+        _warning(
+            path,
+            REJECTED,
+            f"a commit by hand took this tombstone away or changed it; put back in {commit[:10]}",
+            f"`memrepo reject {PurePath(path).stem} --undo` lifts it, if it is right after all",
         )
         for path in lost
     )
 
 
-def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
+def _weakened(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
     """Yield (path, bytes) for each tombstone that commits removed or weakened since a given one.
 
     Of several versions, the one with the highest rank and a seal is restored. Only a manual edit,
@@ -475,10 +418,10 @@ def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
         seen |= before.items() - at.tree.files.below(area).items()
     best: dict[str, tuple[_Weight, Tombstone]] = {}
     for path, blob in sorted(seen):
-        if is_tombstone(layout, path) and (one := _weighed(path, git.read(blob))) is not None:
-            best[path] = max(one, best.get(path, one), key=lambda weighed: weighed[0])
+        if is_tombstone(layout, path) and (one := _read_weight(path, git.read(blob))) is not None:
+            best[path] = max(one, best.get(path, one), key=lambda known: known[0])
     for path, (weight, stone) in best.items():
-        here = _weighed(path, at.tree.files.get(path, b""))
+        here = _read_weight(path, at.tree.files.get(path, b""))
         if here is None or here[0] < weight:
             yield path, tombstone_bytes(stone)
 
@@ -486,6 +429,6 @@ def _lost(at: Work, since: str) -> Iterator[tuple[str, bytes]]:
 _Weight: TypeAlias = tuple[bool, tuple[int, bool, str]]
 
 
-def _weighed(path: str, data: bytes) -> tuple[_Weight, Tombstone] | None:
+def _read_weight(path: str, data: bytes) -> tuple[_Weight, Tombstone] | None:
     stone = read_tombstone(path, data)
     return ((has_seal(data), stone.rank), stone) if isinstance(stone, Tombstone) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from msgspec.structs import asdict
@@ -29,6 +29,7 @@ from memrepo.store.git import GitFailed
 from memrepo.store.repo import CannotWork
 from memrepo.store.tree import read_blob
 
+Json: TypeAlias = dict[str, Any]
 RECENT = 10
 """Number of newest manifests that are searched for instructions found in source texts."""
 PREFIX = "run/"
@@ -104,10 +105,10 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
         """Return the removals that the run decided, as its manifest lists them."""
         return [read_removal(one) for one in self.manifest(work).get("decided", ())]
 
-    def manifest(self, work: Work) -> dict[str, Any]:
+    def manifest(self, work: Work) -> Json:
         """Return the run's manifest as parsed JSON."""
         path = work.tree.layout.manifest(self.run)
-        record: dict[str, Any] = json.loads(work.store.snapshot(self.entry.commit).files[path])
+        record: Json = json.loads(work.store.snapshot(self.entry.commit).files[path])
         return record
 
 
@@ -284,7 +285,7 @@ def left_behind(
     return (*aside, Write(path=layout.manifest(waits.run), data=text.encode() + b"\n"))
 
 
-def _put_off(work: Work, waits: Waiting, record: dict[str, Any], offered: Sequence[Part]) -> None:
+def _put_off(work: Work, waits: Waiting, record: Json, offered: Sequence[Part]) -> None:
     """Mark the parts that a person left out as undecided in a run's manifest."""
     prints: set[str] = set()
     removals: list[Removal] = []
@@ -324,7 +325,7 @@ def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[
     return frozenset(theirs - others)
 
 
-def _open(work: Work, entry: dict[str, Any], texts: Collection[tuple[str, str]]) -> dict[str, Any]:
+def _open(work: Work, entry: Json, texts: Collection[tuple[str, str]]) -> Json:
     """Return a run's record of a consumed source with some texts marked as unread again."""
     resource, mine = (
         entry["resource"],

@@ -10,7 +10,6 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -35,6 +34,7 @@ from memrepo.views.claims import (
     IMPORT,
     Claim,
     Claims,
+    Json,
     RunRecord,
     Spelling,
     claim_record,
@@ -101,7 +101,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     layout: Layout
 
     @property
-    def record(self) -> Mapping[str, Any]:
+    def record(self) -> Json:
         """Return the newest run's manifest as written, or an empty mapping without a run."""
         return self.run.record if self.run else {}
 
@@ -117,7 +117,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
         return self.run.counts if self.run else {}
 
 
-def manifest(published: Published, how: Spelling) -> dict[str, Any]:
+def manifest(published: Published, how: Spelling) -> Json:
     """Return the published manifest, with every field that memory-purifier defines.
 
     Runs record no duration, so start and finish have the same time. An import counts as a
@@ -183,7 +183,7 @@ def manifest(published: Published, how: Spelling) -> dict[str, Any]:
     }
 
 
-def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _failures(record: Json) -> list[Json]:
     """Group a run's quarantined answers by pass, adding a failure for an incomplete run."""
     errors: dict[str, list[str]] = {}
     for entry in record.get("quarantined", ()):
@@ -198,7 +198,7 @@ def _failures(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def summary(published: Published, page: Mapping[str, Any], how: Spelling, now: datetime) -> Any:
+def summary(published: Published, page: Json, how: Spelling, now: datetime) -> Json:
     """Return the summary of the newest run and its manifest page, with the time of the export."""
     claims, record, touched = published.claims, published.record, published.touched
     tokens = record.get("tokens") or {}
@@ -277,7 +277,7 @@ def _record(
     layout: Layout,
     runs: Mapping[datetime | None, str],
     how: Spelling,
-) -> dict[str, Any]:
+) -> Json:
     judged = _moment(values.get("judged"))
     refs = [_ref(node, layout) for node in _items(values.get("sources"))]
     source = str(refs[0]["source"]) if refs else ""
@@ -299,7 +299,7 @@ def _record(
     }
 
 
-def _ref(node: Node, layout: Layout) -> dict[str, Any]:
+def _ref(node: Node, layout: Layout) -> Json:
     entry: Mapping[str, Node] = node if isinstance(node, dict) else {}
     lines = [int(_number(part)) for part in _items(entry.get("lines"))]
     captured = _moment(entry.get("captured"))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -29,6 +29,7 @@ from memrepo.formats.purifier import contradiction_id, lineage_id, status_of
 from memrepo.policies.claims import AFFINITY_SCORE, affinity, permitted, recast, route
 from memrepo.policies.matching import normal_predicate, normal_subject
 
+Json: TypeAlias = dict[str, Any]
 IMPORT = "import"
 """The mode of a manifest written by an import, which has judgements but no run."""
 
@@ -48,7 +49,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     freshness: str = ""
     confidence: str = ""
     relations: Mapping[str, str] = msgspec.field(default_factory=dict)
-    verdicts: tuple[Mapping[str, Any], ...] = ()
+    verdicts: tuple[Json, ...] = ()
     scores: Mapping[str, float] = msgspec.field(default_factory=dict)
     run: str = ""
 
@@ -61,7 +62,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     run: str
     now: datetime | None
-    record: Mapping[str, Any]
+    record: Json
     judgements: Mapping[str, Sequence[Judgement]]
     counts: Mapping[str, int]
 
@@ -71,11 +72,11 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
         return str(self.record.get("mode", ""))
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def _mapping(value: object) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _mappings(value: object) -> list[dict[str, Any]]:
+def _mappings(value: object) -> list[Json]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from memrepo.actions.check import scenes
-from memrepo.actions.hand_merges import back_by_hand, validated
+from memrepo.actions.hand_merges import rejected_again, validated
 from memrepo.actions.landing import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
@@ -137,7 +137,7 @@ def tombstone_problems(state: State) -> tuple[Problem, ...]:
 
 
 def _rejected(work: Work, fix: bool) -> Finding:
-    found = back_by_hand(work, validated(work))
+    found = rejected_again(work, validated(work))
     what = counted(len(found), "file says", "files say") + " what a person rejected"
     return Finding(
         name="rejected",

@@ -176,7 +176,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         schedule=times,
         stale_views=stale,
         unmatched=find_unmatched(work),
-        unsettled=tuple(one.report() for one in plan.found),
+        unsettled=plan.found,
         requests=tuple(requests_waiting(work)),
         budgets=left,
         hot_cache=_moved_cache(work),

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.hand_merges import put_back
+from memrepo.actions.hand_merges import restore_tombstones
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.sync.join import Clash, Joined, Merged, join
 from memrepo.actions.work import Work
@@ -114,7 +114,9 @@ def do(work: Work, request: Request) -> Result:
         else:
             repeated = ()
         outcome = _converge(work, hub, request)
-        back = put_back(work, outcome.head) if outcome.pulled and not request.dry_run else ()
+        back = (
+            restore_tombstones(work, outcome.head) if outcome.pulled and not request.dry_run else ()
+        )
         if outcome.joined is not None and outcome.joined.clashes:
             return Result(
                 remote=hub.name,

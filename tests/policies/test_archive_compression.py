@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memrepo.core import codec
-from memrepo.core.changes import Create, Update
+from memrepo.core.changes import Create
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.state import Files, State, apply
@@ -107,15 +106,6 @@ def test_scopes_and_layers_are_never_mixed_and_topics_come_before_time() -> None
     assert [g.topic for g in groups([*subjects, *loose])] == ["Crane", ""]
 
 
-def all_compressed(memories: list[Memory]) -> State:
-    at = state(memories)
-    for group in groups(candidates(at, RULES, score)):
-        said = summary_of(group.topic, group.memories)
-        step = compressed(group, said, at.layout, NOW, by="memrepo/1", why="many")
-        at = apply(at, step.changes)
-    return at
-
-
 @settings(max_examples=25)
 @given(st.integers(0, 90), st.integers(0, 30), st.integers(0, 30))
 def test_every_source_leads_to_its_summary_and_back(count: int, keep: int, skip: int) -> None:
@@ -136,27 +126,3 @@ def test_every_source_leads_to_its_summary_and_back(count: int, keep: int, skip:
     assert {m.id for m in at.memories.values() if m.status == "archived"} == set(told)
     assert closure.closure(at) == ()
     assert not {m.id for m in candidates(at, replace(rules, trigger=1), score)} & set(told)
-
-
-def test_a_summary_holds_text_facts_names_and_time_and_reads_back() -> None:
-    at = all_compressed(hoard(60))
-    summary = next(m for m in at.memories.values() if m.type == "summary")
-    for part in ("## Key facts", "## Sources"):
-        assert part in summary.body
-    assert "memories, from 2026-02-20 to 2026-02-20." in summary.body
-    assert summary.layer == "knowledge"
-    assert codec.decode(summary.path, at.files[summary.path]) == (summary, ())
-    source = at.memories[summary.fields["links"][0].target]
-    assert (source.status, source.time("archived_at")) == ("archived", NOW)
-    assert source.body in {m.body for m in hoard(60)}
-
-
-def test_a_reference_to_a_summary_that_is_gone_is_found_and_mended() -> None:
-    at = apply(
-        state(hedged(3)),
-        [Update(id=hedged(1)[0].id, fields={"compressed_into": "mem-" + "1" * 16})],
-    )
-    (problem,) = closure.closure(at)
-    assert (problem.rule, problem.key) == ("reference-lost", "compressed_into")
-    updates, _ = closure.close(at)
-    assert closure.closure(apply(at, updates)) == ()

@@ -42,10 +42,6 @@ def at(text: str, zone: ZoneInfo = MANILA) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
 
 
-def shown(moment: datetime, zone: ZoneInfo) -> str:
-    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M %z}"
-
-
 # 2026-03-01 is a Sunday.
 @pytest.mark.parametrize(
     ("profile", "due_in_one_week"),
@@ -110,31 +106,6 @@ def test_a_reconciliation_owns_the_hour_around_it(local: str, owned: bool) -> No
     assert guard(at(local), PERSONAL, MANILA) is owned
 
 
-@pytest.mark.parametrize(
-    ("cron", "local", "owned"),
-    [
-        ("15 5 * * wed,SUN", "2026-03-04T05:00", True),
-        ("15 5 * * 1-5", "2026-03-04T05:00", True),
-        ("15 5 * * 1-5", "2026-03-07T05:00", False),
-        ("0 */6 * * *", "2026-03-05T12:40", True),
-        ("0 */6 * * *", "2026-03-05T14:30", False),
-        ("0 0-8/4 * * *", "2026-03-05T03:10", True),
-        ("15 5 4 * *", "2026-03-04T05:00", True),
-        ("15 5 4 mar *", "2026-04-04T05:00", False),
-        ("15 5 7 * wed", "2026-03-04T05:00", True),  # day of month or day of week
-        ("15 5 * * 3#1", "2026-03-04T05:00", True),
-        ("15 5 * * 3#1", "2026-03-11T05:00", False),
-        ("30 23 * * 3", "2026-03-05T00:20", True),  # past midnight, on the next local day
-        ("30 23 * * 3", "2026-03-04T00:20", False),
-        ("10 0 * * 3", "2026-03-03T23:30", True),  # before midnight, on the day before
-        ("10 0 * * 3", "2026-03-04T23:30", False),
-    ],
-)
-def test_the_guard_reads_any_cron_expression(cron: str, local: str, owned: bool) -> None:
-    cadence = Cadence(incremental=("* * * * *",), reconciliation=(cron,))
-    assert guard(at(local), cadence, MANILA) is owned
-
-
 @given(moment=moments)
 def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> None:
     found = list(islice(upcoming(moment, PERSONAL, BERLIN), 5))
@@ -146,11 +117,6 @@ def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> Non
         assert due(time + SLACK - timedelta(seconds=1), PERSONAL, BERLIN, fire.mode)
         assert not due(time - timedelta(seconds=1), PERSONAL, BERLIN, fire.mode)
         assert not due(time + SLACK, PERSONAL, BERLIN, fire.mode)
-
-
-def test_asked_in_the_repeated_hour_nothing_of_the_past_fires_again() -> None:
-    second = datetime(2026, 10, 25, 1, 40, tzinfo=UTC)  # 02:40 for the second time
-    assert shown(next(fires("50 2 * * *", BERLIN, second)), BERLIN) == "2026-10-26 02:50 +0100"
 
 
 @pytest.mark.parametrize(

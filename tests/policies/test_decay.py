@@ -15,7 +15,6 @@ from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, second
 from memrepo.core.memory import Decay, Memory, Source, Stamp
 from memrepo.policies.ageing import FLOOR, class_of, is_over, keeping, prunable
 from memrepo.policies.rules import REFRESHED, TTLS
-from memrepo.text.dates import future_date
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 RULES = CLASSIC.decay
@@ -42,12 +41,6 @@ def test_each_class_expires_one_second_after_its_time(
     cls: str, ttl: timedelta, shift: timedelta, expired: bool
 ) -> None:
     assert keeping(memory(cls), read(), T0 + ttl + shift, RULES).expired is expired
-
-
-def test_permanent_and_unknown_classes_are_kept_for_ever() -> None:
-    for cls in ("permanent", "of-another-program"):
-        kept = keeping(memory(cls), read(), T0 + 9999 * D, RULES)
-        assert (kept.expires, kept.confidence, kept.gone) == (None, 1.0, False)
 
 
 @pytest.mark.parametrize(("cls", "ttl"), MORTAL)
@@ -97,22 +90,6 @@ def test_a_future_date_holds_decay_until_its_day_has_passed(
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("until February 30", None),
-        ("on 30 Feb", None),
-        ("March 20, 2025", None),
-        ("20 March 2027", datetime(2027, 3, 1, 9, tzinfo=UTC)),
-        ("it may rain", None),
-        ("version 12026-04-01", None),
-    ],
-)
-def test_dates_that_are_none_or_past_hold_nothing(text: str, expected: datetime | None) -> None:
-    found = future_date(text, T0)
-    assert found == (T0 + timedelta(days=365) if expected else None)
-
-
-@pytest.mark.parametrize(
     ("fields", "body", "cls"),
     [
         ({"type": "decision"}, "plain", "permanent"),
@@ -151,18 +128,6 @@ def test_a_class_is_found_by_whole_words_and_an_explicit_one_wins(
 def test_what_is_protected_is_never_pruned(fields: dict[str, Any]) -> None:
     of = memory("short").with_fields(fields)
     assert prunable([of], Accesses(), T0 + 999 * D, RULES) == []
-
-
-def test_pruning_goes_oldest_first_and_soft_leaves_the_expired() -> None:
-    old = memory("short", id="mem-000000000000000a")
-    older = memory("session", id="mem-000000000000000b")
-    low = memory("durable", id="mem-000000000000000c", confidence=0.05)
-    now = T0 + 10 * D
-    found = [m.id[-1] for m, _ in prunable([old, older, low], Accesses(), now, RULES)]
-    assert found == ["c", "b", "a"]
-    soft = prunable([old, older, low], Accesses(), now, RULES, soft=True)
-    assert [m.id[-1] for m, _ in soft] == ["c"]
-    assert "confidence 0.0500 below 0.1" in soft[0][1].told()
 
 
 _LINE = (Source(resource="memory/a.md", lines=(1, 1), text_hash="aa"),)

@@ -14,11 +14,8 @@ from memrepo.core.memory import Memory
 from memrepo.policies.importance import (
     CATEGORIES,
     KEYWORDS,
-    LEVELS,
     REASONS,
     importance_of,
-    keywords,
-    level_of,
     lexicon,
     score,
     tokens,
@@ -59,22 +56,6 @@ def test_a_level_is_as_the_originals_tests_say(row: dict[str, Any]) -> None:
     assert score(text, category, tags, WORDS).importance.level == row["expect"]["level"]
 
 
-@pytest.mark.parametrize("row", rows("importanceLevel"))
-def test_levels_begin_where_the_originals_do(row: dict[str, Any]) -> None:
-    assert level_of(*row["args"]) == row["expect"]
-
-
-GATES = rows("isAboveImportanceThreshold")
-
-
-@pytest.mark.parametrize(
-    "row", [*GATES, *rows("isAboveImportanceThreshold", "upstream_test_facts")]
-)
-def test_levels_are_ordered_as_the_originals(row: dict[str, Any]) -> None:
-    level, least = row["args"]
-    assert (LEVELS[level] >= LEVELS[least]) is row["expect"]
-
-
 @pytest.mark.parametrize(
     ("text", "reasons", "level"),
     [
@@ -96,21 +77,6 @@ def test_levels_are_ordered_as_the_originals(row: dict[str, Any]) -> None:
 def test_words_of_both_languages_count(text: str, reasons: tuple[str, ...], level: str) -> None:
     found = score(text, "", (), WORDS).importance
     assert (found.reasons, found.level) == (reasons, level)
-
-
-def test_stop_words_are_those_of_the_texts_language() -> None:
-    assert keywords("The war is over and the king will die.", WORDS) == (
-        "war",
-        "over",
-        "king",
-        "die",
-    )
-    assert keywords("Der Krieg war vorbei und die Straße leer.", WORDS) == (
-        "krieg",
-        "vorbei",
-        "strasse",
-        "leer",
-    )
 
 
 def test_a_memory_counts_by_what_it_is() -> None:
@@ -148,12 +114,6 @@ def test_a_score_is_the_sum_of_its_points_and_within_bounds(
     start = 0 if found.level == "trivial" else 0.5
     total = start + sum(p.weight for p in scored.points)
     assert found.score == pytest.approx(min(1, max(0, total)), abs=0.0051)
-
-
-@pytest.mark.parametrize("text", ["haha" * 100, "H" + "m" * 500, "Hmmm... " + "!" * 300])
-def test_what_says_nothing_says_nothing_however_often(text: str) -> None:
-    memory = Memory(path="m.md", fields={"type": "fact"}, body=text)
-    assert importance_of(memory, lexicon()).importance.level == "trivial"
 
 
 def test_every_language_has_every_list_and_no_phrase_is_empty() -> None:

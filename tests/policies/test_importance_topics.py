@@ -40,13 +40,6 @@ def test_topics_are_those_of_the_original_but_for_words_of_every_text(row: dict[
         assert found[topic["term"]].score == pytest.approx(topic["score"], rel=0.15, abs=0.02)
 
 
-def test_a_word_of_every_text_scores_a_little() -> None:
-    (only,) = topics(["lantern"], WORDS)
-    assert 0 < only.score < 0.1
-    ranked = [t.term for t in topics(["lantern garden", "lantern violin"], WORDS)]
-    assert ranked == ["garden", "violin", "lantern"]
-
-
 def as_topics(found: list[dict[str, Any]]) -> list[Topic]:
     return [Topic(**topic) for topic in found]
 
@@ -58,34 +51,6 @@ def test_trends_are_those_of_the_original(row: dict[str, Any]) -> None:
     for name, found in (("rising", rising), ("falling", falling)):
         told = [(t.term, abs(t.change)) for t in found]
         assert told == [(t["term"], pytest.approx(t["score"])) for t in row["expect"][name]]
-
-
-@pytest.mark.parametrize(
-    ("now", "before", "rises", "falls"),
-    [
-        (1.5, 1.0, 0, 0),
-        (1.51, 1.0, 1, 0),
-        (0.0, 0.5, 0, 0),
-        (0.0, 0.51, 0, 1),
-        (0.7, 1.3, 0, 0),
-        (0.6, 1.3, 0, 1),
-    ],
-)
-def test_a_trend_begins_beyond_its_bound(now: float, before: float, rises: int, falls: int) -> None:
-    rising, falling = trends(
-        [Topic(term="x", score=now, count=1)], [Topic(term="x", score=before, count=1)]
-    )
-    assert (len(rising), len(falling)) == (rises, falls)
-
-
-def test_titles_count_and_every_language_has_topics() -> None:
-    memories = [
-        Memory(path="a", fields={"title": "Larder"}, body="Der Lüfter läuft, die Platte ist neu."),
-        Memory(path="b", body="备份每天运行。"),
-    ]
-    found = {topic.term for topic in topics_of(memories, WORDS)}
-    assert {"larder", "lüfter", "platte", "备份"} <= found
-    assert "der" not in found
 
 
 @pytest.mark.parametrize(

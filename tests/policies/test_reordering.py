@@ -2,39 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.access import seconds
-from memrepo.policies.answers import access, behind, importance, recency, with_replaced
-
-NOW = datetime(2026, 3, 8, tzinfo=UTC)
-WEEK = timedelta(days=7)
-DAY = timedelta(days=1)
-
-
-@pytest.mark.parametrize(
-    ("age", "wanted"), [(0 * DAY, 1.0), (WEEK, 0.5), (2 * WEEK, 0.25), (-DAY, 1.0)]
-)
-def test_recency_is_halved_by_each_half_life_and_the_future_is_now(
-    age: timedelta, wanted: float
-) -> None:
-    assert recency(seconds(NOW - age), NOW, WEEK) == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize(
-    ("count", "wanted"), [(0, 0), (1, 0.02), (3, 0.04), (31, 0.1), (32, 0.1), (10**9, 0.1)]
-)
-def test_retrievals_add_up_to_a_bound(count: int, wanted: float) -> None:
-    assert access(count, 0.1) == pytest.approx(wanted)
-
-
-@pytest.mark.parametrize(("score", "wanted"), [(0.4, 0), (1.0, 0.15), (0.1, -0.075)])
-def test_what_is_hardly_important_loses(score: float, wanted: float) -> None:
-    assert importance(score, 0.25) == pytest.approx(wanted)
+from memrepo.policies.answers import behind, with_replaced
 
 
 @given(

@@ -10,7 +10,7 @@ import pytest
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import parse_time
-from memrepo.policies.standing import span_of, true_at
+from memrepo.policies.standing import true_at
 
 ZONE = ZoneInfo("Asia/Manila")
 OLD, NEW, THIRD = (f"mem-{digit * 16}" for digit in "123")
@@ -112,50 +112,3 @@ def test_a_chain_has_one_true_memory_at_every_moment() -> None:
     )
     for day, held in ((1, OLD), (11, NEW), (19, NEW), (20, THIRD), (28, THIRD)):
         assert holds(found, f"2026-03-{day:02d}T12:00:00Z") == {held}
-
-
-def test_of_several_successors_the_first_ends_it() -> None:
-    both = {**REPLACED, "superseded_by": (NEW, THIRD)}
-    parts = (memory(NEW, valid_from="2026-02-01"), memory(THIRD, valid_from="2026-02-05"))
-    assert OLD not in holds(world(memory(OLD, **both), *parts), "2026-02-02T00:00:00Z")
-    # One of them is not dated: it took over when the old one was replaced, and no later.
-    undated = (memory(NEW, valid_from="2026-05-01"), memory(THIRD))
-    found = world(memory(OLD, **both), *undated)
-    assert OLD in holds(found, "2026-03-10T08:59:59Z")
-    assert OLD not in holds(found, "2026-03-10T09:00:00Z")
-
-
-def test_a_successor_that_is_gone_leaves_the_time_on_record() -> None:
-    alone = world(memory(OLD, **REPLACED))
-    assert holds(alone, "2026-03-10T08:59:59Z") == {OLD}
-    assert holds(alone, "2026-03-10T09:00:00Z") == set()
-
-
-def test_a_memory_that_is_active_again_was_not_replaced() -> None:
-    back = {**REPLACED, "status": "active"}
-    found = world(memory(OLD, **back), memory(NEW))
-    assert holds(found, "2026-05-01T00:00:00Z") == {OLD, NEW}
-
-
-def test_replaced_at_a_time_that_is_not_on_record_counts_as_never_true() -> None:
-    found = world(memory(OLD, status="superseded", superseded_by=(NEW,)), memory(NEW))
-    assert holds(found, "2020-01-01T00:00:00Z") == {NEW}
-    said = span_of(found[OLD], found, ZONE).as_json()
-    assert (said["until"], said["until_from"]) == (None, "unknown")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ({}, {}, ("", "superseded_at")),
-        ({"valid_from": "2026-01-01"}, {"valid_from": "2026-02-01"}, ("valid_from", "successor")),
-        ({"valid_until": "2026-02-01"}, {}, ("", "valid_until")),
-    ],
-)
-def test_a_span_tells_what_bounds_it(
-    old: dict[str, Any], new: dict[str, Any], said: tuple[str, str]
-) -> None:
-    found = world(memory(OLD, **REPLACED, **old), memory(NEW, supersedes=(OLD,), **new))
-    span = span_of(found[OLD], found, ZONE)
-    assert (span.since_from, span.until_from) == said
-    assert span_of(found[NEW], found, ZONE).since_from == ("valid_from" if new else "predecessor")

@@ -69,20 +69,6 @@ def test_where_the_original_forgets_a_key_we_part_at_least_as_often(row: dict[st
     assert all(a >= b for a, b in zip(ours, theirs, strict=True))
 
 
-def test_a_turn_without_a_key_keeps_the_last_one() -> None:
-    keys = ["a", "b", "", "c"]
-    found = assign(Turn(id=k or "none", at=T0, key=k) for k in keys)
-    assert [[t.id for t in part] for part in found] == [["a"], ["b", "none"], ["c"]]
-
-
-@pytest.mark.parametrize(("minutes", "parts"), [(30, 1), (30.02, 2), (-90, 1)])
-def test_exactly_the_gap_stays_and_time_that_goes_back_parts_nothing(
-    minutes: float, parts: int
-) -> None:
-    later = T0 + timedelta(minutes=minutes)
-    assert len(assign([Turn(id="a", at=T0), Turn(id="b", at=later)])) == parts
-
-
 @pytest.mark.parametrize("row", named(rows("threadTitle")))
 def test_titles_of_a_single_thread_are_those_of_the_original(row: dict[str, Any]) -> None:
     words = WORDS.content(row["args"][0])
@@ -122,15 +108,6 @@ def test_notes_of_a_day_are_parted_by_clock_and_session() -> None:
     ]
 
 
-def test_where_no_clock_is_known_the_file_is_the_conversation() -> None:
-    assert found(
-        note(1, "2026-02-01"),
-        note(2, "Later that day"),
-        note(3, "trip", file="sources/memory/t.md"),
-        note(4, "2026-02-02", day="2026-02-02"),
-    ) == [([1, 2], ""), ([3], ""), ([4], "")]
-
-
 def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() -> None:
     back = Link(target="mem-0000000000000002", type="follows")
     notes = [
@@ -143,16 +120,6 @@ def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() 
     one, two, three, trip = threads
     assert (two.linked, three.linked) == ((one.id,), (one.id, two.id))
     assert (trip.id, trip.members, one.linked) == ("trip", ("mem-0000000000000004",), ())
-
-
-def test_a_title_names_what_other_threads_do_not() -> None:
-    notes = [
-        note(1, "09:00", "Kestrel water water pump."),
-        note(2, "12:00", "Water water osprey."),
-        note(3, "15:00", "Water again."),
-    ]
-    titles = [t.title for t in threads_of({n.id: n for n in notes}, WORDS, ZONE)]
-    assert titles == ["Kestrel, Pump, Water", "Osprey, Water", "Again, Water"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.sampled_from(["", "a", "b"])), max_size=30))

@@ -105,30 +105,6 @@ def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
     assert owed(back, at + 7 * D, at) == [("warm", "gist", at + 7 * D)]
 
 
-def test_a_note_found_after_its_time_while_no_run_happened_was_forgotten_all_the_same() -> None:
-    at = T0 + 20 * D
-    found = owed(note(), at + 4 * H, at)
-    assert [tier for _, tier, _ in found] == ["warm", "gist", "forgotten", "warm"]
-
-
-def test_each_retrieval_is_followed_in_order() -> None:
-    first, second = T0 + 10 * D, T0 + 12 * D
-    found = owed(note(), second + 3 * H, first, second)
-    assert found == [
-        ("hot", "warm", T0 + 3 * H),
-        ("warm", "gist", T0 + 7 * D),
-        ("gist", "hot", first),
-        ("hot", "warm", first + 3 * H),
-        ("warm", "hot", second),
-        ("hot", "warm", second + 3 * H),
-    ]
-
-
-def test_a_retrieval_that_another_clone_saw_undoes_a_gist_that_was_made_too_early() -> None:
-    of, at = note(tier="gist", tier_since=T0 + 7 * D), T0 + 5 * D
-    assert owed(of, T0 + 8 * D, at) == [("gist", "hot", at), ("hot", "warm", at + 3 * H)]
-
-
 def test_a_retrieval_that_another_clone_saw_undoes_a_forgetting_and_marks_nothing() -> None:
     of, at = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=T0 + 15 * D), T0 + 10 * D
     late = owed(of, T0 + 20 * D, at)
@@ -144,17 +120,6 @@ def test_a_retrieval_that_another_clone_saw_undoes_a_forgetting_and_marks_nothin
         "forgotten",
         "warm",
     ]
-
-
-def test_the_gist_is_made_when_a_note_becomes_one_and_the_body_stays() -> None:
-    of = written(note(), T0 + 8 * D)
-    assert of.text("tier") == "gist"
-    assert of.fields["gist"].title == "Morning"
-    assert of.fields["gist"].summary == (
-        "Talked about the oak table. We decided to oil the oak table in May. It rained."
-    )
-    assert of.fields["gist"].tags == ("oak", "table")[-1:]
-    assert of.body == BODY
 
 
 @given(

@@ -17,11 +17,10 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Decay, Hot, Link, Memory, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.merge.closure import closure
-from memrepo.policies.ageing import nominated
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.rules import HotRules, Rules
 from memrepo.policies.upkeep import upkeep
-from memrepo.views.hot import bullet, hot_changes, hot_page, standing_of
+from memrepo.views.hot import bullet, hot_changes
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
 S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
@@ -173,18 +172,6 @@ def test_three_sessions_without_use_demote(sessions: int, expected: list[str]) -
     assert ops(state(of), events, T0 + D) == expected
 
 
-@pytest.mark.parametrize("flag", ["pinned", "critical"])
-def test_critical_and_pinned_memories_stay(flag: str) -> None:
-    of = memory(hot=Hot(since=T0, reason="critical"), **{flag: True})
-    assert ops(state(of), begins(*(T0 + n * H for n in range(1, 9))), T0 + D) == []
-
-
-def test_what_is_no_longer_true_leaves_the_cache_critical_or_not() -> None:
-    of = memory(hot=Hot(since=T0, reason="critical"), critical=True, valid_until="2026-03-02")
-    assert ops(state(of), [], datetime(2026, 3, 2, 23, 59, 58, tzinfo=UTC)) == []
-    assert ops(state(of), [], datetime(2026, 3, 2, 23, 59, 59, tzinfo=UTC)) == ["demote"]
-
-
 def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> None:
     rules = Rules(hot=HotRules(budget=2, idle=5))
     cold = memory(1, hot=Hot(since=T0, reason="x"), pinned=None)
@@ -203,19 +190,6 @@ def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> No
     tight = Rules(hot=HotRules(budget=1, idle=5))
     found = upkeep(state(old, new), fold(events), T0 + 6 * H, tight)
     assert [s.memory_ids[0] for s in found.steps] == [old.id]
-
-
-def test_a_newcomer_that_finds_no_room_makes_no_commit() -> None:
-    rules = Rules(hot=HotRules(budget=1))
-    fixed = memory(1, hot=Hot(since=T0, reason="critical"), critical=True)
-    new = memory(2)
-    found = upkeep(state(fixed, new), fold(reads(new, T0, T0, session="a")), T0 + H, rules)
-    assert found.steps == ()
-
-
-def test_a_critical_memory_comes_without_being_asked_for() -> None:
-    (step,) = upkeep(state(memory(critical=True)), Accesses(), T0, RULES).steps
-    assert (step.op, step.reason) == ("promote", "critical")
 
 
 # -- the page ------------------------------------------------------------------------------------
@@ -238,37 +212,6 @@ def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
     assert "[[" not in line
 
 
-def test_layers_stand_in_their_order_and_end_with_a_pointer() -> None:
-    hot = Hot(since=T0, reason="x")
-    fact = memory(1, hot=hot)
-    name = Memory(
-        path="memories/identity/2026-03/n-000002.md",
-        body="I am Jo.",
-        fields=memory(2, hot=hot, type="identity").fields,
-    )
-    page = hot_page(state(fact, name), HotRules())
-    assert page is not None
-    text = page.decode()
-    assert text.index("## Identity") < text.index("## Knowledge")
-    assert "→ Full version: `memories/identity/`" in text
-    assert standing_of(page) == "ours"
-    assert standing_of(page.replace(b"Jo", b"Bo")) == "edited"
-    assert standing_of(b"# Memory\n") == "foreign"
-
-
-@pytest.mark.parametrize("rules", [HotRules(max_lines=20), HotRules(max_bytes=900)])
-def test_what_the_host_leaves_no_room_for_is_listed(rules: HotRules) -> None:
-    many = [memory(n, hot=Hot(since=T0 + n * S, reason="x")) for n in range(1, 31)]
-    page = hot_page(state(*many), rules)
-    assert page is not None
-    assert len(page) <= rules.max_bytes
-    assert page.count(b"\n") <= rules.max_lines
-    assert b"## Left out" in page
-    assert b"more are in:\n- memories/knowledge/" in page
-    # The newest promotions stay.
-    assert b"Statement 30." in page
-
-
 def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> None:
     of = memory(hot=Hot(since=T0, reason="x"))
     (change,) = hot_changes(state(of), HotRules())
@@ -289,25 +232,6 @@ def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> Non
 
 
 # -- nomination ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("ago", "count", "why"),
-    [
-        (1, 2, ()),
-        (1, 3, ("3 retrievals in 7 days",)),
-        (8, 4, ()),
-        (8, 5, ("5 retrievals in 14 days",)),
-        (20, 7, ()),
-        (20, 8, ("8 retrievals in all",)),
-    ],
-)
-def test_a_note_is_nominated_at_each_threshold(ago: int, count: int, why: tuple[str, ...]) -> None:
-    now = T0 + 30 * D
-    note = memory(type="note", created=now - (ago + 1) * D)
-    accesses = fold(reads(note, *[now - ago * D] * count))
-    found = nominated([note], accesses, now, RULES.tiers)
-    assert tuple(c.why for c in found) == ((why,) if why else ())
 
 
 # -- the law -------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import Assembled, assemble
 from memrepo.actions.run.known import Former
-from memrepo.core.changes import Create, Update
+from memrepo.core.changes import Create
 from memrepo.core.ids import claim_id, text_hash
 from memrepo.core.judge import (
     Candidate,
@@ -127,17 +127,6 @@ def test_meeting_the_same_evidence_again_changes_nothing() -> None:
     assert made.decisions[0].disposition == "reuse_existing"
 
 
-def test_equal_triples_in_other_words_are_one_memory_with_the_first_wording() -> None:
-    first = (group("a", "Editor: vim"), claim("a", "Editor: vim", "Tools", "Editor", "vim"))
-    second = (
-        group("b", "The editor is vim."),
-        claim("b", "The editor is vim.", "tools", "editor", "Vim"),
-    )
-    memory = only(run(run(empty(), first), second))
-    assert memory.body == "Editor: vim"
-    assert len(memory.sources) == 2
-
-
 def test_a_sure_supersession_is_one_step_that_touches_both() -> None:
     before = run(empty(), editor("a", "vim"))
     old = only(before)
@@ -160,30 +149,6 @@ def test_a_supersession_that_is_not_sure_is_flagged_on_both_sides(sure: float) -
     assert {m.status for m in after.memories.values()} == {"active"}
 
 
-def test_a_superseded_value_stated_again_stays_superseded_and_is_flagged() -> None:
-    state = run(empty(), editor("a", "vim"))
-    vim = only(state).id
-    state = run(state, editor("b", "helix", supersedes=(vim,), sure=0.95))
-    helix = next(i for i in state.memories if i != vim)
-    again = (
-        group("c", "Editor: vim", sources=[source("Editor: vim", "sources/c.md")]),
-        claim("c", "Editor: vim", "Tools", "Editor", "vim", supersedes=(helix,), sure=0.95),
-    )
-    after = run(state, again)
-    assert after.memories[vim].status == "superseded"
-    assert after.memories[helix].status == "active"
-    assert after.memories[helix].standing == "contested"
-
-
-def test_a_text_that_could_not_be_read_back_is_quarantined_alone() -> None:
-    bad = "---\nid: x\n---\ntext"
-    made = assembled(
-        empty(), [(group("a", bad), claim("a", bad)), (group("b", LONG), claim("b", LONG))]
-    )
-    assert [d.cluster_id for d in made.quarantined] == ["clust-a"]
-    assert [m.body for m in made.creates] == [LONG]
-
-
 def edited(name: str, old: str) -> Former:
     pair = frozenset({("sources/MEMORY.md", text_hash(old))})
     return Former({f"cand-{name}-0": pair}, lambda _: frozenset())
@@ -200,21 +165,6 @@ def test_an_edited_line_rewords_its_memory_and_keeps_the_id() -> None:
     assert memory.body == new
     assert text_hash(LONG) in memory.texts("aliases")
     assert read_state(dict(after.files), after.layout).memories == after.memories
-
-
-def test_an_edited_value_of_a_key_is_a_supersession() -> None:
-    before = run(empty(), editor("a", "vim"))
-    made = assembled(before, [editor("b", "helix")], edited("b", "Editor: vim"))
-    assert [s.op for s in made.singles] == ["supersede"]
-    assert made.rewords == ()
-
-
-def test_a_memory_about_to_be_retired_is_believed_again_when_it_is_stated_again() -> None:
-    pair = (group("a", LONG), claim("a", LONG, "Infra"))
-    before = run(empty(), pair)
-    retired = apply(before, [Update(id=only(before).id, fields={"standing": "retire_candidate"})])
-    other = group("b", LONG, sources=[source(LONG, "sources/b.md")])
-    assert only(run(retired, (other, claim("b", LONG, "Infra")))).standing == "resolved"
 
 
 def test_a_model_s_entities_are_kept_where_the_evidence_holds_them() -> None:

@@ -98,17 +98,6 @@ def test_a_note_is_dated_by_headings_then_file_then_text(
     assert (note.captured, note.captured_from) == expected
 
 
-def test_equal_notes_of_a_file_are_counted() -> None:
-    found = notes("## 10:00\nall well\n## 11:00\nAll  well\n## 12:00\nother\n")
-    assert [n.occurrence for n in found] == [0, 1, 0]
-
-
-def test_a_log_that_cannot_be_read_is_told() -> None:
-    found, problems = scan_notes(LOG, b"words \xff\n")
-    assert found == ()
-    assert [p.rule for p in problems] == ["source-not-utf8"]
-
-
 LINES = st.sampled_from(
     [
         "# 2026-02-07",

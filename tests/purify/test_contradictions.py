@@ -12,18 +12,15 @@ from test_assemble import NOW, claim, empty, group, run, source, taken
 
 from memrepo.actions.run.contradictions import Verified, verified
 from memrepo.actions.run.known import Former
-from memrepo.core.changes import Step, Write
+from memrepo.core.changes import Step
 from memrepo.core.corrections import read_corrections
 from memrepo.core.judge import (
     Assessment,
-    BadReply,
-    BudgetReached,
     CanonicalClaim,
     Cluster,
     ComparisonRequest,
     Contradiction,
     Finding,
-    JudgeFailed,
     Suspicion,
     Usage,
     VerificationRequest,
@@ -31,7 +28,6 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Stamp
 from memrepo.core.state import State
 from memrepo.judges.asking import Asking
-from memrepo.judges.offline import OfflineJudge
 
 YES = Finding(is_contradiction=True, confidence=0.95, reasoning="one editor", newer="first")
 
@@ -168,50 +164,6 @@ def test_a_contradiction_that_a_second_look_denies_is_not_flagged() -> None:
     assert judge.asked[0].reason == "why"
     assert ops(made) == []
     assert {m.standing for m in made.made.creates} == {"resolved"}
-
-
-def main_editor(name: str, value: str) -> Any:
-    text = f"Main editor: {value}"
-    return group(name, text), claim(name, text, "Tools", "Main editor", value)
-
-
-def test_another_value_of_one_key_is_asked_about_and_many_values_are_a_list() -> None:
-    state, judge = known(main_editor("a", "vim")), Scripted()
-    look(state, [main_editor("b", "helix")], judge)
-    assert [s.why for s in judge.asked] == ["changed"]
-    names = ["vim", "nano", "ed", "kate", "emacs", "micro"]
-    state, judge = known(*(main_editor(f"k{n}", name) for n, name in enumerate(names))), Scripted()
-    look(state, [main_editor("b", "helix")], judge)
-    assert "changed" not in [s.why for s in judge.asked]
-
-
-@pytest.mark.parametrize(
-    ("acts", "partial", "refused"),
-    [
-        ([BadReply("bad"), BadReply("worse")], "worse", {"clust-b": "bad"}),
-        ([JudgeFailed("gone")], "gone", {}),
-        ([BudgetReached("spent")], "spent", {}),
-        ([BadReply("bad"), BudgetReached("spent")], "spent", {}),
-    ],
-)
-def test_what_could_not_be_compared_is_left_open_and_the_rest_lands(
-    acts: list[Finding | Exception], partial: str, refused: dict[str, str]
-) -> None:
-    judge = Scripted(acts)
-    pairs = [plain("b", COFFEE), plain("c", "The mill stands by the river")]
-    made = look(known(plain("a", TEA)), pairs, judge)
-    assert made.asked.open == {"clust-b"}
-    assert (made.asked.partial, made.asked.refused) == (partial, refused)
-    assert [m.body for m in made.made.creates] == ["The mill stands by the river"]
-    assert not any(isinstance(c, Write) for s in made.made.singles for c in s.changes)
-
-
-def test_the_rules_flag_opposites_and_let_the_rest_be() -> None:
-    state = known(plain("a", "She really loves dark mode in editors"))
-    made = look(state, [plain("b", "She really hates dark mode in editors")], OfflineJudge())
-    assert ops(made) == ["flag"]
-    made = look(state, [plain("b", "She really loves dark mode in terminals")], OfflineJudge())
-    assert ops(made) == []
 
 
 def replacing(name: str, text: str, old: str, captured: str, basis: str = "unit") -> Any:

@@ -46,36 +46,7 @@ def test_what_is_taken_is_the_fold_of_the_differences(
     assert taken(*entries) == frozenset(expected)
 
 
-def test_a_reverted_run_opens_its_difference_again_whatever_came_later() -> None:
-    first, second, third = span("", "b1"), span("b1", "b2"), span("b2", "b3")
-    assert taken(first, second, third) == frozenset("bcd")
-    assert taken(first, third) == frozenset("bd")
-
-
-def test_an_unbroken_chain_is_one_span_and_needs_no_reading() -> None:
-    cursor = cursors([recorded("1", span("", "b1")), recorded("2", span("b1", "b2"))])["s"]
-    assert cursor.spans == (span("", "b2"),)
-    assert cursor.is_at("b2")
-    assert not cursor.is_at("b1")
-
-
-@pytest.mark.parametrize("left", [{"except_": "a"}, {"also": "a"}])
-def test_a_span_that_left_something_open_is_never_taken_as_whole(left: dict[str, str]) -> None:
-    assert not cursors([recorded("1", span("", "b1", **left))])["s"].is_at("b1")
-
-
-def test_a_source_no_run_saw_has_an_empty_cursor() -> None:
-    assert Cursor().taken(UNITS.__getitem__) == frozenset()
-    assert Cursor().last == ""
-
-
 blobs = st.sampled_from(["b1", "b2", "b3"])
-
-
-@given(st.lists(blobs, min_size=1, max_size=6))
-def test_following_every_version_ends_with_exactly_the_last(versions: list[str]) -> None:
-    entries = [span(a, b) for a, b in zip(["", *versions], versions, strict=False)]
-    assert taken(*entries) == UNITS[versions[-1]]
 
 
 @given(st.lists(st.tuples(blobs, st.sets(st.sampled_from("abcd"))), min_size=1, max_size=6))

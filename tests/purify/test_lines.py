@@ -116,27 +116,6 @@ def test_what_cannot_be_read_is_skipped_with_a_reason(data: bytes, rule: str) ->
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        b"- " * MAX_DEPTH + b"x\n",
-        b"* " * 200 + b"\n",
-        b"".join(b"  " * (n % 60) + b"- x\n" for n in range(600)),
-        b"x" * MAX_BYTES,
-    ],
-)
-def test_what_nests_no_deeper_than_the_limit_is_read(data: bytes) -> None:
-    assert read_lines("a.md", data).problems == ()
-
-
-@given(st.text(alphabet="ab-\r\n `~<!>:#", max_size=200))
-def test_line_numbers_are_those_of_the_bytes(text: str) -> None:
-    data = text.encode()
-    lines = read_lines("a.md", data)
-    assert lines.count == data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
-    assert all(1 <= n <= lines.count for n in lines.hidden | lines.fenced)
-
-
-@pytest.mark.parametrize(
     ("line", "left"),
     [
         ("- ~~The door code is 4711~~", "- "),

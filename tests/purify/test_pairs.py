@@ -19,10 +19,10 @@ from memrepo.actions.run.contradictions import among, verified
 from memrepo.actions.run.known import Former, prior_of
 from memrepo.core.changes import Step
 from memrepo.core.ids import text_hash
-from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge, PriorClaim
+from memrepo.core.judge import Candidate, CanonicalRequest, Cluster, Judge
 from memrepo.core.memory import Source
 from memrepo.core.state import State, apply
-from memrepo.judges.offline import OfflineJudge, noticed
+from memrepo.judges.offline import OfflineJudge
 
 Outcome = Literal["replaces", "flags", "stands"]
 OLD, NEW = "2026-01-10", "2026-02-10"
@@ -159,15 +159,6 @@ def read(
     return taken(state, made), made.singles
 
 
-@pytest.mark.parametrize("heading", ["Config", "Settings", "Setup", "Details", "Environment"])
-def test_a_heading_that_every_project_has_is_not_what_a_value_is_of(heading: str) -> None:
-    state = empty()
-    for project, text, day in (("Alpha", "**Port:** 8080", OLD), ("Beta", "**Port:** 9090", NEW)):
-        state, steps = read(state, text, day, OfflineJudge(), (project, heading))
-        assert steps == ()
-    assert len(state.active) == 2
-
-
 def compared(older: str, newer: str, judge: Judge, days: tuple[str, str] = (OLD, NEW)) -> State:
     """Read two statements, in the order of the days or against it, and compare what stands."""
     state = empty()
@@ -206,15 +197,6 @@ def test_the_rules_replace_nothing_that_is_not_plainly_replaced(
     assert settled(state, OfflineJudge()) == state
 
 
-@pytest.mark.parametrize(("kind", "older", "newer", "expected"), ALL)
-def test_of_one_day_the_rules_replace_nothing(
-    kind: str, older: str, newer: str, expected: Outcome
-) -> None:
-    state = compared(older, newer, OfflineJudge(), (OLD, OLD))
-    assert outcome(state) != "replaces", kind
-    assert len(state.active) == 2
-
-
 def claims_apart(older: str, newer: str) -> State:
     """Return two statements that no judge has compared yet, worded by the rules."""
     state = empty()
@@ -240,53 +222,3 @@ SUSPECTED = [
 
 def test_a_model_is_asked_about_many_of_them() -> None:
     assert len(SUSPECTED) >= 30
-
-
-@pytest.mark.parametrize("confidence", [0.0, 0.5, 0.89, 0.9, 0.9000001, 0.95, 1.0])
-def test_with_a_model_the_bound_is_exact_for_every_pair(confidence: float) -> None:
-    for older, newer in SUSPECTED:
-        state = claims_apart(older, newer)
-        judge = Scripted([replace(YES, confidence=confidence)])
-        assert outcome(settled(state, judge)) == ("replaces" if confidence > 0.9 else "flags")
-        assert len(judge.asked) == 1
-        assert (
-            judge.asked[0].first.text
-            == max((m for m in state.active), key=lambda m: m.captured).said
-        )
-        denied = Scripted([replace(YES, confidence=confidence, is_contradiction=False)])
-        assert outcome(settled(state, denied)) == "stands"
-
-
-def listed(number: int, text: str, under: str, file: str) -> PriorClaim:
-    source = Source(
-        resource=f"sources/{file}.md", lines=(number, number), captured=f"2026-03-0{number}"
-    )
-    return PriorClaim(
-        memory_id=f"mem-{number:016x}",
-        type="fact",
-        standing="resolved",
-        subject="Kiln",
-        predicate="",
-        object="",
-        text=text,
-        home="LTMEMORY.md",
-        sources=(source,),
-        under=under,
-    )
-
-
-@pytest.mark.parametrize(
-    ("texts", "under", "files", "noticed_"),
-    [
-        (("Link: docs/a.md", "Link: docs/b.md"), ("Kiln", "Kiln"), ("a", "a"), False),
-        (("Link: docs/a.md", "Link: docs/b.md"), ("Shop – Kiln", "Yard – Kiln"), ("a", "b"), False),
-        (("Version: 2.1", "Version: 2.2"), ("Shop – Kiln", "Yard – Kiln"), ("a", "b"), False),
-        (("Version: 2.1", "Version: 2.2"), ("Shop – Kiln", "Kiln"), ("a", "b"), True),
-        (("Version: 2.1", "Version: 2.2"), ("Kiln", "Kiln"), ("a", "a"), True),
-    ],
-)
-def test_values_of_a_key_are_compared_under_one_heading(
-    texts: tuple[str, str], under: tuple[str, str], files: tuple[str, str], noticed_: bool
-) -> None:
-    sides = [listed(n + 1, texts[n], under[n], files[n]) for n in (0, 1)]
-    assert (noticed(*sides) is not None) == noticed_

@@ -119,26 +119,6 @@ def test_a_claim_that_cannot_be(changes, reason):
 
 
 @pytest.mark.parametrize(
-    ("type_", "home"), [("milestone", "HISTORY.md"), ("aspiration", "WISHES.md")]
-)
-def test_personal_homes_are_refused_on_business_only(type_, home):
-    answer = claim(type=type_, home=home)
-    assert check_claims(request("c"), [answer]).refused == {}
-    refused = check_claims(request("c", profile="business"), [answer])
-    assert refused.refused["c"] == f"home {home} is personal only"
-
-
-def test_known_references_are_accepted_and_postures_follow_the_scores():
-    answer = claim(
-        supersedes=(PRIOR,),
-        contradictions=(Contradiction(memory_id=PRIOR, relation="superseded"),),
-        freshness_posture="stale",
-    )
-    [kept] = check_claims(request("c"), [answer]).answers
-    assert (kept.freshness_posture, kept.confidence_posture) == ("fresh", "low")
-
-
-@pytest.mark.parametrize(
     ("score", "fresh", "sure"),
     [
         (1.0, "fresh", "high"),

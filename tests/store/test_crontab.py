@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -85,22 +83,3 @@ def test_without_the_program_it_is_said_what_else_helps(
 
 
 # -- what a job is made of -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("of", "to", "hours"),
-    [
-        ("UTC", "Asia/Manila", {-8}),
-        ("Asia/Manila", "Asia/Manila", {0}),
-        ("Asia/Singapore", "Asia/Manila", {0}),
-        ("Europe/Berlin", "UTC", {1, 2}),
-        ("Europe/Berlin", "Europe/Paris", {0}),
-        ("Asia/Kathmandu", "UTC", {5.75}),
-    ],
-)
-def test_the_distance_of_two_zones_is_taken_over_a_year(
-    of: str, to: str, hours: set[float]
-) -> None:
-    now = datetime(2026, 1, 1, tzinfo=UTC)
-    found = crontab.offsets(ZoneInfo(of), ZoneInfo(to), now)
-    assert found == {timedelta(hours=hour) for hour in hours}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -124,60 +121,3 @@ def test_a_revert_of_a_revert_brings_back_and_a_third_takes_again(bare: Path) ->
     assert taken_back(bare) == frozenset()
     revert(bare, run, other)
     assert taken_back(bare) == {run, other}
-
-
-def test_any_name_a_file_can_have_is_found_where_it_last_changed(bare: Path) -> None:
-    names = [
-        "s/a b.md",
-        "s/\nfirst.md",
-        "s/mid\ndle.md",
-        "s/last\n",
-        "s/日 🚀.md",
-        "s/\udcff.md",
-        "s/*.md",
-        "s/-n",
-        "s/:(top)x",
-    ]
-    put(bare, 1, *names, "root.md")
-    put(bare, 2)
-    put(bare, 3, "s/mid\ndle.md", "s/last\n", "s/\udcff.md", "root.md")
-    put(bare, 4, "s/*.md")
-    put(bare, 5)
-    put(bare, 6, "other.md")
-    wanted = dict.fromkeys(names, 1) | dict.fromkeys(
-        ("s/mid\ndle.md", "s/last\n", "s/\udcff.md"), 3
-    )
-    wanted["s/*.md"] = 4
-    with opened(bare) as found:
-        assert days(history.last_changed(found, "HEAD", names)) == wanted
-        # Not one folder: the whole tree is walked.
-        assert days(history.last_changed(found, "HEAD", [*names, "root.md"])) == {
-            **wanted,
-            "root.md": 3,
-        }
-        assert days(history.last_changed(found, "HEAD~3", ["s/*.md", "other.md"])) == {"s/*.md": 1}
-        assert history.last_changed(found, "HEAD", []) == {}
-
-
-def days(found: dict[str, datetime]) -> dict[str, int]:
-    return {name: when.day for name, when in found.items()}
-
-
-def put(repo: Path, day: int, *names: str) -> None:
-    """Commit new contents of some files on a day; of none, an empty commit."""
-    for name in names:
-        path = repo / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"day {day}")
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "--allow-empty", "-m", f"day {day}")
-    committer(repo, f"2026-01-0{day}T12:00:00Z")
-
-
-def committer(repo: Path, day: str) -> None:
-    """Set the committer date of the last commit."""
-    subprocess.run(
-        ["git", "-C", str(repo), "commit", "-q", "--amend", "--no-edit", "--allow-empty"],
-        env={**os.environ, "GIT_COMMITTER_DATE": day},
-        check=True,
-    )

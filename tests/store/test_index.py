@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import signal
 import sqlite3
@@ -11,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,8 +21,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nobody import as_nobody
 
-from memrepo.actions.recall.recall import index_of
-from memrepo.actions.work import Call, Work
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
@@ -32,8 +28,6 @@ from memrepo.policies.answers import Moment
 from memrepo.policies.rules import Weights
 from memrepo.store import database, index
 from memrepo.store import tables as indexing
-from memrepo.store.database import open_database
-from memrepo.store.index import begin_at
 from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot
 
@@ -350,61 +344,7 @@ def test_catching_up_and_building_anew_come_to_the_same(order: list[int], last: 
         assert dump(repo) == caught_up
 
 
-def test_where_nothing_changed_no_memory_is_read_and_git_is_asked_once(
-    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hits(small, "Oslo")
-    told = tmp_path / "told"
-    told.mkdir()
-    said: list[str] = []
-    monkeypatch.setenv("GIT_TRACE2_EVENT", str(told))
-    with open_repository(small) as store, closing(open_database(store.folder / index.NAME)) as base:
-        base.set_trace_callback(said.append)
-        begin_at(
-            base,
-            index_of(
-                Work(Call(where=store.root, now=datetime(2026, 3, 1, tzinfo=UTC)), store=store)
-            ).wanted,
-        )
-    assert said
-    assert not [statement for statement in said if "memory" in statement]
-    asked = [json.loads(line) for path in told.iterdir() for line in path.read_text().splitlines()]
-    # The one reads what git has by id, the configuration here.
-    assert sorted(e["name"] for e in asked if e["event"] == "cmd_name") == ["cat-file", "status"]
-
-
-def test_a_memory_that_cannot_be_read_is_left_out_and_the_rest_found(small: Path) -> None:
-    path = next((small / "memories").rglob("*greenhouse*.md"))
-    path.write_text("---\ntype: [\n---\nbroken\n")
-    git(small, "commit", "-qnam", "broken")
-    assert hits(small, "greenhouse") == []
-    assert len(hits(small, "北京")) == 1
-
-
 # -- the same answers from a tree in memory ----------------------------------------------------
-
-
-def test_status_and_type_limit_what_is_found() -> None:
-    files = dict(
-        file(number, "pump", type=type_, status=status)
-        for number, (type_, status) in enumerate(
-            (type_, status)
-            for type_ in ("fact", "preference")
-            for status in ("active", "archived", "forgotten")
-        )
-    )
-    tree = tree_of(files)
-    assert found(tree, "pump", only=index.Filter()) == [0, 3]
-    assert found(tree, "pump", only=index.Filter(types=("preference",))) == [3]
-    assert found(tree, "pump", only=index.Filter(types=("fact", "preference"))) == [0, 3]
-    assert found(tree, "pump", only=index.Filter(types=("lesson",))) == []
-    assert found(tree, "pump", only=index.Filter(statuses=("archived", "forgotten"))) == [
-        1,
-        2,
-        4,
-        5,
-    ]
-    assert found(tree, "pump", only=index.Filter(statuses=())) == []
 
 
 # -- folders that cannot be written, locks, kills ----------------------------------------------

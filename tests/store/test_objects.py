@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from driving import git
 
-from memrepo.store.git import GitFailed, TreeEntry
+from memrepo.store.git import GitFailed
 from memrepo.store.local import Repo, opened
 
 NONE = "1" * 40
@@ -47,62 +46,6 @@ def broken(repo: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
 
 
 # -- what is read --------------------------------------------------------------------------------
-
-
-def test_a_tree_is_listed_as_git_lists_it(repo: Path, found: Repo) -> None:
-    (repo / "a.b").write_text("x")
-    (repo / "a").mkdir()
-    (repo / "a" / "b c").write_text("x")
-    (repo / os.fsdecode(b"\xff\n")).write_text("x")
-    (repo / "a" / "link").symlink_to("nowhere")
-    (repo / "run").write_text("#!/bin/sh\n")
-    (repo / "run").chmod(0o755)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "--no-verify", "-m", "more")
-    listed = git(repo, "ls-tree", "-r", "-z", "--full-tree", "HEAD").split("\0")[:-1]
-    rows = (row.split("\t") for row in listed)
-    wanted = {path: TreeEntry(head.split(" ")[0], head.split(" ")[2]) for head, path in rows}
-    objects = found.objects
-    assert dict(objects.files("HEAD")) == wanted
-    assert all(objects.at("HEAD", path) == one for path, one in wanted.items())
-    assert [objects.at("HEAD", path) for path in ("none", "a.b/c", "a/b c/d", "memories/x")] == (
-        [None] * 4
-    )
-
-
-def swapped(repo: Path) -> None:
-    """Put a folder in the place of a file, and a file in that of a folder."""
-    (repo / "memrepo.toml").unlink()
-    (repo / "memrepo.toml").mkdir()
-    (repo / "memrepo.toml" / "x").write_text("x")
-    shutil.rmtree(repo / "sources")
-    (repo / "sources").write_text("x")
-
-
-CHANGES: dict[str, Callable[[Path], object]] = {
-    "nothing": lambda repo: None,
-    "a file": lambda repo: (repo / "memrepo.toml").write_text("x"),
-    "a mode": lambda repo: (repo / "memrepo.toml").chmod(0o755),
-    "all gone": lambda repo: git(repo, "rm", "-rq", "."),
-    "file and folder": swapped,
-}
-
-
-@pytest.mark.parametrize("kind", CHANGES)
-def test_two_commits_differ_as_git_says(repo: Path, found: Repo, kind: str) -> None:
-    CHANGES[kind](repo)
-    git(repo, "add", "-A")
-    git(repo, "commit", "-q", "--no-verify", "--allow-empty", "-m", "more")
-    objects, empty = found.objects, git(repo, "hash-object", "-t", "tree", "/dev/null")
-    for one, other in (("HEAD^", "HEAD"), ("HEAD", "HEAD^"), ("", "HEAD"), ("HEAD", "")):
-        sides = (one or empty.strip(), other or empty.strip())
-        raw = git(repo, "diff-tree", "-r", "-z", "--no-renames", "--raw", *sides).split("\0")
-        wanted = {}
-        for head, path in zip(raw[0::2], raw[1::2], strict=False):
-            before, after, old, new, _ = head.removeprefix(":").split(" ")
-            ids = (blob.strip("0") and blob for blob in (old, new))
-            wanted[path] = tuple(map(TreeEntry, (before, after), ids))
-        assert {path: (a, b) for path, a, b in objects.differences(one, other)} == wanted
 
 
 # -- what becomes of the child -------------------------------------------------------------------

@@ -8,21 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from test_index import search, tree_of
 
 from memrepo.core import codec
-from memrepo.core.memory import Importance, Memory, Source
+from memrepo.core.memory import Memory, Source
 from memrepo.policies.answers import Moment, rank
 from memrepo.policies.questions import question_of
-from memrepo.policies.rules import Answers, Merits, Weights
+from memrepo.policies.rules import Merits, Weights
 from memrepo.store import index
 from memrepo.store.corpus import IndexCorpus, Limits
 from memrepo.store.database import open_database
 from memrepo.store.index import begin_at
 from memrepo.store.tables import Indexed
-
-NOTHING_AROUND = Weights(feedback=0, neighbour=0, subject=0, date=0)
 
 
 def said(
@@ -59,18 +56,6 @@ def asked(
     return [int(match.id.removeprefix("mem-"), 16) for match in found]
 
 
-@pytest.mark.parametrize("second", ["Ben", "Ana"])
-def test_hits_side_by_side_in_a_source_come_before_a_lone_one(tmp_path: Path, second: str) -> None:
-    files = dict(
-        [
-            said(1, "the pump", source="sources/lone.md", line=1, subject="Ana"),
-            said(2, "the pump", line=1, subject="Ana"),
-            said(3, "a pump", line=2, subject=second),
-        ]
-    )
-    assert asked(tmp_path, files, "pump") == [2, 3, 1]
-
-
 def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
     files = dict(
         [
@@ -92,38 +77,6 @@ def test_a_day_in_the_question_lifts_what_is_of_that_time(tmp_path: Path) -> Non
     assert asked(tmp_path, files, "what broke in 2025?")[0] == 3
 
 
-def test_terms_of_the_best_hits_bring_up_what_goes_with_them(tmp_path: Path) -> None:
-    files = dict(
-        said(n, f"the pump and its gasket w{n}", source=f"sources/{n}.md") for n in range(20, 30)
-    )
-    files |= dict(
-        [
-            said(1, "a pump of steel", source="sources/x1.md"),
-            said(2, "a pump with gasket", source="sources/x2.md"),
-            *(said(n, f"plain talk w{n}", source=f"sources/{n}.md") for n in range(100, 140)),
-        ]
-    )
-    order = asked(tmp_path, files, "pump")
-    assert order.index(2) < order.index(1)
-    plain = asked(tmp_path, files, "pump", NOTHING_AROUND)
-    assert plain.index(1) < plain.index(2)
-
-
-def talk(*turns: str, source: str = "sources/talk.md") -> dict[str, bytes]:
-    """Return the files of a talk between two, who speak by turns; a turn is known by its line."""
-    return dict(
-        said(n, text, source=source, line=n, subject=("Ana", "Ben")[n % 2])
-        for n, text in enumerate(turns, start=1)
-    )
-
-
-def test_the_reply_to_a_question_that_matches_is_a_hit_though_it_holds_no_word(
-    tmp_path: Path,
-) -> None:
-    files = talk("Where is the pump?", "In the shed.", "Good to know.")
-    assert asked(tmp_path, files, "where is the pump") == [1, 2]
-
-
 def test_what_answers_comes_before_what_asks_the_same(tmp_path: Path) -> None:
     files = dict(
         [
@@ -132,23 +85,6 @@ def test_what_answers_comes_before_what_asks_the_same(tmp_path: Path) -> None:
         ]
     )
     assert asked(tmp_path, files, "pump shed") == [2, 1]
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("when was the pump mended", "the pump was mended last week"),
-        ("how many pumps were mended", "the pump: three of them mended"),
-        ("who mended the pump", "the pump was mended by Ana"),
-        ("which book is about the pump, mended", 'the pump of "Water" mended'),
-    ],
-)
-def test_a_text_with_the_kind_of_answer_that_is_asked_for_comes_first(
-    tmp_path: Path, question: str, first: str
-) -> None:
-    bodies = ["the pump was mended here or so", first]
-    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
-    assert asked(tmp_path, files, question, replace(NOTHING_AROUND, b=0)) == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -200,21 +136,6 @@ def lone(number: int, body: str, day: str = "", **fields: object) -> tuple[str, 
     memory, _ = codec.decode(path, data)
     assert memory is not None
     return path, codec.encode(memory.with_fields(fields))
-
-
-def test_of_equal_hits_the_newer_the_oftener_retrieved_and_the_more_important_come_first(
-    tmp_path: Path,
-) -> None:
-    files = dict([lone(1, "the pump", "2026-01-01"), lone(2, "the pump", "2026-02-27")])
-    assert order(ranked(tmp_path, files, "pump")) == [2, 1]
-    assert order(ranked(tmp_path, files, "pump", merits=Merits(recency=0))) == [1, 2]
-    files = dict([lone(1, "the pump", "2026-01-01"), lone(2, "the pump", "2026-01-01")])
-    assert order(ranked(tmp_path, files, "pump", n2=1)) == [2, 1]
-    assert order(ranked(tmp_path, files, "pump", n1=1, n2=3)) == [2, 1]
-    assert order(ranked(tmp_path, files, "pump", merits=Merits(access=0), n2=3)) == [1, 2]
-    files |= [lone(3, "the pump", "2026-01-01", importance=Importance(score=0.9, level="critical"))]
-    assert order(ranked(tmp_path, files, "pump")) == [3, 1, 2]
-    assert order(ranked(tmp_path, files, "pump", merits=Merits(importance=0))) == [1, 2, 3]
 
 
 def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) -> None:
@@ -302,26 +223,3 @@ def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_p
         assert found[0].parts["words"] == 0
         plain = rank(question, corpus, 10, Weights(meaning=0.6))
         assert [one.document.number for one in plain] == [1, 2]
-
-
-def turns(*said_: tuple[str, str]) -> dict[str, bytes]:
-    """Return the files of what is said in turn, by subject and text."""
-    return dict(said(n, text, line=n, subject=who) for n, (who, text) in enumerate(said_, start=1))
-
-
-ALONE = replace(NOTHING_AROUND, answers=Answers(question=0, reply=0))
-
-
-def test_a_turn_of_a_talk_is_found_by_what_is_said_near_it(tmp_path: Path) -> None:
-    heard = replace(ALONE, context=1.0)
-    talk = turns(
-        ("Ada", "the pump"),
-        ("Ben", "quiet words"),
-        ("Ada", "a whole week of nothing but rain"),
-        ("Ben", "loud words"),
-        ("Ada", "the pump"),
-        ("Ben", "of the cellar"),
-    )
-    assert asked(tmp_path, talk, "pump in the cellar", heard) == [6, 5, 1]
-    without = asked(tmp_path / "without", talk, "pump in the cellar", replace(ALONE, context=0.0))
-    assert without == [6, 1, 5], "by its words alone the first pump is as good as the second"

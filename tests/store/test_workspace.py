@@ -7,7 +7,6 @@ from pathlib import Path
 
 import driving
 import pytest
-import workspaces
 from nobody import as_nobody
 
 from memrepo.read.sources import SourceRules
@@ -203,38 +202,6 @@ def test_a_secret_reaches_no_object_of_the_repository(place: Path) -> None:
     ).splitlines():
         blob, kind, _ = line.split()
         assert SECRET not in driving.git(repo, "cat-file", kind, blob), line
-
-
-@pytest.mark.parametrize(
-    ("held", "gone", "exit_code"),
-    [(10, 3, 0), (10, 4, 3), (10, 10, 3), (7, 2, 0), (3, 1, 3), (20, 6, 0), (20, 7, 3), (1, 1, 3)],
-)
-def test_of_more_than_three_in_ten_gone_the_snapshots_stay(
-    tmp_path: Path, held: int, gone: int, exit_code: int
-) -> None:
-    names = [f"memory/topic{n}.md" for n in range(held)]
-    ws = workspaces.write(tmp_path / "ws", {n: f"- {n} is here.\n".encode() for n in names})
-    driving.done(tmp_path, "init", "repo", "--from", "ws")
-    repo = tmp_path / "repo"
-    for name in names[:gone]:
-        (ws / name).unlink()
-    head = driving.git(repo, "rev-parse", "HEAD")
-    answer = driving.memrepo(repo, "ingest")
-    assert answer.exit == exit_code
-    if exit_code:
-        if gone < held:
-            assert [p["rule"] for p in answer.data["refused"]] == ["source-gone"]
-        else:
-            assert "nothing was ingested" in answer.error["message"]
-        assert driving.git(repo, "rev-parse", "HEAD") == head
-        done = driving.memrepo(repo, "ingest", "--force")
-        # An empty workspace is never believed, whatever is forced.
-        assert (done.exit == 0) == (gone < held)
-        if gone < held:
-            assert len(done.data["removed"]) == gone
-            assert len(snapshots(repo)) == held - gone
-    else:
-        assert len(answer.data["removed"]) == gone
 
 
 @pytest.mark.parametrize("options", [(), ("--force",)])

@@ -212,13 +212,10 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
         return digest([self.name, self.judge.name, self.judge.prompt_hash, shown])
 
 
-def ask_promotions(
-    candidates: Sequence[Candidate], asking: Asking, together: Mapping[str, str]
-) -> Asked[Verdict]:
+def ask_promotions(candidates: Sequence[Candidate], asking: Asking) -> Asked[Verdict]:
     """Ask for verdicts on all candidates (Pass 1). Return the verdicts, sorted by candidate id.
 
-    A model gets the candidates in line order, rules get them in id order. `together` maps a
-    candidate to the one in whose batch it must be judged.
+    A model gets the candidates in line order, rules get them in id order.
     """
     judge = asking.judge
     how: _Pass[PromotionRequest, Verdict] = _Pass(
@@ -246,7 +243,7 @@ def ask_promotions(
     rest.sort(key=lambda c: (_place(c) if judge.prompt_hash else (), c.candidate_id))
     requests = [
         PromotionRequest(profile=asking.profile, now=asking.local_now, candidates=tuple(batch))
-        for batch in _joint_batches(rest, together, judge.batch[0])
+        for batch in _batches(rest, judge.batch[0])
     ]
     asked = _ask(requests, how)
     asked.answers = sorted((*known.values(), *asked.answers), key=lambda v: v.candidate_id)
@@ -259,24 +256,6 @@ def _shown(c: Candidate) -> list[object]:
         *(c.candidate_id, c.text, list(c.context), c.type_hint, c.key, c.value, c.task),
         *(c.captured, c.days, c.resources),
     ]
-
-
-def _joint_batches(
-    candidates: Sequence[Candidate], together: Mapping[str, str], size: int
-) -> list[list[Candidate]]:
-    """Return candidates in batches. Only groups that are larger than a batch are split."""
-    groups: dict[str, list[Candidate]] = {}
-    for one in candidates:
-        groups.setdefault(together.get(one.candidate_id, one.candidate_id), []).append(one)
-    # Use the fewest batches of about equal size: 41 candidates make 21 and 20.
-    even = -(-len(candidates) // max(1, -(-len(candidates) // size)))
-    batches: list[list[Candidate]] = []
-    for group in groups.values():
-        for some in _batches(group, size):
-            if not batches or len(batches[-1]) + len(some) > min(size, max(even, len(some))):
-                batches.append([])
-            batches[-1] += some
-    return batches
 
 
 Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]

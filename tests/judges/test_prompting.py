@@ -19,12 +19,12 @@ from memrepo.core.judge import (
     PromotionRequest,
 )
 from memrepo.judges.prompting import (
-    SCHEMAS,
     Prompt,
     canonical_prompt,
     fence,
     instructions,
     promotion_prompt,
+    schemas,
 )
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -106,7 +106,7 @@ def test_a_secret_split_over_predicate_and_object_is_taken_out() -> None:
     assert SECRET not in canonical("a text", prior).text
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", schemas())
 def test_a_prompt_names_each_field_of_its_schema_and_shows_one_answer(name) -> None:
     prompt = Prompt(name=name, system=instructions(name), context="", data="", items=1)
     assert json.loads(prompt.spelled) == prompt.schema

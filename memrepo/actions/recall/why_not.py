@@ -15,7 +15,7 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.candidates import Aside, all_aside
+from memrepo.actions.run.candidates import CandidateFile, candidate_files
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
@@ -197,13 +197,13 @@ def _waiting(work: Work, word: str) -> Waits | None:
 
 def _candidate(state: State, word: str) -> SetAside | None:
     """Return why a candidate, given by id or file, was deferred or rejected; None if unknown."""
-    for one in all_aside(state):
+    for one in candidate_files(state):
         if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
             return SetAside(id=word, path=one.path, why=(_set_aside(one),))
     return None
 
 
-def _set_aside(one: Aside) -> str:
+def _set_aside(one: CandidateFile) -> str:
     when = f" at {one.judged}" if one.judged else ""
     learned = f"; {told}" if (told := learned_in_words(one.reason)) else ""
     said = f"no memory: {one.verdict or 'not stored'}{when} ({visible(one.reason)}){learned}"

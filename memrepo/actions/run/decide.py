@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import PENDING
-from memrepo.actions.run.candidates import nominations, set_aside
+from memrepo.actions.run.candidates import nominations, write_candidate_files
 from memrepo.actions.run.plan import RunPlan, Units
 from memrepo.actions.run.retire import (
     NewText,
@@ -73,7 +73,7 @@ def decide(plan: RunPlan) -> None:
         *calmed(state, steps, now),
         *nominations(plan.nominees, plan.verdicts, plan.clusters, made.decisions, now),
     )
-    plan.files = set_aside(state, plan.gathered.candidates, plan.verdicts, now)
+    plan.files = write_candidate_files(state, plan.gathered.candidates, plan.verdicts, now)
     plan.returned = _returned(state, plan)
     plan.consumed = tuple(_without_open(entry, plan.open_units) for entry in intake.consumed)
     plan.behind = {**boxed, **_behind(plan, noted), **_behind_retired(state, retired, intake.gone)}

@@ -93,23 +93,22 @@ def gather(
     if not (intake.consumed or intake.placed or nominees):
         return  # nothing is new
     plan.reader, plan.follows = reader, state
-    scope = in_scope(
+    plan.gathered = in_scope(
         state,
         intake,
         texts,
         reader,
         nominees=plan.nominees,
-        afresh=plan.is_upgrade,
-        near=plan.statements,
+        include_rejected=plan.is_upgrade,
+        similar=plan.statements,
     )
-    plan.gathered, plan.beside = scope.gathered, scope.beside
     plan.warnings += tuple(_shortened(plan, reader))
     count = len(plan.gathered.candidates)
     _put_on_shelf(plan)
     plan.counts = {
         "left": count - len(plan.gathered.candidates),
-        "rejected_before": scope.rejected,
-        "came_back": scope.came_back,
+        "rejected_before": plan.gathered.rejected,
+        "came_back": plan.gathered.came_back,
     }
 
 

@@ -54,7 +54,7 @@ def judge(plan: RunPlan) -> None:
         return
     candidates, before = plan.gathered.candidates, plan.judge.usage
     asking = plan.asking
-    first = ask_promotions(candidates, asking, plan.beside)
+    first = ask_promotions(candidates, asking)
     verdicts = tuple(first.answers)
     groups, verdicts = defer_dreams(cluster(candidates, verdicts), verdicts)
     second = ask_claims(groups, _choosing(state, groups, plan), asking)

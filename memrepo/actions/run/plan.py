@@ -120,11 +120,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     """Steps that update the paths of moved sources."""
     follows: State | None = None
     """The state after the `moved` steps."""
-    gathered: Gathered = msgspec.field(
-        default_factory=lambda: Gathered(candidates=(), units={}, former={})
-    )
-    beside: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """Maps a candidate to the one it is judged with."""
+    gathered: Gathered = msgspec.field(default_factory=Gathered)
     previously: Callable[[str], frozenset[str]] = lambda _: frozenset()
     """Returns the texts of a source at its last reading."""
     statements: Statements = msgspec.field(default_factory=Statements)

@@ -248,7 +248,7 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     if entry is None:
         return 1, 1
     inner = text.splitlines()[headers.FIRST_LINE - 1 : header.body_line - 2]
-    line, column = headers.locate(inner, headers.FIRST_LINE, key, steps)
+    line, column = headers.locate(inner, key, steps)
     return line or entry.first, column or 1
 
 

@@ -590,7 +590,7 @@ def _mismatch(
     """Return the problem for an invalid field value, with the line and column of the value."""
     steps = [field.name] * (entry.key == ASIDE) + [*bad.path]
     inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
-    line, column = headers.locate(inner, headers.FIRST_LINE, entry.key, steps)
+    line, column = headers.locate(inner, entry.key, steps)
     dotted = ".".join([entry.key, *(str(step) for step in steps)])
     return refusal(
         "frontmatter-value",

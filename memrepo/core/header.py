@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -376,393 +376,265 @@ def read_lines(lines: list[str], path: str) -> Reading:
     entries = read_subset(lines, FIRST_LINE)
     if entries is not None:
         return Reading(entries=entries)
-
-    return read_yaml(lines, path, FIRST_LINE)
+    return read_yaml(lines, path)
 
 
 _STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
 _TAB = regex(r" *\t")
 _ANY_COMMENT = regex(r"#.*")
-_MARGIN_KEY = regex(r"([^\s:#-][^\s:]*):")
+_MARGIN_KEY = regex(r"\? (\w+)|(\w[^\s:]*|<<):")
+_INNER = ("", " ", "\t", "-", "#")
 _MAX_PROBLEMS = 20
 _QUOTE = "put the value in double quotes"
-_TAB_FOUND = ("frontmatter-tab", "found a tab, expected spaces")
+_CHARACTER = "write the character itself"
+_DOCUMENTS = (
+    "frontmatter-documents",
+    "found a second document or a directive, expected one",
+    "keep one block of keys between the two --- lines",
+)
+_END_OF_LINE = MAX_BYTES
 _TAB_FIX = "write spaces, or double quotes around a value that holds a tab"
 
 
-class Spot(msgspec.Struct, kw_only=True):
-    """A node under construction, with its zero-based lines and columns in the header.
-
-    `style` is the style of a scalar: plain, a quote character, or a block scalar indicator. `parts`
-    are the items of a list or the values of a mapping. `keys` are the keys of a mapping.
-    """
-
-    node: Node
-    line: int
-    column: int
-    end: int
-    end_column: int
-    flow: bool = False
-    style: str = ""
-    keys: list[Spot] = msgspec.field(default_factory=list)
-    parts: list[Spot] = msgspec.field(default_factory=list)
-
-    def covers(self, line: int, column: int) -> bool:
-        """Return whether a position is inside this node."""
-        return (self.line, self.column) <= (line, column) < (self.end, self.end_column)
-
-
-class _Refused(Exception):
-    """Raised when the rest of the header cannot be parsed, after the problem was recorded."""
-
-
-class _Composer(msgspec.Struct):
-    """Builds the node tree of a header from YAML events and records every problem."""
-
-    lines: Sequence[str]
-    path: str
-    first: int
-    problems: list[Problem] = msgspec.field(default_factory=list)
-    stack: list[Spot] = msgspec.field(default_factory=list)
-    root: Spot | None = None
-
-    def note(self, rule: str, message: str, line: int, column: int, fix: str) -> None:
-        """Record a problem at a position in the header."""
-        key = self.root.keys[-1].node if self.root and self.root.keys else ""
-        self.problems.append(
-            refusal(
-                rule,
-                self.path,
-                message,
-                line=line + self.first,
-                column=column + 1,
-                key=key if isinstance(key, str) else "",
-                fix=fix,
-            )
-        )
-        if len(self.problems) >= _MAX_PROBLEMS:
-            raise _Refused
-
-    def stop(self, rule: str, message: str, line: int, column: int, fix: str) -> _Refused:
-        """Record a problem that ends parsing. Return the exception for the caller to raise."""
-        self.note(rule, message, line, column, fix)
-        return _Refused()
-
-    def take(self, event: object) -> None:
-        """Process one event of the YAML parser."""
-        match type(event).__name__:
-            case "DocumentStartEvent":
-                self._document(event)
-            case "AliasEvent":
-                self._alias(event)
-            case "ScalarEvent":
-                self._scalar(event)
-            case "SequenceStartEvent":
-                self._open(event, [])
-            case "MappingStartEvent":
-                self._open(event, {})
-            case "SequenceEndEvent" | "MappingEndEvent":
-                self._close(event)
-            case _:
-                pass  # start and end of the stream, end of the document
-
-    def _document(self, event: Any) -> None:
-        if event.explicit or self.root is not None:
-            mark = event.start_mark
-            raise self.stop(
-                "frontmatter-documents",
-                "found a second document or a directive, expected one",
-                mark.line,
-                mark.column,
-                "keep one block of keys between the two --- lines",
-            )
-
-    def _alias(self, event: Any) -> None:
-        mark = event.start_mark
-        self.note(
-            "frontmatter-alias",
-            f"found the alias {shown('*' + event.anchor)}, expected a value",
-            mark.line,
-            mark.column,
-            _QUOTE,
-        )
-        self._place(self._spot(event, ""))
-
-    def _scalar(self, event: Any) -> None:
-        self._dressed(event)
-        spot = self._spot(event, event.value)
-        if event.style in ("|", ">") and spot.end_column == 0 and spot.end > spot.line:
-            spot.end -= 1
-            spot.end_column = len(self.lines[spot.end])
-        if not event.value.isascii() and re.search("[\ud800-\udfff]", event.value):
-            self.note(
-                "frontmatter-character",
-                "found an unpaired surrogate, expected a character",
-                spot.line,
-                spot.column,
-                "write the character itself",
-            )
-        spot.style = event.style or "plain"
-        self._place(spot)
-
-    def _open(self, event: Any, node: Node) -> None:
-        self._dressed(event)
-        spot = self._spot(event, node)
-        spot.flow = bool(event.flow_style)
-        deepest = FOREIGN_DEPTH
-        if self.root is not None and self.root.keys and self.root.keys[-1].node in ORDER:
-            deepest = OWN_DEPTH
-        if len(self.stack) > deepest:
-            raise self.stop(
-                "frontmatter-depth",
-                f"found nesting deeper than {deepest} levels, expected less",
-                spot.line,
-                spot.column,
-                "flatten the value",
-            )
-        self._place(spot)
-        self.stack.append(spot)
-
-    def _close(self, event: Any) -> None:
-        spot = self.stack.pop()
-        if spot.flow:
-            spot.end, spot.end_column = event.end_mark.line, event.end_mark.column
-            return
-        for inner in (*spot.keys[-1:], *spot.parts[-1:]):
-            spot.end, spot.end_column = max(
-                (spot.end, spot.end_column), (inner.end, inner.end_column)
-            )
-
-    def _spot(self, event: Any, node: Node) -> Spot:
-        start, end = event.start_mark, event.end_mark
-        return Spot(
-            node=node, line=start.line, column=start.column, end=end.line, end_column=end.column
-        )
-
-    def _dressed(self, event: Any) -> None:
-        """Record a problem if a node has an anchor or a tag."""
-        mark = event.start_mark
-        if event.anchor is not None:
-            found = shown("&" + event.anchor)
-            self.note(
-                "frontmatter-anchor",
-                f"found the anchor {found}, expected a plain value",
-                mark.line,
-                mark.column,
-                f"remove it or {_QUOTE}",
-            )
-        if event.tag is not None:
-            found = shown(event.tag)
-            self.note(
-                "frontmatter-tag",
-                f"found the tag {found}, expected a plain value",
-                mark.line,
-                mark.column,
-                f"remove it or {_QUOTE}",
-            )
-
-    def _place(self, spot: Spot) -> None:
-        """Attach a node to the tree: as the root, a list item, a key or a value."""
-        if not self.stack:
-            self._root(spot)
-            return
-        parent = self.stack[-1]
-        if isinstance(parent.node, list):
-            parent.node.append(spot.node)
-            parent.parts.append(spot)
-        elif isinstance(parent.node, dict):
-            if len(parent.keys) == len(parent.parts):
-                parent.keys.append(spot)
-                self._key(parent, spot)
-            else:
-                parent.node[str(parent.keys[-1].node)] = spot.node
-                parent.parts.append(spot)
-
-    def _root(self, spot: Spot) -> None:
-        if not isinstance(spot.node, dict):
-            what = shown(spot.node) if isinstance(spot.node, str) else "a list"
-            raise self.stop(
-                "frontmatter-not-mapping",
-                f"found {what}, expected lines `key: value`",
-                spot.line,
-                spot.column,
-                "write `type: fact` and the like between the --- lines",
-            )
-        if spot.flow:
-            raise self.stop(
-                "frontmatter-flow-mapping",
-                "found one {...}, expected one key per line",
-                spot.line,
-                spot.column,
-                "write each key on a line of its own",
-            )
-        self.root = spot
-
-    def _key(self, parent: Spot, spot: Spot) -> None:
-        key, place = spot.node, (spot.line, spot.column)
-        if not isinstance(key, str):
-            raise self.stop(
-                "frontmatter-key",
-                "found a list or mapping as key, expected text",
-                *place,
-                "use a word as the key",
-            )
-        if spot.style == "plain" and key == "<<":
-            self.note(
-                "frontmatter-merge-key",
-                "found a merge key <<, expected a named key",
-                *place,
-                "write out the merged keys",
-            )
-        elif spot.style == "plain" and resolves(key):
-            self.note(
-                "frontmatter-key",
-                f"found {shown(key)}, which YAML reads as another type, expected text",
-                *place,
-                "put the key in double quotes",
-            )
-        if key in parent.node:
-            self.note(
-                "frontmatter-duplicate-key",
-                f"found {shown(key)} again, expected it once",
-                *place,
-                "keep one of the two lines",
-            )
-        if parent is self.root and self.lines[spot.line][: spot.column].strip():
-            self.note(
-                "frontmatter-key",
-                "found an explicit key (? key), expected `key: value`",
-                *place,
-                "write `key: value`",
-            )
-
-
-def read_yaml(lines: Sequence[str], path: str, first: int) -> Reading:
-    """Parse the lines between the markers with YAML. `first` is the line number of `lines[0]`."""
-    strange = list(_strange(lines, path, first))
-    if strange:
-        return Reading(problems=tuple(strange))
-    composer = _compose(lines, path, first)
-    root = composer.root
-    if composer.problems or root is None:
-        return Reading(problems=tuple(composer.problems))
-    entries = tuple(
-        Entry(
-            key=str(key.node),
-            value=part.node,
-            first=key.line + first,
-            last=max(key.end, part.end) + first,
-        )
-        for key, part in zip(root.keys, root.parts, strict=True)
-    )
-    return Reading(entries=entries, indent=root.column)
-
-
-def _compose(lines: Sequence[str], path: str, first: int) -> _Composer:
-    """Build the node tree of a header. Errors are recorded in `problems` of the result."""
+def read_yaml(lines: Sequence[str], path: str) -> Reading:
+    """Parse the lines between the markers with YAML. Errors are in `problems`."""
     import yaml
 
-    composer = _Composer(lines, path, first)
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    root: Any = None
     try:
-        for event in yaml.parse("".join(f"{line}\n" for line in lines), Loader=loader):
-            composer.take(event)
-        _tabs(composer)
-    except _Refused:
-        pass
+        faults = list(_characters(lines)) or list(_tokens(lines))
+        root = None if faults else _compose(lines)
+        faults += [] if root is None else [*_nodes(root, lines), *_tabs(root, lines)]
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        composer.problems.append(_syntax(composer, error))
-    return composer
+        faults = [_syntax(lines, error)]
+    if faults or root is None:
+        return Reading(problems=tuple(_problem(path, lines, *f) for f in faults[:_MAX_PROBLEMS]))
+    entries = (
+        Entry(
+            key=key.value,
+            value=_value_of(value),
+            first=key.start_mark.line + FIRST_LINE,
+            last=max(_end(key), _end(value))[0] + FIRST_LINE,
+        )
+        for key, value in root.value
+    )
+    return Reading(entries=tuple(entries), indent=root.start_mark.column)
 
 
-def _strange(lines: Sequence[str], path: str, first: int) -> Iterator[Problem]:
-    """Yield a problem for each line with a control character or a line break only of YAML 1.1."""
-    for number, line in enumerate(lines, first):
+_Fault: TypeAlias = tuple[str, str, int, int, str]
+"""A rule, a message, a zero-based line and column, and how to fix it."""
+
+
+def _problem(
+    path: str, lines: Sequence[str], rule: str, message: str, line: int, column: int, fix: str
+) -> Problem:
+    margin = next((text for text in reversed(lines[: line + 1]) if text[:1] not in _INNER), "")
+    found = _MARGIN_KEY.match(margin)
+    key = found[1] or found[2] if found else ""
+    line, column = line + FIRST_LINE, column + 1
+    return refusal(rule, path, message, line=line, column=column, key=key, fix=fix)
+
+
+def _compose(lines: Sequence[str]) -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.compose("".join(f"{line}\n" for line in lines), Loader=loader)
+
+
+def _characters(lines: Sequence[str]) -> Iterator[_Fault]:
+    """Yield control characters, and line breaks that only YAML 1.1 has: the first of each line."""
+    for number, line in enumerate(lines):
         match = _STRANGE.search(line)
         if match is not None:
             code = ord(match[0])
-            yield refusal(
-                "frontmatter-character",
-                path,
-                f"found the character U+{code:04X}, expected printable text",
-                line=number,
-                column=match.start() + 1,
-                fix=f"remove it, or write \\u{code:04x} inside double quotes",
-            )
+            found = f"found the character U+{code:04X}, expected printable text"
+            fix = f"remove it, or write \\u{code:04x} inside double quotes"
+            yield "frontmatter-character", found, number, match.start(), fix
 
 
-def _tabs(composer: _Composer) -> None:
-    """Reject tabs outside quotes, block scalars and comments, where PyYAML's two parsers differ."""
-    if not any("\t" in line for line in composer.lines):
+_UNWANTED: Mapping[str, tuple[str, str, str]] = {
+    "AliasToken": ("frontmatter-alias", "found the alias {}, expected a value", _QUOTE),
+    "AnchorToken": (
+        "frontmatter-anchor",
+        "found the anchor {}, expected a plain value",
+        f"remove it or {_QUOTE}",
+    ),
+    "TagToken": (
+        "frontmatter-tag",
+        "found the tag {}, expected a plain value",
+        f"remove it or {_QUOTE}",
+    ),
+    "DocumentStartToken": _DOCUMENTS,
+    "DirectiveToken": _DOCUMENTS,
+}
+_SIGNS = {"AliasToken": "*", "AnchorToken": "&"}
+
+
+def _tokens(lines: Sequence[str]) -> Iterator[_Fault]:
+    """Yield features of YAML that a header may not use, and nesting too deep for the composer."""
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
+    for token in yaml.scan("".join(f"{line}\n" for line in lines), Loader=loader):
+        name, mark = type(token).__name__, token.start_mark
+        if name in _UNWANTED:
+            rule, message, fix = _UNWANTED[name]
+            value = getattr(token, "value", "")
+            word = "".join(filter(None, value)) if isinstance(value, tuple) else value
+            word = shown(f"{_SIGNS.get(name, '')}{word}")
+            yield rule, message.format(word), mark.line, mark.column, fix
+        if name.startswith(("Block", "Flow")):
+            depth += name.endswith("StartToken") - name.endswith("EndToken")
+            if depth > FOREIGN_DEPTH + 1:
+                yield _too_deep(mark, FOREIGN_DEPTH)
+                return
+
+
+def _too_deep(mark: Any, limit: int) -> _Fault:
+    message = f"found nesting deeper than {limit} levels, expected less"
+    return "frontmatter-depth", message, mark.line, mark.column, "flatten the value"
+
+
+def _nodes(root: Any, lines: Sequence[str]) -> Iterator[_Fault]:
+    """Yield everything that is wrong with the nodes of a header, in document order."""
+    place = root.start_mark.line, root.start_mark.column
+    if root.id != "mapping":
+        what = shown(root.value) if root.id == "scalar" else "a list"
+        fix = "write `type: fact` and the like between the --- lines"
+        yield "frontmatter-not-mapping", f"found {what}, expected lines `key: value`", *place, fix
+    elif root.flow_style:
+        found, fix = "found one {...}, expected one key per line", "write each key on its own line"
+        yield "frontmatter-flow-mapping", found, *place, fix
+    else:
+        for key, value in root.value:
+            line, column = key.start_mark.line, key.start_mark.column
+            if lines[line][:column].strip():
+                found = "found an explicit key (? key), expected `key: value`"
+                yield "frontmatter-key", found, line, column, "write `key: value`"
+            is_own = key.id == "scalar" and key.value in ORDER
+            yield from _within(value, 1, OWN_DEPTH if is_own else FOREIGN_DEPTH)
+        yield from _keys(root)
+
+
+def _within(node: Any, depth: int, limit: int) -> Iterator[_Fault]:
+    if node.id == "scalar":
+        if not node.value.isascii() and re.search("[\ud800-\udfff]", node.value):
+            found = "found an unpaired surrogate, expected a character"
+            mark = node.start_mark
+            yield "frontmatter-character", found, mark.line, mark.column, _CHARACTER
         return
-    scalars = list(_scalars(composer.root))
-    shielding = [spot for spot in scalars if spot.style != "plain"]
-    comments = _comments(composer.lines, scalars)
-    for number, line in enumerate(composer.lines):
-        shut = comments.get(number, (len(line), ""))[0]
+    if depth > limit:
+        yield _too_deep(node.start_mark, limit)
+        return
+    parts = node.value
+    if node.id == "mapping":
+        yield from _keys(node)
+        parts = [value for _, value in parts]
+    for part in parts:
+        yield from _within(part, depth + 1, limit)
+
+
+def _keys(node: Any) -> Iterator[_Fault]:
+    """Yield the keys of a mapping that are no text, read as another type, or occur twice."""
+    known: set[str] = set()
+    for key, _ in node.value:
+        place = key.start_mark.line, key.start_mark.column
+        if key.id != "scalar":
+            found = "found a list or mapping as key, expected text"
+            yield "frontmatter-key", found, *place, "use a word as the key"
+            continue
+        name = shown(key.value)
+        if not key.style and key.value == "<<":
+            found = "found a merge key <<, expected a named key"
+            yield "frontmatter-merge-key", found, *place, "write out the merged keys"
+        elif not key.style and resolves(key.value):
+            found = f"found {name}, which YAML reads as another type, expected text"
+            yield "frontmatter-key", found, *place, "put the key in double quotes"
+        if key.value in known:
+            found = f"found {name} again, expected it once"
+            yield "frontmatter-duplicate-key", found, *place, "keep one of the two lines"
+        known.add(key.value)
+
+
+def _value_of(node: Any) -> Node:
+    if node.id == "mapping":
+        return {key.value: _value_of(value) for key, value in node.value}
+    return [_value_of(part) for part in node.value] if node.id == "sequence" else node.value
+
+
+def _children(node: Any) -> Sequence[Any]:
+    if node.id == "mapping":
+        return [part for pair in node.value for part in pair]
+    return node.value if node.id == "sequence" else []
+
+
+def _end(node: Any) -> tuple[int, int]:
+    """Return the zero-based line and column at which the text of a node ends."""
+    line, column = node.end_mark.line, node.end_mark.column
+    if node.id == "scalar" and node.style in ("|", ">") and not column:
+        return max(line - 1, node.start_mark.line), _END_OF_LINE
+    if node.id != "scalar" and not node.flow_style and (parts := _children(node)):
+        return max(map(_end, parts))
+    return line, column
+
+
+def _tabs(root: Any, lines: Sequence[str]) -> Iterator[_Fault]:
+    """Yield tabs outside quotes, block scalars and comments, where PyYAML's two parsers differ."""
+    if not any("\t" in line for line in lines):
+        return
+    shielding = [node for node in _scalars(root) if node.style]
+    remarks = _comments(lines, root)
+    for number, line in enumerate(lines):
+        end = remarks.get(number, (len(line), ""))[0]
         leading = _TAB.match(line) is not None
-        for column in (match.start() for match in re.finditer("\t", line[:shut])):
-            shields = (spot for spot in shielding if spot.covers(number, column))
-            if not any(spot.style in "'\"" or not leading for spot in shields):
-                composer.note(*_TAB_FOUND, number, column, _TAB_FIX)
+        for column in (match.start() for match in re.finditer("\t", line[:end])):
+            shields = (
+                node
+                for node in shielding
+                if (node.start_mark.line, node.start_mark.column) <= (number, column) < _end(node)
+            )
+            if not any(node.style in "'\"" or not leading for node in shields):
+                yield "frontmatter-tab", "found a tab, expected spaces", number, column, _TAB_FIX
 
 
-def _syntax(composer: _Composer, error: Exception) -> Problem:
-    """Return the problem for a YAML error, with the position at which it was detected.
-
-    If that is after the last line, use the start of the unclosed construct.
-    """
-    lines = composer.lines
-    mark = getattr(error, "problem_mark", None)
-    if mark is None or mark.line >= len(lines):
+def _syntax(lines: Sequence[str], error: Exception) -> _Fault:
+    """Return the fault for a YAML error. A tab in the indentation is reported as such."""
+    mark: Any = getattr(error, "problem_mark", None)
+    if mark is None or mark.line >= len(lines):  # use the start of the unclosed construct
         mark = getattr(error, "context_mark", None) or mark
-    line = min(mark.line if mark is not None else 0, max(len(lines) - 1, 0))
-    column = mark.column if mark is not None else 0
-    said = getattr(error, "problem", None) or type(error).__name__
-    rule, message, fix = "frontmatter-syntax", f"{said}, expected `key: value`", _QUOTE
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    line = max(0, min(line, len(lines) - 1))
     if lines and _TAB.match(lines[line]):
-        (rule, message), fix, column = _TAB_FOUND, _TAB_FIX, lines[line].index("\t")
-    above = (_MARGIN_KEY.match(text) for text in reversed(lines[: line + 1]))
-    key = next((match[1] for match in above if match), "")
-    return refusal(
-        rule,
-        composer.path,
-        message,
-        line=line + composer.first,
-        column=column + 1,
-        key=key,
-        fix=fix,
-    )
+        found = "found a tab, expected spaces"
+        return "frontmatter-tab", found, line, lines[line].index("\t"), _TAB_FIX
+    reason = getattr(error, "problem", None) or type(error).__name__
+    return "frontmatter-syntax", f"{reason}, expected `key: value`", line, column, _QUOTE
 
 
-def _scalars(spot: Spot | None) -> Iterator[Spot]:
-    if spot is None:
-        return
-    if isinstance(spot.node, str):
-        yield spot
-    for inner in (*spot.keys, *spot.parts):
-        yield from _scalars(inner)
+def _scalars(node: Any) -> Iterator[Any]:
+    if node.id == "scalar":
+        yield node
+    for part in _children(node):
+        yield from _scalars(part)
 
 
-def locate(
-    lines: Sequence[str], first: int, key: str, steps: Sequence[str | int]
-) -> tuple[int, int]:
+def locate(lines: Sequence[str], key: str, steps: Sequence[str | int]) -> tuple[int, int]:
     """Return the one-based line and column of the value at `key` and the nested `steps`.
 
     Follow the steps as far as they exist.
     """
-    spot = _compose(lines, "", first).root
-    place = (first, 1)
+    node, place = _compose(lines), (FIRST_LINE, 1)
     for step in (key, *steps):
-        if spot is None:
+        pairs = node.value if node.id == "mapping" else enumerate(node.value)
+        parts = {getattr(name, "value", name): part for name, part in pairs}
+        node = parts.get(step)
+        if node is None:
             break
-        if isinstance(step, int):
-            spot = spot.parts[step] if step < len(spot.parts) else None
-        else:
-            names = [str(name.node) for name in spot.keys]
-            spot = spot.parts[names.index(step)] if step in names else None
-        if spot is not None:
-            place = (spot.line + first, spot.column + 1)
+        place = (node.start_mark.line + FIRST_LINE, node.start_mark.column + 1)
+        if node.id == "scalar":
+            break
     return place
 
 
@@ -770,25 +642,25 @@ def comments(lines: Sequence[str]) -> dict[int, str]:
     """Return the comments `# text` in the lines of a header, by zero-based line number."""
     if not any("#" in line for line in lines):
         return {}
-    found = _comments(lines, list(_scalars(_compose(lines, "", FIRST_LINE).root)))
-    return {number: text for number, (_, text) in found.items()}
+    return {number: text for number, (_, text) in _comments(lines, _compose(lines)).items()}
 
 
-def _comments(lines: Sequence[str], scalars: Sequence[Spot]) -> dict[int, tuple[int, str]]:
+def _comments(lines: Sequence[str], root: Any) -> dict[int, tuple[int, str]]:
     """Return all comments as a mapping from line index to (column, text).
 
     After the last scalar that ends on a line, only punctuation can precede the first `#`.
     """
     ends: dict[int, int] = {}
     inside: set[int] = set()
-    for spot in scalars:
+    for node in _scalars(root) if root else ():
         # The line of a block scalar indicator may end with a comment. A line with an open quote may
         # not.
-        inside.update(range(spot.line + (spot.style in "|>"), spot.end))
-        ends[spot.end] = max(ends.get(spot.end, 0), spot.end_column)
+        line, column = _end(node)
+        inside.update(range(node.start_mark.line + (node.style in ("|", ">")), line))
+        ends[line] = max(ends.get(line, 0), column)
     found = {}
-    for number, line in enumerate(lines):
-        match = _ANY_COMMENT.search(line, ends.get(number, 0))
+    for number, text in enumerate(lines):
+        match = _ANY_COMMENT.search(text, ends.get(number, 0))
         if match is not None and number not in inside:
             found[number] = match.start(), match[0]
     return found

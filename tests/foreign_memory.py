@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-ROOT = Path(__file__).parent / "foreign"
+ROOT = Path(__file__).parent / "data" / "foreign"
 
 
 def _database(script: Path) -> bytes:

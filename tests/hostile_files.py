@@ -1,4 +1,4 @@
-"""What other programs and other people put into a workspace; all secrets are made up."""
+"""What other people put into a workspace; all secrets are made up."""
 
 from __future__ import annotations
 
@@ -24,112 +24,6 @@ def as_bytes(text: str) -> bytes:
 def one(title: str, *bullets: str) -> bytes:
     """Return a file of a title and some bullets."""
     return as_bytes("\n".join((f"# {title}", "", *(f"- {bullet}" for bullet in bullets), "")))
-
-
-def foreign_files() -> dict[str, bytes]:
-    """Return what other programs wrote: managed blocks, session logs, files never to be read."""
-    start, end = "<!-- openclaw:dreaming:light:start -->", "<!-- openclaw:dreaming:light:end -->"
-    return {
-        "memory/dreaming.md": as_bytes(f"""\
-# Dreaming
-
-- Before the block: the solar panel must be cleaned twice a year.
-
-{start}
-- zqmanaged bullet in a closed block
-{end}
-
-- Between blocks: the inverter is guaranteed until 2031.
-
-{start}
-- zqmanaged bullet in a block that is never closed
-
-## After a heading
-
-- After the heading the block is over: the battery bank holds 9 kilowatt hours.
-{end}
-{end}
-- After stray ends: the panel was made by Nordlicht.
-"""),
-        "memory/promoted.md": as_bytes("""\
-# Promoted From Short-Term Memory (2026-01-12)
-
-<!-- openclaw-memory-promotion:memory/2026-01-11.md:4:5 -->
-- the feeder was filled [score=0.91 recalls=4 avg=0.75 source=memory/2026-01-11.md:4-5]
-- Under the promotion: the feeder must never be filled above the mark.
-- ↑2026-01-03(sync)←memories/knowledge/undated/aa/feeder-aaaaaa.md
-"""),
-        "memory/2026-01-11.md": as_bytes(f"""\
-# 2026-01-11
-
-## 07:30 Morning
-
-- Frost on the stands, hive four is quiet.
-
-## 19:00 Evening
-
-{start}
-- zqmanaged light sleep candidates
-{end}
-
-Maren called about the ledger. We agreed to meet on Friday.
-"""),
-        "memory/2026-01-11-1430.md": b"""\
-# Session 2026-01-11 14:30
-
-user: hello
-assistant: hi
-user: weigh hive 4
-""",
-        "memory/2026-01-11-request-timed-out-before-a-res.md": (
-            b"Request timed out before a response was generated.\n"
-        ),
-        "memory/2026-01-12-heartbeat-ok.md": b"HEARTBEAT_OK\n",
-        "memory/2026-01-13.md": b"""\
-# 2026-01-13
-
-## 2026-01-13 09:00
-
-
-## 2026-01-13 10:00
-
-Text under the second.
-
-## 2026-01-13 10:00
-
-Text under the second.
-""",
-        "memory/copy-a.md": one(
-            "Copy",
-            "The same file stands twice: the ladder belongs to the parish of St. Stephan.",
-        ),
-        "memory/copy-b.md": one(
-            "Copy",
-            "The same file stands twice: the ladder belongs to the parish of St. Stephan.",
-        ),
-        "memory/status.md": one(
-            "Hive 4\n\n- Status: sold\n\n# Hive 5\n\n- Status: sold\n\n# Hive 6",
-            "status: SOLD.",
-        ),
-        **{
-            name: f"# {name}\n\n- zqdenied must always stay outside.\n".encode()
-            for name in (
-                "AGENTS.md",
-                "SOUL.md",
-                "CONSTITUTION.md",
-                "HEARTBEAT.md",
-                "CLAUDE.md",
-                "memory/README.md",
-                "memory/index.md",
-                "views/LTMEMORY.md",
-                "runtime/notes.md",
-                "memories/knowledge/undated/aa/mine-aaaaaa.md",
-                "deep/er/than/patterns.md",
-            )
-        },
-        "runtime/purified-claims.jsonl": b'{"text": "zqdenied"}\n',
-        "memory/notes.txt": b"zqdenied plain text\n",
-    }
 
 
 def hostile_files() -> dict[str, bytes]:

@@ -23,7 +23,6 @@ from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines, Task, read_lines, without_struck
-from memrepo.text.languages import patterns
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 
@@ -52,12 +51,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A block of a markdown file, with the numbers of its first and last line, from 1.
 
     The `text` of an item excludes its marker, its checkbox and its nested items, which are
-    `children`. The `text` of a row is `Header: cell; Header: cell`. Its `lead` is the first cell.
-    Its `brief` is the row as a list item that starts with that cell.
-
-    `level` is the level of a heading. `list` is the number of the list that contains an item, from
-    1. `ordered` is whether the items are numbered. Comments, rules (`---`) and blocks of kind
-    `other` (code, quotes, HTML) have no text.
+    `children`. `level` is the level of a heading. `ordered` is whether the items are numbered.
+    Rows, comments, rules (`---`) and blocks of kind `other` (code, quotes, HTML) have no text.
     """
 
     kind: BlockKind
@@ -65,10 +60,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     level: int = 0
     task: Task = ""
-    list: int = 0
     ordered: bool = False
-    lead: str = ""
-    brief: str = ""
     children: tuple[Block, ...] = ()
 
 
@@ -115,19 +107,18 @@ def parse_document(resource: str, data: bytes) -> Document:
             message="is nested too deeply; the file is skipped",
         )
         return Document(source=source, problems=(*source.problems, problem))
-    swallowed = (_swallowed(resource, *found) for found in parser.open_ended)
-    return Document(source=source, blocks=blocks, problems=(*source.problems, *swallowed))
-
-
-def _swallowed(resource: str, line: int, last: int, what: str) -> Problem:
-    return Problem(
-        path=resource,
-        line=line,
-        rule="source-unclosed",
-        severity="warning",
-        message=f"{what} is never closed; lines up to {last} are skipped",
-        fix="close it",
+    swallowed = (
+        Problem(
+            path=resource,
+            line=line,
+            rule="source-unclosed",
+            severity="warning",
+            message=f"{what} is never closed; lines up to {last} are skipped",
+            fix="close it",
+        )
+        for line, last, what in parser.open_ended
     )
+    return Document(source=source, blocks=blocks, problems=(*source.problems, *swallowed))
 
 
 class _State(BlockState):
@@ -159,7 +150,7 @@ class _State(BlockState):
 
     def child_state(self, src: str, lazy_line_starts: set[int] | None = None) -> BlockState:
         """Create the state for a list item. The list parser calls this once per item, in order."""
-        child = _ours(super().child_state(src, lazy_line_starts))
+        child = cast("_State", super().child_state(src, lazy_line_starts))
         child.item_line = self.item_line
         # If an item starts with a blank line, mistune omits the line of its marker.
         bare = _BARE_MARKER.match(self.src, self._offset(self.item_line))
@@ -173,12 +164,12 @@ class _State(BlockState):
         """Join the lines with the given numbers. Omit trailing blanks and repeated empty lines."""
         if self._split is None:
             self._split = self.src.split("\n")
-        kept: list[str] = []
+        rows: list[str] = []
         for number in numbers:
             line = self._split[number - self.first].rstrip()
-            if line or (kept and kept[-1]):
-                kept.append(line)
-        return without_comments("\n".join(kept)).strip()
+            if line or (rows and rows[-1]):
+                rows.append(line)
+        return without_comments("\n".join(rows)).strip()
 
     def _offset(self, line: int) -> int:
         """Return the character offset of a line, searching from the previous call's offset."""
@@ -216,10 +207,6 @@ class _State(BlockState):
         return end
 
 
-def _ours(state: BlockState) -> _State:
-    return cast("_State", state)
-
-
 class _Parser(BlockParser):
     """A variant of mistune's block parser with tables and line numbers."""
 
@@ -236,7 +223,7 @@ class _Parser(BlockParser):
 
     def parse_method(self, m: re.Match[str], state: BlockState) -> int | None:
         """Apply a parsing rule, and set the line numbers of the resulting token."""
-        ours = _ours(state)
+        ours = cast("_State", state)
         line = ours.line_at(m.start())
         end = super().parse_method(m, state)
         token = state.last_token()
@@ -247,7 +234,7 @@ class _Parser(BlockParser):
 
     def parse_list(self, m: re.Match[str], state: BlockState) -> int:
         """Parse a list, and store the state of each item in the token."""
-        ours = _ours(state)
+        ours = cast("_State", state)
         known, outer = len(state.tokens), (ours.item_line, ours.items)
         line = ours.line_at(m.start())
         ours.item_line, ours.items = line, []
@@ -293,7 +280,7 @@ class _Parser(BlockParser):
 
     def parse_fenced_code(self, m: re.Match[str], state: BlockState) -> int | None:
         """Parse a code fence, and record it if it is not closed before its container ends."""
-        ours = _ours(state)
+        ours = cast("_State", state)
         line = ours.line_at(m.start())
         end = super().parse_fenced_code(m, state)
         if end is not None and end >= state.cursor_max:
@@ -305,7 +292,7 @@ class _Parser(BlockParser):
 
     def parse_raw_html(self, m: re.Match[str], state: BlockState) -> int | None:
         """Parse an HTML block. The block does not include text after a closing comment mark."""
-        ours = _ours(state)
+        ours = cast("_State", state)
         line = ours.line_at(m.start())
         opening = m[0].strip()
         end = super().parse_raw_html(m, state)
@@ -325,21 +312,19 @@ class _Parser(BlockParser):
 
 def _parse_table(block: BlockParser, m: re.Match[str], state: BlockState) -> int | None:
     """Parse a table like GFM. Rows may have fewer or more cells than the header."""
-    ours = _ours(state)
+    ours = cast("_State", state)
     line = ours.line_at(m.start())
     head, _, rule = m[0].strip("\n").partition("\n")
-    names = _cells(head)
-    if len(names) != len(_cells(rule)):
+    if len(_cells(head)) != len(_cells(rule)):
         return None
     breaks = block.compile_sc(_ROW_BREAKS)
-    rows: list[tuple[int, str, str, str]] = []
+    rows: list[int] = []
     position = m.end()
     while position < state.cursor_max:
         raw = state.get_line(position)
         if "|" not in raw or breaks.match(state.src, position):
             break
-        cells = _cells(raw)
-        rows.append((line + 2 + len(rows), _row(names, cells), cells[0], _brief(names, cells)))
+        rows.append(line + 2 + len(rows))
         position += len(raw)
     state.append_token({"type": "table", "rows": rows})
     return position
@@ -353,42 +338,18 @@ def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in _CELL_END.split(inner)]
 
 
-def _row(names: list[str], cells: list[str]) -> str:
-    if any(cells[len(names) :]):  # with an extra cell, no cell is certain to match its header
-        return "; ".join(filter(None, cells))
-    pairs = zip(names, cells, strict=False)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
-
-
-def _brief(names: list[str], cells: list[str]) -> str:
-    """Format a table row as a list item that starts with the row's first cell.
-
-    The header is omitted for rows of two cells. The header remains if it contrasts two sides, since
-    the first cell then does not name what the second describes.
-    """
-    if len(names) == len(cells) == 2:
-        if any(map(patterns().sentences["contrast"].search, names)):
-            return _row(names, cells)
-        return ": ".join(filter(None, cells))
-    return " – ".join(filter(None, (cells[0], _row(names[1:], cells[1:]))))
-
-
 def _blocks(state: _State) -> Iterator[Block]:
     """Yield the blocks for the tokens of a parser state, in order."""
-    lists = 0
     for token in state.tokens:
         kind = token["type"]
         if kind == "blank_line":
             continue
         if kind == "list":
-            lists += 1
             for child in token["items"]:
-                yield _item(child, lists, ordered=token["attrs"]["ordered"])
+                yield _item(child, ordered=token["attrs"]["ordered"])
         elif kind == "table":
             yield Block(kind="other", lines=(token["line"], token["line"] + 1))
-            for number, text, lead, brief in token["rows"]:
-                at = (number, number)
-                yield Block(kind="row", lines=at, text=text, lead=lead, brief=brief)
+            yield from (Block(kind="row", lines=(number, number)) for number in token["rows"])
         elif kind in ("paragraph", "block_text"):
             text = state.text_of(range(token["line"], token["end"] + 1))
             yield Block(kind="paragraph", lines=(token["line"], token["end"]), text=text)
@@ -401,18 +362,18 @@ def _blocks(state: _State) -> Iterator[Block]:
                 yield Block(kind=_TEXTLESS.get(kind, "other"), lines=lines)
 
 
-def _item(child: _State, number: int, *, ordered: bool) -> Block:
+def _item(child: _State, *, ordered: bool) -> Block:
     """Return the block for a list item."""
     inner = tuple(_blocks(child))
-    aside = {n for t in child.tokens if t["type"] == "list" for n in _span(t["line"], t["end"])}
+    aside = {n for t in child.tokens if t["type"] == "list" for n in range(t["line"], t["end"] + 1)}
     for block in inner:
         if block.kind == "comment":
-            aside.update(_span(*block.lines))
+            aside.update(range(block.lines[0], block.lines[1] + 1))
         elif block.kind == "paragraph":
-            aside.difference_update(_span(*block.lines))
-    own = [n for n in _span(child.first, child.last) if n not in aside]
-    speaks = any(b.kind in ("paragraph", "heading") for b in inner)
-    text = child.text_of(own) if speaks else ""
+            aside.difference_update(range(block.lines[0], block.lines[1] + 1))
+    own = [n for n in range(child.first, child.last + 1) if n not in aside]
+    has_text = any(b.kind in ("paragraph", "heading") for b in inner)
+    text = child.text_of(own) if has_text else ""
     match = _TASK.match(text)
     if match:
         text = text[match.end() :]
@@ -422,11 +383,6 @@ def _item(child: _State, number: int, *, ordered: bool) -> Block:
         lines=(child.item_line, max(child.item_line, end)),
         text=text,
         task="" if match is None else "open" if match[1] == " " else "done",
-        list=number,
         ordered=ordered,
         children=tuple(b for b in inner if b.kind == "item"),
     )
-
-
-def _span(first: int, last: int) -> range:
-    return range(first, last + 1)

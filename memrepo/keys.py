@@ -20,8 +20,8 @@ from memrepo.read.sources import (
     CLASSIC_CLAIMS,
     DENY,
     NOTES,
-    NOTES_CLAIMS,
-    NOTES_NOTES,
+    VAULT_CLAIMS,
+    VAULT_NOTES,
 )
 
 FORMAT = 2
@@ -51,7 +51,7 @@ _DEFAULTS: Mapping[str, object] = {
 }
 SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
     {
-        "notes": {"sources.claims": NOTES_CLAIMS, "sources.notes": NOTES_NOTES},
+        "notes": {"sources.claims": VAULT_CLAIMS, "sources.notes": VAULT_NOTES},
         "classic": {"sources.claims": CLASSIC_CLAIMS, "sources.notes": (), "sources.days": False},
     }
 )

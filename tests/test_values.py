@@ -8,7 +8,7 @@ import pytest
 
 from memrepo.config import ConfigError, parse_config
 from memrepo.keys import KEYS, PATTERN_LENGTH
-from memrepo.policies.rules import CRONS, ContradictionRules, Rules, Weights
+from memrepo.policies.rules import ContradictionRules, Rules, Weights
 from memrepo.read.sources import SourceRules
 
 GOOD = (
@@ -93,9 +93,3 @@ def test_the_defaults_are_those_of_the_rules() -> None:
     assert config.weights == Weights()
     assert config.contradictions == ContradictionRules()
     assert config.source_rules() == SourceRules()
-    assert dict(CRONS) == {mode: config_default(f"schedule.{mode}") for mode in CRONS}
-
-
-def config_default(name: str) -> Any:
-    """Return the default of a key as written in the table."""
-    return next(key.default for key in KEYS if key.name == name)

@@ -136,11 +136,6 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
         """Return the statement's names made of a word and a number (`week 9`, `floor 2`)."""
         return frozenset(time for time in self.times if " " in time)
 
-    @property
-    def speaks_of_change(self) -> bool:
-        """Return whether the statement may change another statement without a common key."""
-        return not self.is_open and bool(self.ended is not None or self.replaced)
-
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.memory import HOME_OF_TYPE, HOMES, Memory, Source, Stamp
-from memrepo.read.sources import default_type
 
 if TYPE_CHECKING:
     from memrepo.core.judge import Profile
@@ -96,6 +95,8 @@ def two_roles(one: str, other: str) -> bool:
 
 def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
     """Return the source files that only reflect on a statement in another of the sources."""
+    from memrepo.read.sources import default_type  # a hook needs no table of sources
+
     kinds = {resource: default_type(resource) for resource in {s.resource for s in sources}}
     stated = frozenset(kinds.values())
     return frozenset(

@@ -46,18 +46,6 @@ LASTING = ("durable", "normal", "stable")
 RunMode = Literal["incremental", "reconciliation"]
 
 
-CRONS: Mapping[RunMode, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "incremental": {
-            "personal": ("15 5 * * 1,2,4,5,6", "15 17 * * *"),
-            "business": ("15 13 * * 1,2,4,5,6",),
-        },
-        "reconciliation": {"personal": ("15 5 * * 3,0",), "business": ("15 13 * * 3,0",)},
-    }
-)
-"""When runs are due, as cron expressions by mode and profile (memory-purifier's profiles)."""
-
-
 class TierRules(msgspec.Struct, frozen=True, kw_only=True):
     """The ages at which a note changes its tier, counted from its last retrieval or creation.
 

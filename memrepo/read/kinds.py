@@ -21,7 +21,8 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
-from memrepo.read.thoughts import Unit, field_of, filled, is_episode, width
+from memrepo.read.sources import is_episode
+from memrepo.read.thoughts import Unit, field_of, filled, width
 from memrepo.text.dates import date_of_path, find_clock, is_time_heading
 from memrepo.text.languages import patterns
 

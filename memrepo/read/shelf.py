@@ -23,6 +23,7 @@ from memrepo.core.state import State
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import FileKind, kinds, mark_of, points_to, section_kind, signs_of
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
+from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.languages import patterns
 from memrepo.text.words import content_words
@@ -67,11 +68,6 @@ _OF_RULES = ("profile", "instruction", "rules")
 OPENING = 200
 """The number of leading characters that determine a statement's type."""
 _KIND_TYPES = {"episode": "episode", "procedures": "method"}
-_HINTS: Mapping[str, str] = {
-    "RTMEMORY.md": "lesson",
-    "CHRONICLES.md": "milestone",
-    "DREAMS.md": "aspiration",
-}
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -194,9 +190,9 @@ def type_of(
     unit: Unit, file_kind: str, section: str, signs: Collection[str], seen: Features
 ) -> str:
     """Return the type that a statement expresses, or `fact` if it expresses no type."""
-    name = unit.resource.rpartition("/")[2]
-    fixed = unit.hint or _KIND_TYPES.get(file_kind) or _HINTS.get(name) or mark_of(unit.text)
-    if fixed:
+    by_name = default_type(unit.resource)
+    by_file = _KIND_TYPES.get(file_kind) or (by_name if by_name != FACT else "")
+    if fixed := unit.hint or by_file or mark_of(unit.text):
         return fixed
     if "link" in signs and not ("ban" in signs and file_kind in _OF_RULES):
         return FACT

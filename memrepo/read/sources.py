@@ -9,10 +9,11 @@ profile `classic` is memory-purifier's original contract, without raw logs.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -24,116 +25,23 @@ if TYPE_CHECKING:
     from memrepo.core.judge import Profile
 
 SourceKind = Literal["claims", "notes"]
-CONTRACTS = ("workspace", "notes", "classic")
-
-CLASSIC_CLAIMS = (
-    "MEMORY.md",
-    "RTMEMORY.md",
-    "PROCEDURES.md",
-    "CHRONICLES.md",
-    "DREAMS.md",
-    "episodes/*.md",
+_TABLE = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
+CLASSIC_CLAIMS, CLAIMS, NOTES, AUTHORITY, OWN, PERSONAL, TEXT_SUFFIXES = (
+    tuple(_TABLE[key])
+    for key in (
+        "classic_claims",
+        "claims",
+        "notes",
+        "authority",
+        "own",
+        "personal",
+        "text_suffixes",
+    )
 )
-HIDDEN_MEMORY = (
-    ".claude/memory",
-    ".claude/agent-memory*",
-    ".claude/projects/*/memory",
-    ".openclaw/memory",
-    ".openclaw/workspace*/memory",
-    ".cursor/memory",
-    ".hermes/memories",
-    ".serena/memories",
-    ".agents/memory",
-    ".learnings",
-)
-"""Folders below hidden folders in which agents store memories."""
-HIDDEN_HOMES = (".claude", ".agents", ".openclaw", ".hermes", ".serena", ".cursor")
-"""Hidden folders whose own memory and user files are read."""
-CLAIMS = (
-    *CLASSIC_CLAIMS,
-    "USER.md",
-    "IDENTITY.md",
-    "TOOLS.md",
-    "memory/**/*.md",
-    "agents/*/MEMORY.md",
-    "agents/*/memory/**/*.md",
-    "inbox/*.md",
-    "*.md",
-    "**/MEMORY.md",
-    "**/USER.md",
-    "**/IDENTITY.md",
-    "**/TOOLS.md",
-    *(f"{folder}/{name}.md" for folder in HIDDEN_HOMES for name in ("MEMORY", "USER")),
-    *(f"{folder}/**/*.md" for folder in HIDDEN_MEMORY),
-)
-_DAY = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*.md"
-NOTES = tuple(
-    f"{folder}/**/{_DAY}"
-    for folder in ("memory", ".claude/memory", ".openclaw/memory", ".openclaw/workspace*/memory")
-)
-NOTES_CLAIMS = (*CLAIMS, "**/*.md")
-NOTES_NOTES = (*NOTES, f"**/{_DAY}")
-"""The patterns for a vault or another folder of notes: every file that is not hidden."""
-AUTHORITY = (
-    "CONSTITUTION.md",
-    "KNOWLEDGE.md",
-    "AGENTS.md",
-    "SOUL.md",
-    "HARNESS.md",
-    "LTMEMORY.md",
-    "PLAYBOOKS.md",
-    "EPISODES.md",
-    "HISTORY.md",
-    "WISHES.md",
-    "TRENDS.md",
-)
-OWN = (
-    "memories/",
-    "views/",
-    "candidates/",
-    "runs/",
-    "threads/",
-    "corrections/",
-    "tombstones/",
-    "sources/",
-    "memrepo/",
-    ".memrepo/",
-    ".git/",
-)
-DENY = (
-    *AUTHORITY,
-    *OWN,
-    "runtime/",
-    "HOT.md",
-    "TOPICS.md",
-    "HEARTBEAT.md",
-    "BOOTSTRAP.md",
-    "**/index.md",
-    "**/log.md",
-    "**/README.md",
-    "**/CLAUDE.md",
-    "**/AGENTS.md",
-    "**/SOUL.md",
-    "memory/dreaming/",
-    "**/templates/",
-    "**/backup/",
-    "**/backups/",
-    "**/node_modules/",
-)
-PERSONAL = ("CHRONICLES.md", "DREAMS.md")
-WORDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".org", ".rst", ".adoc")
-"""File name suffixes of text that people write."""
+VAULT_CLAIMS = (*CLAIMS, *_TABLE["vault_claims"])
+VAULT_NOTES = (*NOTES, *_TABLE["vault_notes"])
+DENY = (*AUTHORITY, *OWN, *_TABLE["deny"])
 UNMATCHED = "matches no pattern of sources.claims or sources.notes"
-
-_TYPE_OF_NAME: Mapping[str, str] = MappingProxyType(
-    {
-        "MEMORY.md": "fact",
-        "RTMEMORY.md": "lesson",
-        "PROCEDURES.md": "method",
-        "CHRONICLES.md": "milestone",
-        "DREAMS.md": "aspiration",
-    }
-)
 
 
 class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,14 +131,14 @@ def is_hidden(path: str) -> bool:
 
 def is_text(path: str) -> bool:
     """Return whether a file's ending suggests text written by a person, not code or data."""
-    return path.lower().endswith(WORDS)
+    return path.lower().endswith(TEXT_SUFFIXES)
 
 
 def default_type(path: str) -> str:
     """Return the default claim type for statements in a file."""
     if is_episode(path):
         return "episode"
-    return _TYPE_OF_NAME.get(PurePosixPath(path).name, "fact")
+    return str(_TABLE["types"].get(PurePosixPath(path).name, "fact"))
 
 
 def is_episode(path: str) -> bool:

@@ -21,6 +21,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.read.documents import SourceLines, Task, read_head, without_struck
 from memrepo.read.learned import line_hash, weights
+from memrepo.read.sources import is_episode
 from memrepo.text.dates import (
     DateBasis,
     date_unit,
@@ -162,11 +163,6 @@ def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
         else:
             named = digest([unit.resource, normal_claim(unit.text), *unit.headings])
             yield msgspec.structs.replace(unit, hash=f"un-{named[:16]}")
-
-
-def is_episode(resource: str) -> bool:
-    """Return whether a file is an episode, that is, directly in a folder named `episodes`."""
-    return resource.split("/")[-2:-1] == ["episodes"]
 
 
 def field_of(text: str) -> tuple[str, str]:

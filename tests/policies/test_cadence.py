@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.judge import Profile
+from memrepo.keys import KEYS
 from memrepo.policies.cadence import (
     SLACK,
     Cadence,
@@ -22,12 +23,13 @@ from memrepo.policies.cadence import (
     missed,
     upcoming,
 )
-from memrepo.policies.rules import CRONS
 
 MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
+DEFAULTS = {key.name: key.default for key in KEYS}
 CADENCES = {
     profile: Cadence(
-        incremental=CRONS["incremental"][profile], reconciliation=CRONS["reconciliation"][profile]
+        incremental=DEFAULTS["schedule.incremental"][profile],
+        reconciliation=DEFAULTS["schedule.reconciliation"][profile],
     )
     for profile in ("personal", "business")
 }

@@ -25,7 +25,7 @@ from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
 from memrepo.formats.purifier import CLAIMS
 from memrepo.keys import is_zone
-from memrepo.read.sources import NOTES_CLAIMS, NOTES_NOTES, SourceRules
+from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.git import top_of
 from memrepo.store.local import NotARepository, find_layout, refuse_other_root
@@ -298,7 +298,7 @@ def recognise(folder: Path) -> Recognised:
         return Recognised("a Claude Code project", is_code=code)
     if code:
         return Recognised("a code repository", is_code=True)
-    rules = SourceRules(claims=NOTES_CLAIMS, notes=NOTES_NOTES)
+    rules = SourceRules(claims=VAULT_CLAIMS, notes=VAULT_NOTES)
     if not names & {"AGENTS.md", CONFIG_NAME} and holds_sources(folder, rules):
         return Recognised("a folder of notes", "notes")
     return Recognised()

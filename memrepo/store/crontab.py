@@ -134,11 +134,6 @@ def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] |
     return starts[0], ends[0] + 1
 
 
-def sets_zone(table: bytes) -> bool:
-    """Return whether a crontab sets CRON_TZ, which only some cron programs support."""
-    return any(row.lstrip().startswith(b"CRON_TZ") for row in table.splitlines())
-
-
 def machine_zone() -> ZoneInfo:
     """Return the machine's time zone, which cron uses, and ignore the user's TZ variable."""
     try:

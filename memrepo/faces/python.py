@@ -44,15 +44,7 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import Repository
 from memrepo.store.repo import open_repository as _open
 
-__all__ = (
-    "Entry",
-    "Hit",
-    "MemrepoError",
-    "OpenRepository",
-    "Shown",
-    "Source",
-    "open_repository",
-)
+__all__ = ("Entry", "Hit", "MemrepoError", "OpenRepository", "Shown", "Source", "open_repository")
 
 ACTOR = "process:python"
 """The default actor of commits: a program, never a person."""
@@ -362,10 +354,7 @@ def open_repository(
     """
     with _open(Path(where).absolute()) as store:
         yield OpenRepository(
-            store,
-            clock or _system_clock,
-            actor if ":" in actor else f"process:{actor}",
-            scope,
+            store, clock or _system_clock, actor if ":" in actor else f"process:{actor}", scope
         )
 
 

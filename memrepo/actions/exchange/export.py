@@ -64,8 +64,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         option("artifacts for this profile (the repository's own)", "--profile", choices=PROFILES),
     ] = None
     all: Annotated[
-        bool,
-        option("jsonl, okf: include superseded, archived and forgotten memories", "--all"),
+        bool, option("jsonl, okf: include superseded, archived and forgotten memories", "--all")
     ] = False
     force: Annotated[bool, option("write into a folder that is not empty", "--force")] = False
     at: At = ""
@@ -270,11 +269,7 @@ def _refcount(work: Work, request: Request, state: State) -> Exported:
 def _openclaw(work: Work, request: Request, state: State) -> Exported:
     files = openclaw_files(state, _limits(work))
     active = sum(m.type != "chunk" for m in state.active)
-    return Exported(
-        files=files,
-        counts={"memories": active},
-        left_out=_left(state, active),
-    )
+    return Exported(files=files, counts={"memories": active}, left_out=_left(state, active))
 
 
 def _limits(work: Work) -> Limits:

@@ -53,8 +53,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo import`."""
 
     format: Annotated[
-        str,
-        option("; ".join(f"{f.name}: {f.what}" for f in FORMATS.values()), metavar="FORMAT"),
+        str, option("; ".join(f"{f.name}: {f.what}" for f in FORMATS.values()), metavar="FORMAT")
     ]
     path: Annotated[str, option("the folder, or the one file", metavar="PATH")]
     dry_run: DryRun = False

@@ -414,8 +414,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ]
     host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
     into: Annotated[
-        str,
-        option("a project's folder, instead of all your projects", "--into", metavar="DIR"),
+        str, option("a project's folder, instead of all your projects", "--into", metavar="DIR")
     ] = ""
     dry_run: DryRun = False
 

@@ -198,9 +198,7 @@ def trust(work: Work, request: TrustRequest) -> Trusted:
     if why:
         state = "not yet" if request.dry_run else "accepted"
     return Trusted(
-        names=told,
-        trusted=bool(text) and state != "not yet",
-        state=state if text else "nothing",
+        names=told, trusted=bool(text) and state != "not yet", state=state if text else "nothing"
     )
 
 

@@ -131,8 +131,7 @@ def do(work: Work, request: Request) -> Result:
     workspace = workspace_of(work.call.where / request.workspace) if request.workspace else None
     if workspace is not None and not workspace.is_dir():
         raise UsageError(
-            f"--from {workspace}: is not a folder",
-            fix="name the folder that holds MEMORY.md",
+            f"--from {workspace}: is not a folder", fix="name the folder that holds MEMORY.md"
         )
     with born(where, Layout()) as (store, made):
         store.refuse_unfit()

@@ -54,8 +54,7 @@ class StatusRequest(msgspec.Struct, frozen=True, kw_only=True):
         bool, option("exit with status 1 if something needs you, else 0", "--exit-code")
     ] = False
     notify: Annotated[
-        bool,
-        option("send one notification of what needs you with notify.command", "--notify"),
+        bool, option("send one notification of what needs you with notify.command", "--notify")
     ] = False
 
 

@@ -147,8 +147,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
         call = _call(options, age)
     except FileNotFoundError:
         raise UsageError(
-            "memrepo: the current folder was deleted",
-            fix="`cd` to a folder that exists",
+            "memrepo: the current folder was deleted", fix="`cd` to a folder that exists"
         ) from None
     if not call.where.is_dir():
         raise UsageError(

@@ -73,10 +73,7 @@ def _folder(call: Call, name: str) -> Iterator[Path]:
     if name:
         folder = call.where / name
         if folder.exists() and any(folder.iterdir()):
-            raise UsageError(
-                f"{folder} is not empty",
-                fix="name a folder that does not exist yet",
-            )
+            raise UsageError(f"{folder} is not empty", fix="name a folder that does not exist yet")
         folder.mkdir(parents=True, exist_ok=True)
         yield folder
     else:
@@ -193,11 +190,7 @@ class McpRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = "default"
     scope: Annotated[
         str | None,
-        option(
-            "serve only this scope and memories without a scope",
-            "--scope",
-            metavar="SCOPE",
-        ),
+        option("serve only this scope and memories without a scope", "--scope", metavar="SCOPE"),
     ] = None
 
 

@@ -13,13 +13,7 @@ import msgspec
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import UsageError
-from memrepo.faces.cli.parser import (
-    COMMANDS,
-    add_fields,
-    add_globals,
-    canonical,
-    command_parser,
-)
+from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, canonical, command_parser
 
 
 def page(words: Sequence[str]) -> str:

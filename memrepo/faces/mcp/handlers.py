@@ -170,11 +170,7 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
         **_about(memory),
         **derived,
         "sources": [
-            {
-                "source": place(q.resource, q.lines),
-                "captured": q.captured,
-                "resolved": q.resolved,
-            }
+            {"source": place(q.resource, q.lines), "captured": q.captured, "resolved": q.resolved}
             for q in quotes[:_QUOTED]
         ],
     }
@@ -190,8 +186,7 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
         head = f"{memory.id} ({memory.type}, {data['trust']}{gone}), as of commit {commit}. {HEAD}"
         tail = ["cut: raise max_tokens for the rest"] if cut else []
         return Reply(
-            text="\n".join([head, block, *tail]),
-            data={**data, "text": block, "truncated": cut},
+            text="\n".join([head, block, *tail]), data={**data, "text": block, "truncated": cut}
         )
 
     return longest(whole, bound, build)

@@ -239,12 +239,7 @@ def listing(found: Sequence[Piece], commit: str, max_tokens: int, more: int = 0)
 
 def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
     left_out = every - len(kept)
-    data = {
-        "commit": commit,
-        "notice": HEAD,
-        "hits": [p.data for p in kept],
-        "left_out": left_out,
-    }
+    data = {"commit": commit, "notice": HEAD, "hits": [p.data for p in kept], "left_out": left_out}
     lines = ["nothing found" if not every else "nothing fits"]
     if kept:
         head = counted(len(kept), "memory", "memories")

@@ -136,12 +136,7 @@ class _Handlers:
             known = ", ".join(self.tools)
             raise _refused(f"found no tool {fold(params.name, 100)!r}; there are {known}")
         work = partial(
-            answer,
-            self.session,
-            tool,
-            params.arguments or {},
-            _client(context),
-            _progress(context),
+            answer, self.session, tool, params.arguments or {}, _client(context), _progress(context)
         )
         reply = await self._run(work, give_up=not tool.writes)
         return types.CallToolResult(

@@ -386,12 +386,7 @@ def discard(
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
 
-def diff(
-    request: diffing.Request,
-    result: diffing.Result | diffing.Patch,
-    *,
-    colour: bool,
-) -> str:
+def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, *, colour: bool) -> str:
     """Format the changes in memories as text, as markdown or as a git patch."""
     from memrepo.actions.review.diff import Patch
 

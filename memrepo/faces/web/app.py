@@ -60,11 +60,7 @@ def serve(call: Call, folders: Sequence[Path], *, port: int, read_only: bool) ->
         listener.listen()  # a browser may connect before the event loop runs
         port = listener.getsockname()[1]
         site = Site(
-            call=call,
-            repos=repos,
-            port=port,
-            token=secrets.token_urlsafe(32),
-            read_only=read_only,
+            call=call, repos=repos, port=port, token=secrets.token_urlsafe(32), read_only=read_only
         )
         call.say(f"http://{LOOPBACK}:{port}/?token={site.token}")
         call.say("open this link in a browser of this machine; Ctrl-C ends it")

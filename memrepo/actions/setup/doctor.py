@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, TypeAlias
-from weakref import WeakKeyDictionary
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
 from memrepo.actions.hand_merges import rejected_again, validated
@@ -16,7 +17,14 @@ from memrepo.actions.landing import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.judge_choice import PAID, Choice, kind_of, refuse_unable, usable_judges
+from memrepo.actions.run.judge_choice import (
+    PAID,
+    Choice,
+    estimate_of,
+    kind_of,
+    refuse_unable,
+    usable_judges,
+)
 from memrepo.actions.run.preconditions import emptied
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
@@ -45,6 +53,10 @@ from memrepo.store.trace import git_version, interrupted, object_problems, obsta
 from memrepo.store.tree import NoContent
 from memrepo.views.hot import hot_path
 
+MIN_GIT = (2, 34)
+MAX_SIGNATURES = 200
+"""The number of newest runs whose signatures are verified. Each verification starts a program."""
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one check.
@@ -52,366 +64,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     `fixed` is set if --fix fixed the problem, `problems` has every case.
     """
 
-    name: str
+    name: str = ""
     ok: bool
     message: str
     fixed: bool = False
     problems: tuple[Problem, ...] = ()
-
-
-Check: TypeAlias = Callable[[Work, bool], Finding]
-"""A check of an open repository. If the second argument is true, the check fixes what it can."""
-
-
-SIGNATURES = 200
-"""The number of newest runs whose signatures are verified. Each verification starts a program."""
-
-
-def _history(work: Work, fix: bool) -> Finding:
-    area, words = work.tree.layout.area("runs"), ("--reverse", "--topo-order", work.tree.commit)
-    facts = [
-        CommitFacts(
-            commit=a.commit,
-            tree=a.tree,
-            parents=a.parents,
-            subject=a.subject,
-            trailers=a.trailers,
-            added=_runs_in(a, area, added=True),
-            changed=_runs_in(a, area, added=False),
-        )
-        for a in history.commits_with_files(work.store.repo, *words)
-    ]
-    problems = history_problems(facts)
-    ours = sum(bool(f.op) for f in facts)
-    said = counted(len(facts), "commit is what it says", "commits are what they say")
-    message = f"{said}, {ours} of them memrepo's"
-    errors = [p for p in problems if p.severity == "error"]
-    if errors:
-        first = errors[0]
-        message = (
-            f"{counted(len(errors), 'finding', 'findings')}; the first bad commit is"
-            f" {first.path[:10]}: {first.rule} {first.message}"
-        )
-    elif problems:
-        changed = counted(len({p.path for p in problems}), "commit was", "commits were")
-        message = f"{changed} amended or rebased with git, first {problems[0].path[:10]}"
-    return Finding(name="history", ok=not errors, message=message, problems=problems)
-
-
-def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, ...]:
-    """Return the runs whose manifests a commit added, or changed."""
-    files = (file for file in entry.files if file.new and added is not bool(file.old))
-    return tuple(
-        file.path.rsplit("/", 1)[-1].removesuffix(".json")
-        for file in files
-        if file.path.startswith(area)
-    )
-
-
-def _runs(work: Work, fix: bool) -> Finding:
-    runs = work.landed()
-    here = sum(run.in_effect for run in runs)
-    said = [f"{counted(here, 'run', 'runs')} in effect"]
-    said += [
-        f"{run.run} was rewritten by git as {run.entry.commit[:10]}" for run in runs if run.changed
-    ]
-    gone = len(runs) - here
-    said += [f"{gone} reverted"] if gone else []
-    hand = emptied(work)
-    if hand is not None:
-        said.insert(0, f"{hand.commit[:10]} removed every memory from the tree, by hand")
-    return Finding(name="runs", ok=hand is None, message="; ".join(said))
-
-
-def _references(work: Work, fix: bool) -> Finding:
-    return _since(work, "references", closure.closure, "every reference and supersession holds")
-
-
-def _tombstones(work: Work, fix: bool) -> Finding:
-    return _since(work, "tombstones", tombstone_problems, "every tombstone can be read")
-
-
-def tombstone_problems(state: State) -> tuple[Problem, ...]:
-    """Return the problems with tombstones. An unreadable tombstone blocks no memory."""
-    return tombstones_in(state).problems
-
-
-def _rejected(work: Work, fix: bool) -> Finding:
-    found = rejected_again(work, validated(work))
-    what = counted(len(found), "file says", "files say") + " what a person rejected"
-    return Finding(
-        name="rejected",
-        ok=not found,
-        problems=found,
-        message=f"{what}, first {found[0]}" if found else "nothing rejected came back",
-    )
-
-
-def _since(
-    work: Work, name: str, problems_of: Callable[[State], tuple[Problem, ...]], well: str
-) -> Finding:
-    """Report the problems at HEAD, and the commit that introduced the first of them."""
-    problems = problems_of(work.tree.state())
-    if not problems:
-        return Finding(name=name, ok=True, message=well)
-    first = problems[0]
-
-    def is_bad(state: State) -> bool:
-        return any(_same(first, other) for other in problems_of(state))
-
-    commit = first_bad(work, is_bad)
-    return Finding(
-        name=name,
-        ok=False,
-        problems=problems,
-        message=f"{counted(len(problems), 'finding', 'findings')}, first {first};"
-        f" since commit {commit[:10]}",
-    )
-
-
-def _same(one: Problem, other: Problem) -> bool:
-    return (one.rule, one.key, one.message) == (other.rule, other.key, other.message)
-
-
-def first_bad(work: Work, is_bad: Callable[[State], bool]) -> str:
-    """Return the commit that introduced a problem found at HEAD, by binary search.
-
-    Search along first parents, then within the chain of the run that the commit merged.
-    """
-    store = work.store
-    born = history.first_commit(store.repo, work.tree.commit, store.layout.config)
-    line = [*filter(None, [born]), *trace.first_parents(store.repo, born, work.tree.commit)]
-    commit = _halved(work, line, is_bad)
-    parents = store.parents(commit)
-    if len(parents) == 2:
-        inside = trace.first_parents(store.repo, parents[0], parents[1])
-        if inside and is_bad(store.snapshot(inside[-1]).state()):
-            return _halved(work, inside, is_bad)
-    return commit
-
-
-def _halved(work: Work, line: Sequence[str], is_bad: Callable[[State], bool]) -> str:
-    low, high = 0, len(line) - 1  # the last commit is bad
-    while low < high:
-        middle = (low + high) // 2
-        if is_bad(work.store.snapshot(line[middle]).state()):
-            high = middle
-        else:
-            low = middle + 1
-    return line[high]
-
-
-def _signatures(work: Work, fix: bool) -> Finding:
-    repo = work.store.repo
-    newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), SIGNATURES)]
-    found = stream.verdicts(repo, newest)
-    bad = [commit for commit, letter in found.items() if letter in stream.BAD]
-    open_ = sum(letter in stream.UNCHECKED for letter in found.values())
-    verified = counted(len(found) - open_ - len(bad), "merge of a run", "merges of runs")
-    message = f"{verified} verified" if found else "none"
-    if open_:
-        message += f", {open_} cannot be checked here (no key, or no program)"
-    if bad:
-        message = f"{len(bad)} do not fit their commits, the first bad commit is {bad[-1][:10]}"
-    return Finding(name="signatures", ok=not bad, message=message)
-
-
-HISTORY_CHECKS: tuple[Check, ...] = (
-    _history,
-    _runs,
-    _references,
-    _tombstones,
-    _rejected,
-    _signatures,
-)
-
-
-def _format(work: Work, fix: bool) -> Finding:
-    found = work.config.get("format")
-    how = "upgrade memrepo" if found > FORMAT else "`memrepo upgrade` migrates it"
-    message = f"format {found}" + (
-        f", this memrepo writes {FORMAT}: {how}" if found != FORMAT else ""
-    )
-    return Finding(name="format", ok=found == FORMAT, message=message)
-
-
-def _branch(work: Work, fix: bool) -> Finding:
-    branch = work.store.branch_or_none.removeprefix("refs/heads/")
-    said = branch or "HEAD is detached: nothing can be written (`git switch` to a branch)"
-    return Finding(name="branch", ok=bool(branch), message=said)
-
-
-def _program(work: Work, fix: bool) -> Finding:
-    repo = work.store.repo
-    known = settings.get(repo, settings.PROGRAM)
-    if known and not Path(known).is_file():
-        if fix:
-            settings.drop(repo, settings.PROGRAM)
-            settings.name_program(repo)
-            known = settings.get(repo, settings.PROGRAM)
-            return Finding(
-                name="program", ok=True, fixed=True, message=known or "looked up on the PATH"
-            )
-        message = f"{known} is gone: hooks cannot start it ({settings.PROGRAM})"
-        return Finding(name="program", ok=False, message=message)
-    return Finding(name="program", ok=True, message=known or "looked up on the PATH")
-
-
-def _hookspath(work: Work, fix: bool) -> Finding:
-    path = settings.hooks_in_tree(work.store.repo)
-    message = (
-        f"core.hooksPath is {path}, which anyone who can push can change" if path else "outside"
-    )
-    return Finding(name="hookspath", ok=not path, message=message)
-
-
-def _trust(work: Work, fix: bool) -> Finding:
-    why = settings.untrusted(work.store.repo)
-    return Finding(name="trust", ok=not why, message=why or "no unreviewed program")
-
-
-def _attributes(work: Work, fix: bool) -> Finding:
-    adopted = is_adopted(work.store.repo, work.store.layout)
-    known = settings.workspace(work.store.repo) == work.store.root or bool(work.store.layout.prefix)
-    said = "git does not merge the text of memories"
-    if adopted and not known:
-        said = ".gitattributes lacks `*.md -merge -text`: git may rewrite memories' line ends"
-    return Finding(name="attributes", ok=known or not adopted, message=said)
-
-
-def _rules(work: Work, fix: bool) -> Finding:
-    found, _LOOKED[work] = _held(work)
-    message = f"{len(all_rules())} rules hold"
-    if found:
-        message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
-    return Finding(name="rules", ok=not found, message=message, problems=found)
-
-
-def _secrets(work: Work, fix: bool) -> Finding:
-    looked = _LOOKED.pop(work, None)
-    found = _held(work)[1] if looked is None else looked
-    message = "none in the tree (`memrepo check --history` looks at the past)"
-    if found:
-        message = f"{counted(len(found), 'finding', 'findings')}, first {found[0]}"
-    return Finding(name="secrets", ok=not found, message=message, problems=found)
-
-
-_LOOKED: WeakKeyDictionary[Work, tuple[Problem, ...]] = WeakKeyDictionary()
-"""Secrets found by the check of rules, cached so that the check of secrets reads no file again."""
-
-
-def _held(work: Work) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """Check the work tree against all rules. Return other problems and secrets as a pair."""
-    looked = scenes.check_tree(work.store.root)
-    found = [p for p in looked.problems if p.severity == "error"]
-    early = tuple(p for p in looked.early if p.severity == "error")
-    secrets = {name for name, rule in all_rules().items() if rule.group == "secrets"}
-    others = tuple(p for p in found if p.rule not in secrets)
-    return (*early, *others), tuple(p for p in found if p.rule in secrets)
-
-
-def _views(work: Work, fix: bool) -> Finding:
-    area = work.tree.layout.area("views")
-    stale: list[str] = []
-    if any(path.startswith(area) for path in work.tree.blobs):
-        changes = derived_files(work, work.tree.state(), afresh=True)
-        stale = sorted(c.path for c in changes if isinstance(c, Write | Delete))
-    # Single writes leave stale pages behind by design, so stale pages are not a failure.
-    said = counted(len(stale), "page is", "pages are")
-    message = f"{said} out of date until the next run" if stale else "up to date"
-    return Finding(name="views", ok=True, message=message)
-
-
-def _pages(work: Work, fix: bool) -> Finding:
-    """Check for pages that were deleted from the work tree but are still in git."""
-    layout, tree, files = work.tree.layout, work.tree.files, work.store.work
-    hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
-    gone = files.missing([*tree.below(layout.area("views")), *hot])
-    if not gone:
-        return Finding(name="pages", ok=True, message="none is missing from the work tree")
-    said = (
-        f"{counted(len(gone), 'page is', 'pages are')} missing from the work tree, first {gone[0]}"
-    )
-    if fix:
-        files.restore(gone)
-        return Finding(name="pages", ok=True, message=f"{said}: put back", fixed=True)
-    return Finding(name="pages", ok=False, message=f"{said}; --fix puts them back")
-
-
-def _hot(work: Work, fix: bool) -> Finding:
-    state = work.tree.state()
-    hot = hot_budget(work, state)
-    ok = hot.bullets <= hot.budget
-    path = hot_path(state.files, state.layout, work.config.rules.hot)
-    message = f"{hot.bullets} of {hot.budget} bullets in {path}"
-    if not ok:
-        message += ": over budget; remove some with `memrepo promote ID --off` or `pin ID --off`"
-    return Finding(name="hot", ok=ok, message=message)
-
-
-def _ledger(work: Work, fix: bool) -> Finding:
-    ledger, repo = ledger_of(work.store), work.store.repo
-    ledger.accesses()
-    tip, known = ledger.tip(), history.ledger_base(repo, work.tree.commit)
-    if not known or known == tip or ledger.contains(known):
-        return Finding(name="ledger", ok=True, message=f"at {tip[:10]}" if tip else "empty")
-    said = f"lacks {known[:10]}, which the newest run used"
-    if not work.store.resolve(known):
-        return Finding(name="ledger", ok=False, message=f"{said}: `memrepo sync` brings it")
-    if not fix:
-        return Finding(name="ledger", ok=False, message=f"{said}; --fix puts it back")
-    ledger.join(known, work.store.commit_time(work.tree.commit))
-    return Finding(name="ledger", ok=True, message=f"{said}: put back", fixed=True)
-
-
-def _broken(work: Work, fix: bool) -> Finding:
-    left = [b.run for b in interrupted_runs(work.store.folder)]
-    message = (
-        f"{', '.join(left)} interrupted (`memrepo run --resume`)" if left else "none interrupted"
-    )
-    return Finding(name="broken", ok=not left, message=message)
-
-
-def _purged(work: Work, fix: bool) -> Finding:
-    """Check for purges whose key is missing or that this clone has not repeated."""
-    repo = work.store.repo
-    if not repo.refs.id(RECORDS):
-        return Finding(name="purged", ok=True, message="nothing was purged")
-    from memrepo.store import purges
-
-    known = purges.receipts(repo)
-    said = counted(len(known), "purge", "purges") + " on record"
-    if missing := sorted({r.key for r in known if purges.key_of(r.key) is None}):
-        where = purges.keys_folder()
-        message = (
-            f"{said}; {where} lacks {', '.join(missing)}: purged values may return in this clone"
-        )
-        return Finding(name="purged", ok=False, message=message)
-    if left := [r.id for r in known if not purges.is_done(repo, r.id)]:
-        message = f"{said}; `memrepo sync` repeats {', '.join(left)} here"
-        return Finding(name="purged", ok=False, message=message)
-    return Finding(name="purged", ok=True, message=f"{said}, and no purged value returned")
-
-
-CLONE_CHECKS: tuple[Check, ...] = (
-    _format,
-    _branch,
-    _program,
-    _hookspath,
-    _trust,
-    _attributes,
-    _rules,
-    _secrets,
-    _views,
-    _pages,
-    _hot,
-    _ledger,
-    _broken,
-    _purged,
-)
-
-
-MIN_GIT = (2, 34)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -434,284 +91,531 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """
 
 
+Check: TypeAlias = Callable[[Work, bool], tuple[Finding, ...]]
+"""A check of an open repository. If the second argument is true, the check fixes what it can."""
+
+CHECKS: dict[tuple[str, ...], Check] = {}
+"""The checks in the order of their output, by the names of their findings."""
+WHOLE: set[str] = set()
+"""Checks that read every memory, every run or every object."""
+
+
+def _check(
+    *names: str, whole: bool = False
+) -> Callable[[Callable[[Work, bool], Finding | tuple[Finding, ...]]], object]:
+    """Register a check under the names of its findings."""
+
+    def register(check: Callable[[Work, bool], Finding | tuple[Finding, ...]]) -> object:
+        def named(work: Work, fix: bool) -> tuple[Finding, ...]:
+            found = check(work, fix)
+            findings = found if isinstance(found, tuple) else (found,)
+            return tuple(replace(one, name=name) for name, one in zip(names, findings, strict=True))
+
+        CHECKS[names] = named
+        WHOLE.update(names if whole else ())
+        return check
+
+    return register
+
+
+def names() -> list[str]:
+    """Return the names of all checks, for the documentation."""
+    return [name for group in CHECKS for name in group]
+
+
 def do(work: Work, request: Request) -> Result:
-    """Run all checks. Exit with status 1 if any check fails."""
-    left = tuple(name for name in names() if name in WHOLE) if request.quick else ()
+    """Run all checks. Exit with status 1 if any check fails.
+
+    An error in a check is a finding. If an object is missing, only the check of objects reports it.
+    """
     found: list[Finding] = []
-    for check in (*CHECKS, _schedule):
-        if _name(check) in left:
+    skipped: list[str] = []
+    for group, check in CHECKS.items():
+        if request.quick and WHOLE.issuperset(group):
+            skipped += group
             continue
         try:
-            found.append(_guarded(check, work, request.fix))
-        except _Unreadable:  # reported once, by the check of objects
-            left = (*left, _name(check))
+            found += check(work, request.fix)
+        except MemrepoError as error:
+            if group != ("objects",) and _missing_objects(work):
+                skipped += group
+            else:
+                found += (Finding(name=name, ok=False, message=error.message) for name in group)
     exit_ = Exit.DONE if all(f.ok for f in found) else Exit.NO
-    return Result(checks=tuple(found), left_out=left, exit=exit_)
+    return Result(checks=tuple(found), left_out=tuple(skipped), exit=exit_)
 
 
-def _name(check: Check) -> str:
-    return check.__name__.removeprefix("_")
+def _finding(
+    problem: str, fine: str, *, fixed: bool = False, problems: tuple[Problem, ...] = ()
+) -> Finding:
+    """Return a finding that reports a problem or, if that is empty, that all is fine."""
+    return Finding(ok=not problem, message=problem or fine, fixed=fixed, problems=problems)
 
 
-class _Unreadable(Exception):
-    """Raised when a check needs an object that the check of objects reports as missing."""
+def _listed(problems: tuple[Problem, ...], fine: str) -> Finding:
+    """Return a finding that counts problems, and quotes the first one."""
+    count = counted(len(problems), "finding", "findings")
+    return _finding(f"{count}, first {problems[0]}" if problems else "", fine, problems=problems)
 
 
-def _guarded(check: Check, work: Work, fix: bool) -> Finding:
-    """Run one check, turning an error into a failed finding so that the other checks still run.
-
-    Raises _Unreadable if an object is missing.
-    """
-    try:
-        return check(work, fix)
-    except MemrepoError as error:
-        if check is not _objects and _missing(work):
-            raise _Unreadable from error
-        return Finding(name=_name(check), ok=False, message=error.message)
+# -- the clone -------------------------------------------------------------------------------------
 
 
-def _missing(work: Work) -> dict[str, str]:
+@_check("git")
+def _git(work: Work, fix: bool) -> Finding:
+    version = git_version(work.store.repo)
+    text = f"version {'.'.join(map(str, version))}"
+    wanted = ".".join(map(str, MIN_GIT))
+    return _finding("" if version >= MIN_GIT else f"{text}, {wanted} is needed", text)
+
+
+@_check("objects", whole=True)
+def _objects(work: Work, fix: bool) -> Finding:
+    problems = object_problems(work.store.repo)
+    if missing := _missing_objects(work):
+        (path, blob), *_ = missing.items()
+        error = NoContent(blob, path)
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        return _finding(f"{error.message}{more}; {error.fix}", "")
+    return _finding(f"git fsck says: {problems[0]}" if problems else "", "git fsck finds nothing")
+
+
+def _missing_objects(work: Work) -> dict[str, str]:
     """Return the missing objects of files at HEAD, by file path."""
     return work.store.repo.objects.missing(work.tree.commit)
 
 
-def _git(work: Work, fix: bool) -> Finding:
-    version = git_version(work.store.repo)
-    said = ".".join(map(str, version))
-    wanted = ".".join(map(str, MIN_GIT))
-    return Finding(
-        name="git",
-        ok=version >= MIN_GIT,
-        message=f"version {said}" + ("" if version >= MIN_GIT else f", {wanted} is needed"),
-    )
-
-
-def _objects(work: Work, fix: bool) -> Finding:
-    problems = object_problems(work.store.repo)
-    if lost := _missing(work):
-        (path, blob), *_ = lost.items()
-        error = NoContent(blob, path)
-        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        return Finding(name="objects", ok=False, message=f"{error.message}{more}; {error.fix}")
-    return Finding(
-        name="objects",
-        ok=not problems,
-        message=f"git fsck says: {problems[0]}" if problems else "git fsck finds nothing",
-    )
-
-
+@_check("state")
 def _state(work: Work, fix: bool) -> Finding:
-    if said := obstacle(work.store):
-        return Finding(name="state", ok=False, message=said)
-    if gone := _folders_gone(work):
-        count = sum(len(work.tree.files.below(f"{folder}/")) for folder in gone)
+    if problem := obstacle(work.store):
+        return _finding(problem, "")
+    if folders := _missing_folders(work):
+        count = sum(len(work.tree.files.below(f"{folder}/")) for folder in folders)
         message = (
-            f"{', '.join(f'{folder}/' for folder in gone)}: gone from the work tree, with"
-            f" {counted(count, 'file', 'files')} that HEAD has; `git restore {' '.join(gone)}`"
+            f"{', '.join(f'{folder}/' for folder in folders)}: gone from the work tree, with"
+            f" {counted(count, 'file', 'files')} that HEAD has; `git restore {' '.join(folders)}`"
             " puts that back"
         )
-        return Finding(name="state", ok=False, message=message)
-    left = interrupted(work.store)
-    if left and fix:
+        return _finding(message, "")
+    unfinished = interrupted(work.store)
+    if unfinished and fix:
         with work.store.writing():
             pass
-        return Finding(name="state", ok=not interrupted(work.store), message=left, fixed=True)
+        return Finding(ok=not interrupted(work.store), message=unfinished, fixed=True)
     work.store.refuse_unfit()
-    if out := _taken_out(work):
-        these = "it" if len(out) == 1 else "them"
+    if removed := _unstaged_files(work):
+        verb, these = ("lies", "it") if len(removed) == 1 else ("lie", "them")
         message = (
-            f"the next commit would delete {counted(len(out), 'file', 'files')} that still"
-            f" {'lies' if len(out) == 1 else 'lie'} there, first {out[0]}: unless somebody wants"
+            f"the next commit would delete {counted(len(removed), 'file', 'files')} that still"
+            f" {verb} there, first {removed[0]}: unless somebody wants"
             f" that, `git restore --staged .` keeps {these}"
         )
-        return Finding(name="state", ok=False, message=message)
-    message = f"{left}; the next write completes it, or --fix now" if left else "ready for writing"
-    return Finding(name="state", ok=not left, message=message)
+        return _finding(message, "")
+    return _finding(
+        f"{unfinished}; the next write completes it, or --fix now" if unfinished else "",
+        "ready for writing",
+    )
 
 
-def _folders_gone(work: Work) -> list[str]:
+def _missing_folders(work: Work) -> list[str]:
     """Return the folders of memrepo that exist at HEAD but not in the work tree."""
     layout, root = work.tree.layout, work.store.root
     areas = (layout.area(name).rstrip("/") for name in AREAS)
     return [a for a in areas if work.tree.files.below(f"{a}/") and not (root / a).is_dir()]
 
 
-def _taken_out(work: Work) -> list[str]:
+def _unstaged_files(work: Work) -> list[str]:
     """Return files that are staged for deletion but unchanged in the work tree.
 
     Two git processes that write the index concurrently leave this state, and so does `git rm
     --cached`.
     """
     files = work.store.work
-    out = [p for p, do in files.staged_since(work.tree.commit).items() if do == "D"]
-    blobs = work.tree.blobs if out else {}  # lists every file, so only if needed
-    return [p for p in out if p in blobs and files.is_at(p, blobs[p])]
+    removed = [p for p, do in files.staged_since(work.tree.commit).items() if do == "D"]
+    blobs = work.tree.blobs if removed else {}  # lists every file, so only if needed
+    return [p for p in removed if p in blobs and files.is_at(p, blobs[p])]
 
 
+@_check("identity")
 def _identity(work: Work, fix: bool) -> Finding:
     email = person(work.store.repo)[1]
     if not email:
-        return Finding(name="identity", ok=False, message="user.email is not set in git: set it")
-    known = email in work.config.human_authors
-    return Finding(
-        name="identity",
-        ok=known,
-        message=email if known else f"{email} is not among human_authors in memrepo.toml",
-    )
+        return _finding("user.email is not set in git: set it", "")
+    problem = f"{email} is not among human_authors in memrepo.toml"
+    return _finding("" if email in work.config.human_authors else problem, email)
 
 
+@_check("workspace")
 def _workspace(work: Work, fix: bool) -> Finding:
     path = settings.workspace(work.store.repo)
     if path is None:
-        return Finding(name="workspace", ok=True, message="none: sources/ itself is the input")
-    there = path.is_dir()
-    return Finding(
-        name="workspace",
-        ok=there,
-        message=str(path) if there else f"{path} does not exist: `git config {settings.WORKSPACE}`",
-    )
+        return _finding("", "none: sources/ itself is the input")
+    problem = f"{path} does not exist: `git config {settings.WORKSPACE}`"
+    return _finding("" if path.is_dir() else problem, str(path))
 
 
+@_check("memories", whole=True)
 def _memories(work: Work, fix: bool) -> Finding:
     state = work.tree.state()
     errors = [p for p in state.problems if p.severity == "error"]
-    if errors:
-        return Finding(
-            name="memories",
-            ok=False,
-            message=f"{len(errors)} that cannot be read, first {errors[0]} (`memrepo check`)",
-        )
-    return Finding(name="memories", ok=True, message=f"{len(state.memories)} read without error")
+    return _finding(
+        f"{len(errors)} that cannot be read, first {errors[0]} (`memrepo check`)" if errors else "",
+        f"{len(state.memories)} read without error",
+    )
 
 
+@_check("manifests", whole=True)
 def _manifests(work: Work, fix: bool) -> Finding:
     found, damaged = read_manifests(work.tree.files, work.tree.layout)
-    if damaged:
-        return Finding(name="manifests", ok=False, message=str(damaged[0]))
-    return Finding(
-        name="manifests", ok=True, message=f"{counted(len(found), 'run', 'runs')} on record"
-    )
+    runs = f"{counted(len(found), 'run', 'runs')} on record"
+    return _finding(str(damaged[0]) if damaged else "", runs)
 
 
+@_check("index", whole=True)
 def _index(work: Work, fix: bool) -> Finding:
     index_of(work).count(["memory"], Filter())
-    return Finding(name="index", ok=True, message="up to date with HEAD")
+    return _finding("", "up to date with HEAD")
 
 
+@_check("meaning")
 def _meaning(work: Work, fix: bool) -> Finding:
     if not vectors.is_installed():
-        return Finding(name="meaning", ok=True, message="no model: search uses words only")
+        return _finding("", "no model: search uses words only")
     try:
-        name = vectors.load().name
+        return _finding("", f"model {vectors.load().name}")
     except vectors.NoModelError as error:
-        return Finding(name="meaning", ok=False, message=f"search uses words only: {error}")
-    return Finding(name="meaning", ok=True, message=f"model {name}")
+        return _finding(f"search uses words only: {error}", "")
 
 
+@_check("hook")
 def _hook(work: Work, fix: bool) -> Finding:
     repo, shim = work.store.repo, asset("hooks", "shim")
-    wrong, fixed = settings.wrong_hooks(repo, shim), False
-    if wrong and fix and not settings.other_hooks_path(repo):
+    problem = settings.wrong_hooks(repo, shim)
+    can_fix = bool(problem) and fix and not settings.other_hooks_path(repo)
+    if can_fix:
         settings.install_hooks(repo, shim)
-        wrong, fixed = settings.wrong_hooks(repo, shim), True
-    return Finding(
-        name="hook",
-        ok=not wrong,
-        fixed=fixed and not wrong,
-        message=wrong or f"{len(settings.HOOKS)} hooks run",
-    )
+        problem = settings.wrong_hooks(repo, shim)
+    return _finding(problem, f"{len(settings.HOOKS)} hooks run", fixed=can_fix and not problem)
 
 
+@_check("drivers")
 def _drivers(work: Work, fix: bool) -> Finding:
     repo, layout = work.store.repo, work.store.layout
-    others = is_adopted(repo, layout)
-    said, fixed = driver_state(repo, layout, adopted=others), False
-    if said and fix:
-        said, fixed = install_drivers(repo, layout, adopted=others), True
-    return Finding(
-        name="drivers",
-        ok=not said,
-        fixed=fixed and not said,
-        message=said or "`git merge` joins memories field by field",
-    )
+    adopted = is_adopted(repo, layout)
+    problem = driver_state(repo, layout, adopted=adopted)
+    can_fix = bool(problem) and fix
+    if can_fix:
+        problem = install_drivers(repo, layout, adopted=adopted)
+    fine = "`git merge` joins memories field by field"
+    return _finding(problem, fine, fixed=can_fix and not problem)
 
 
+@_check("waiting")
 def _waiting(work: Work, fix: bool) -> Finding:
     if broken := broken_branches(work):
-        message = f"{broken[0].message}; {broken[0].fix}"
-        return Finding(name="waiting", ok=False, message=message, problems=broken)
-    names = [w.branch for w in all_waiting(work)]
-    message = f"for review: {', '.join(names)}" if names else "nothing waits for review"
-    return Finding(name="waiting", ok=not names, message=message)
+        return _finding(f"{broken[0].message}; {broken[0].fix}", "", problems=broken)
+    branches = [w.branch for w in all_waiting(work)]
+    problem = f"for review: {', '.join(branches)}" if branches else ""
+    return _finding(problem, "nothing waits for review")
 
 
+@_check("judge")
 def _judge(work: Work, fix: bool) -> Finding:
-    name = refuse_unable(work)
-    cost = _next_run(work)
-    return Finding(name="judge", ok=True, message=f"{name}; {cost}" if cost else name)
+    name, choice = refuse_unable(work), Choice(now=work.call.now)
+    if kind_of(work, choice) not in PAID:
+        return _finding("", name)
+    try:
+        cost = estimate_of(work.refreshed(), choice).said
+    except MemrepoError as error:
+        cost = f"the cost of the next run is unknown: {error.message}"
+    return _finding("", f"{name}; {cost}" if cost else name)
 
 
+@_check("judges")
 def _judges(work: Work, fix: bool) -> Finding:
     found = [f"{u.judge}: {'usable, ' if u.ready else ''}{u.message}" for u in usable_judges(work)]
-    return Finding(name="judges", ok=True, message="; ".join(found))
+    return _finding("", "; ".join(found))
 
 
-def _next_run(work: Work) -> str:
-    """Return the estimated cost of the next run; empty if the judge is free."""
-    choice = Choice(now=work.call.now)
-    if kind_of(work, choice) not in PAID:
-        return ""
-    from memrepo.actions.run.judge_choice import estimate_of
-
-    try:
-        return estimate_of(work.refreshed(), choice).said
-    except MemrepoError as error:
-        return f"the cost of the next run is unknown: {error.message}"
+@_check("format")
+def _format(work: Work, fix: bool) -> Finding:
+    found = work.config.get("format")
+    how = "upgrade memrepo" if found > FORMAT else "`memrepo upgrade` migrates it"
+    problem = f"format {found}, this memrepo writes {FORMAT}: {how}"
+    return _finding(problem if found != FORMAT else "", f"format {found}")
 
 
+@_check("branch")
+def _branch(work: Work, fix: bool) -> Finding:
+    branch = work.store.branch_or_none.removeprefix("refs/heads/")
+    problem = "HEAD is detached: nothing can be written (`git switch` to a branch)"
+    return _finding("" if branch else problem, branch)
+
+
+@_check("program")
+def _program(work: Work, fix: bool) -> Finding:
+    repo = work.store.repo
+    known = settings.get(repo, settings.PROGRAM)
+    is_missing = bool(known) and not Path(known).is_file()
+    if is_missing and fix:
+        settings.drop(repo, settings.PROGRAM)
+        settings.name_program(repo)
+        known = settings.get(repo, settings.PROGRAM)
+    problem = f"{known} is gone: hooks cannot start it ({settings.PROGRAM})"
+    fine = known or "looked up on the PATH"
+    return _finding(problem if is_missing and not fix else "", fine, fixed=is_missing and fix)
+
+
+@_check("hookspath")
+def _hookspath(work: Work, fix: bool) -> Finding:
+    path = settings.hooks_in_tree(work.store.repo)
+    problem = f"core.hooksPath is {path}, which anyone who can push can change"
+    return _finding(problem if path else "", "outside")
+
+
+@_check("trust")
+def _trust(work: Work, fix: bool) -> Finding:
+    return _finding(settings.untrusted(work.store.repo), "no unreviewed program")
+
+
+@_check("attributes")
+def _attributes(work: Work, fix: bool) -> Finding:
+    repo, layout = work.store.repo, work.store.layout
+    is_known = settings.workspace(repo) == work.store.root or bool(layout.prefix)
+    problem = ".gitattributes lacks `*.md -merge -text`: git may rewrite memories' line ends"
+    is_wrong = is_adopted(repo, layout) and not is_known
+    return _finding(problem if is_wrong else "", "git does not merge the text of memories")
+
+
+@_check("rules", "secrets", whole=True)
+def _rules(work: Work, fix: bool) -> tuple[Finding, ...]:
+    """Check the work tree against all rules."""
+    rules, scene = all_rules(), scenes.check_tree(work.store.root)
+    errors = [p for p in (*scene.early, *scene.problems) if p.severity == "error"]
+    secrets = {name for name, rule in rules.items() if rule.group == "secrets"}
+    others = tuple(p for p in errors if p.rule not in secrets)
+    found = tuple(p for p in errors if p.rule in secrets)
+    return (
+        _listed(others, f"{len(rules)} rules hold"),
+        _listed(found, "none in the tree (`memrepo check --history` looks at the past)"),
+    )
+
+
+@_check("views", whole=True)
+def _views(work: Work, fix: bool) -> Finding:
+    area = work.tree.layout.area("views")
+    stale = 0
+    if any(path.startswith(area) for path in work.tree.blobs):
+        changes = derived_files(work, work.tree.state(), afresh=True)
+        stale = sum(isinstance(c, Write | Delete) for c in changes)
+    # Single writes leave stale pages behind by design, so stale pages are not a failure.
+    message = f"{counted(stale, 'page is', 'pages are')} out of date until the next run"
+    return _finding("", message if stale else "up to date")
+
+
+@_check("pages")
+def _pages(work: Work, fix: bool) -> Finding:
+    """Check for pages that were deleted from the work tree but are still in git."""
+    layout, tree, files = work.tree.layout, work.tree.files, work.store.work
+    hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
+    missing = files.missing([*tree.below(layout.area("views")), *hot])
+    if not missing:
+        return _finding("", "none is missing from the work tree")
+    count = counted(len(missing), "page is", "pages are")
+    message = f"{count} missing from the work tree, first {missing[0]}"
+    if fix:
+        files.restore(missing)
+        return _finding("", f"{message}: put back", fixed=True)
+    return _finding(f"{message}; --fix puts them back", "")
+
+
+@_check("hot", whole=True)
+def _hot(work: Work, fix: bool) -> Finding:
+    state = work.tree.state()
+    hot = hot_budget(work, state)
+    path = hot_path(state.files, state.layout, work.config.rules.hot)
+    message = f"{hot.bullets} of {hot.budget} bullets in {path}"
+    advice = "remove some with `memrepo promote ID --off` or `pin ID --off`"
+    problem = f"{message}: over budget; {advice}"
+    return _finding(problem if hot.bullets > hot.budget else "", message)
+
+
+@_check("ledger", whole=True)
+def _ledger(work: Work, fix: bool) -> Finding:
+    ledger, repo = ledger_of(work.store), work.store.repo
+    ledger.accesses()
+    tip, known = ledger.tip(), history.ledger_base(repo, work.tree.commit)
+    if not known or known == tip or ledger.contains(known):
+        return _finding("", f"at {tip[:10]}" if tip else "empty")
+    message = f"lacks {known[:10]}, which the newest run used"
+    if not work.store.resolve(known):
+        return _finding(f"{message}: `memrepo sync` brings it", "")
+    if not fix:
+        return _finding(f"{message}; --fix puts it back", "")
+    ledger.join(known, work.store.commit_time(work.tree.commit))
+    return _finding("", f"{message}: put back", fixed=True)
+
+
+@_check("broken", whole=True)
+def _broken(work: Work, fix: bool) -> Finding:
+    runs = ", ".join(b.run for b in interrupted_runs(work.store.folder))
+    problem = f"{runs} interrupted (`memrepo run --resume`)" if runs else ""
+    return _finding(problem, "none interrupted")
+
+
+@_check("purged")
+def _purged(work: Work, fix: bool) -> Finding:
+    """Check for purges whose key is missing or that this clone has not repeated."""
+    repo = work.store.repo
+    if not repo.refs.id(RECORDS):
+        return _finding("", "nothing was purged")
+    from memrepo.store import purges
+
+    known = purges.receipts(repo)
+    count = counted(len(known), "purge", "purges") + " on record"
+    problem = ""
+    if missing := sorted({r.key for r in known if purges.key_of(r.key) is None}):
+        problem = f"{purges.keys_folder()} lacks {', '.join(missing)}: purged values may return"
+        problem = f"{count}; {problem} in this clone"
+    elif due := [r.id for r in known if not purges.is_done(repo, r.id)]:
+        problem = f"{count}; `memrepo sync` repeats {', '.join(due)} here"
+    return _finding(problem, f"{count}, and no purged value returned")
+
+
+# -- history ---------------------------------------------------------------------------------------
+
+
+@_check("history", whole=True)
+def _history(work: Work, fix: bool) -> Finding:
+    area, words = work.tree.layout.area("runs"), ("--reverse", "--topo-order", work.tree.commit)
+    facts = [
+        CommitFacts(
+            commit=entry.commit,
+            tree=entry.tree,
+            parents=entry.parents,
+            subject=entry.subject,
+            trailers=entry.trailers,
+            added=_runs_in(entry, area, added=True),
+            changed=_runs_in(entry, area, added=False),
+        )
+        for entry in history.commits_with_files(work.store.repo, *words)
+    ]
+    problems = history_problems(facts)
+    errors = [p for p in problems if p.severity == "error"]
+    count = counted(len(facts), "commit is what it says", "commits are what they say")
+    message = f"{count}, {sum(bool(f.op) for f in facts)} of them memrepo's"
+    if errors:
+        first = errors[0]
+        message = (
+            f"{counted(len(errors), 'finding', 'findings')}; the first bad commit is"
+            f" {first.path[:10]}: {first.rule} {first.message}"
+        )
+    elif problems:
+        changed = counted(len({p.path for p in problems}), "commit was", "commits were")
+        message = f"{changed} amended or rebased with git, first {problems[0].path[:10]}"
+    return Finding(ok=not errors, message=message, problems=problems)
+
+
+def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, ...]:
+    """Return the runs whose manifests a commit added, or changed."""
+    return tuple(
+        file.path.rsplit("/", 1)[-1].removesuffix(".json")
+        for file in entry.files
+        if file.new and added is not bool(file.old) and file.path.startswith(area)
+    )
+
+
+@_check("runs", whole=True)
+def _runs(work: Work, fix: bool) -> Finding:
+    runs, emptying = work.landed(), emptied(work)
+    in_effect = sum(run.in_effect for run in runs)
+    parts = [f"{counted(in_effect, 'run', 'runs')} in effect"]
+    parts += [
+        f"{run.run} was rewritten by git as {run.entry.commit[:10]}" for run in runs if run.changed
+    ]
+    if len(runs) > in_effect:
+        parts.append(f"{len(runs) - in_effect} reverted")
+    if emptying is not None:
+        parts.insert(0, f"{emptying.commit[:10]} removed every memory from the tree, by hand")
+    return Finding(ok=emptying is None, message="; ".join(parts))
+
+
+@_check("references", whole=True)
+def _references(work: Work, fix: bool) -> Finding:
+    return _since(work, closure.closure, "every reference and supersession holds")
+
+
+@_check("tombstones", whole=True)
+def _tombstones(work: Work, fix: bool) -> Finding:
+    return _since(work, lambda s: tombstones_in(s).problems, "every tombstone can be read")
+
+
+def _since(work: Work, problems_of: Callable[[State], tuple[Problem, ...]], fine: str) -> Finding:
+    """Report the problems at HEAD, and the commit that introduced the first of them."""
+    found = _listed(problems_of(work.tree.state()), fine)
+    if found.ok:
+        return found
+    first = found.problems[0]
+
+    def is_bad(commit: str) -> bool:
+        return any(
+            (first.rule, first.key, first.message) == (other.rule, other.key, other.message)
+            for other in problems_of(work.store.snapshot(commit).state())
+        )
+
+    return replace(found, message=f"{found.message}; since commit {_first_bad(work, is_bad)[:10]}")
+
+
+def _first_bad(work: Work, is_bad: Callable[[str], bool]) -> str:
+    """Return the commit that introduced a problem found at HEAD, by binary search.
+
+    Search along first parents, then within the chain of the run that the commit merged.
+    """
+    store = work.store
+    start = history.first_commit(store.repo, work.tree.commit, store.layout.config)
+    line = [*filter(None, [start]), *trace.first_parents(store.repo, start, work.tree.commit)]
+    commit = line[bisect_left(line, True, hi=len(line) - 1, key=is_bad)]
+    parents = store.parents(commit)
+    if len(parents) == 2:
+        inside = trace.first_parents(store.repo, parents[0], parents[1])
+        if inside and is_bad(inside[-1]):
+            return inside[bisect_left(inside, True, hi=len(inside) - 1, key=is_bad)]
+    return commit
+
+
+@_check("rejected", whole=True)
+def _rejected(work: Work, fix: bool) -> Finding:
+    found = rejected_again(work, validated(work))
+    count = counted(len(found), "file says", "files say")
+    problem = f"{count} what a person rejected, first {found[0]}" if found else ""
+    return _finding(problem, "nothing rejected came back", problems=found)
+
+
+@_check("signatures", whole=True)
+def _signatures(work: Work, fix: bool) -> Finding:
+    repo = work.store.repo
+    newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), MAX_SIGNATURES)]
+    found = stream.verdicts(repo, newest)
+    bad = [commit for commit, letter in found.items() if letter in stream.BAD]
+    unchecked = sum(letter in stream.UNCHECKED for letter in found.values())
+    verified = counted(len(found) - unchecked - len(bad), "merge of a run", "merges of runs")
+    message = f"{verified} verified" if found else "none"
+    if unchecked:
+        message += f", {unchecked} cannot be checked here (no key, or no program)"
+    if bad:
+        message = f"{len(bad)} do not fit their commits, the first bad commit is {bad[-1][:10]}"
+    return Finding(ok=not bad, message=message)
+
+
+@_check("schedule")
 def _schedule(work: Work, fix: bool) -> Finding:
     times, zone = timetable(work, work.call.now), work.config.zone.key
-    said, fixed = "; ".join(times.complaints), False
+    complaints, fixed = [*times.complaints], False
     if times.by == "crontab" and (wrong := out_of_step(work, work.call.now)):
         if fix:
-            install(work, work.call.now)
-            fixed = True
+            fixed = install(work, work.call.now)
         else:
-            said = "; ".join(filter(None, (said, wrong)))
+            complaints.append(wrong)
     due = times.next if times.by else None
     ahead = f"next run {due.said(zone)}" if due else "not scheduled"
-    return Finding(name="schedule", ok=not said, message=said or ahead, fixed=fixed)
-
-
-CHECKS: tuple[Check, ...] = (
-    _git,
-    _objects,
-    _state,
-    _identity,
-    _workspace,
-    _memories,
-    _manifests,
-    _index,
-    _meaning,
-    _hook,
-    _drivers,
-    _waiting,
-    _judge,
-    _judges,
-    *CLONE_CHECKS,
-    *HISTORY_CHECKS,
-)
-WHOLE = frozenset(
-    (
-        *("objects", "memories", "manifests", "index", "rules", "secrets"),
-        *("views", "hot", "ledger", "broken", "history", "runs", "references", "tombstones"),
-        *("rejected", "signatures"),
-    )
-)
-"""Checks that read every memory, every run or every object."""
-
-
-def names() -> Iterator[str]:
-    """Yield the names of all checks, for the documentation."""
-    yield from map(_name, CHECKS)
-    yield "schedule"
+    return _finding("; ".join(complaints), ahead, fixed=fixed)

@@ -340,7 +340,7 @@ def _install_launchers(work: Work, *, dry_run: bool) -> Launchers:
             is_removed = _write(work, (), dry_run=False)
         for mode in MODES:
             text = cron_prompt(work, mode).prompt + "\n"
-            run_files.put(_prompt_file(work, mode), text, within=work.store.root)
+            run_files.write_file(_prompt_file(work, mode), text, within=work.store.root)
         _record(work, "launcher")
     return _launchers(work, "launcher", is_removed=is_removed)
 

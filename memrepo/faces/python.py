@@ -34,7 +34,7 @@ from memrepo.actions.write.change import (
     ForgetRequest,
     SupersedeRequest,
 )
-from memrepo.actions.write.commit import Unchanged, Written, said, write
+from memrepo.actions.write.commit import Unchanged, Written, clean_text, write
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.memory import Memory, Source
@@ -364,7 +364,7 @@ def _sayable(entries: Iterable[Entry], *, skip_secrets: bool) -> Iterator[Entry 
     for number, one in enumerate(given, start=1):
         what = f"the text of entry {number}" if len(given) > 1 else "the text"
         try:
-            yield replace(one, text=said(one.text, what))
+            yield replace(one, text=clean_text(one.text, what))
         except SecretInText:
             if not skip_secrets:
                 raise

@@ -10,7 +10,7 @@ import msgspec
 
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import Wrote, write_steps
+from memrepo.actions.write.commit import StepsWritten, write_steps
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import Exit
 from memrepo.core.memory import Decay
@@ -161,7 +161,7 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     return steps
 
 
-def _changed(wrote: Wrote) -> Changed:
+def _changed(wrote: StepsWritten) -> Changed:
     return Changed(
         exit=wrote.exit,
         commit=wrote.commit,

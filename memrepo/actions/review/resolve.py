@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import Unchanged, Written, said, successor, unchanged, write
+from memrepo.actions.write.commit import Unchanged, Written, clean_text, successor, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
 from memrepo.core.corrections import Correction, Side, VerdictWord, corrections_of
@@ -211,7 +211,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
             "no contradiction was given",
             fix="`memrepo resolve` lists them",
         )
-    merged = said(request.merge, "the text") if request.merge else ""
+    merged = clean_text(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
         found = (c for c in conflicts(state, corrections_of(state)) if c.status == "open")

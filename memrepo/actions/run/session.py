@@ -19,7 +19,7 @@ from memrepo.actions.run.preconditions import refuse_other
 from memrepo.actions.run.telemetry import Result as RunResult
 from memrepo.actions.run.telemetry import reported
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import said
+from memrepo.actions.write.commit import clean_text
 from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def do(work: Work, request: Request) -> Result:
 
 def _answer(work: Work, file: str) -> str:
     if file == "-":
-        return said(work.call.read(), "the answer")
+        return clean_text(work.call.read(), "the answer")
     path = work.call.where / file
     if not path.is_file():
         raise UsageError(f"{file}: no such file")

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 from memrepo.actions.guard import refuse_secret
 from memrepo.actions.request import DryRun, Reason, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import Unchanged, Written, present, said, write
+from memrepo.actions.write.commit import Unchanged, Written, clean_text, without_empty, write
 from memrepo.checks.memories import expected_tag, is_known_tag
 from memrepo.checks.rules import Wants
 from memrepo.core.changes import Create, Step
@@ -146,7 +146,7 @@ class Drafts:
             layer=entry.layer,
             captured=captured or local_day(now, work.config.zone),
         )
-        return Memory(path=path, fields=present(fields), body=entry.text)
+        return Memory(path=path, fields=without_empty(fields), body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
         """Return the evidence as the value of a memory field."""
@@ -266,7 +266,7 @@ class Repeated(Unchanged, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Added | Repeated | Unchanged:
     """Write the memory, unless an equal memory exists."""
-    text = said(request.text, "the text")
+    text = clean_text(request.text, "the text")
     given = {**asdict(request), "text": text, "type": request.type or "fact"}
     given["layer"] = given["layer"] or ""
     del given["dry_run"], given["reason"]

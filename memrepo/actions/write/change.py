@@ -5,10 +5,10 @@ Each verb computes the fields to set, or why nothing is to be done. `write` make
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Annotated, Any, cast
+from typing import Annotated, TypeAlias, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -21,8 +21,7 @@ from memrepo.actions.write.add import checked, refuse_tags
 from memrepo.actions.write.commit import (
     Unchanged,
     Written,
-    Wrote,
-    said,
+    clean_text,
     successor,
     unchanged,
     write,
@@ -45,6 +44,7 @@ from memrepo.read.thoughts import field_of
 
 SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
 _LISTS = ("tags", "entities")
+Fields: TypeAlias = dict[str, object]
 
 
 class EditRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,14 +70,21 @@ def edit(work: Work, request: EditRequest) -> Written | Unchanged:
     """Set the given text and fields. Without --text and --set, open an editor for the text."""
     fields = dict(_field(pair) for pair in request.fields)
     refuse_tags(work, cast("tuple[str, ...]", fields.get("tags") or ()))
-    text = None if request.text is None else said(request.text, "--text")
+    text = None if request.text is None else clean_text(request.text, "--text")
     if text is None and not fields:
-        text = _edited(work, find(work.tree.state(), request.id))
+        edited = work.call.edit(find(work.tree.state(), request.id).body + "\n")
+        if edited is None:
+            raise UsageError(
+                "no change was given, and there is no terminal to open your editor in",
+                fix="use --text TEXT, --text - or --set KEY=VALUE",
+            )
+        text = clean_text(edited, "the edited text")
     actor = work.actor
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
-        changes = _changes(memory, fields, text)
+        changes = {} if text is None else rewording(memory, text)
+        changes |= {k: v for k, v in fields.items() if memory.fields.get(k) != v}
         reworded = text is not None and normal_body(text) != memory.body
         if not changes and not reworded:
             return unchanged(memory, "is like this already")
@@ -111,11 +118,6 @@ def _field(pair: str) -> tuple[str, object]:
     return key, checked(key, value.strip())
 
 
-def _changes(memory: Memory, fields: Mapping[str, object], text: str | None) -> dict[str, object]:
-    changes = {k: v for k, v in fields.items() if memory.fields.get(k) != v}
-    return changes if text is None else {**rewording(memory, text), **changes}
-
-
 def rewording(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields that a new text changes: the triple, and the old text as an alias."""
     if text_hash(text) == text_hash(memory.body):
@@ -146,53 +148,55 @@ def triple_after(memory: Memory, text: str) -> dict[str, object]:
     return {name: now or None for name, now in found.items() if now != stored[name]}
 
 
-def _edited(work: Work, memory: Memory) -> str:
-    found = work.call.edit(memory.body + "\n")
-    if found is None:
-        raise UsageError(
-            "no change was given, and there is no terminal to open your editor in",
-            fix="use --text TEXT, --text - or --set KEY=VALUE",
-        )
-    return said(found, "the edited text")
-
-
 # -- one field -------------------------------------------------------------------------------
 
 
 class ConfirmRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `confirm`."""
 
-    id: Annotated[str, option("the memory that holds", metavar="ID")]
+    id: Annotated[str, option("the memory", metavar="ID")]
     dry_run: DryRun = False
     reason: Reason = ""
+
+
+class ForgetRequest(ConfirmRequest, frozen=True, kw_only=True):
+    """Arguments of `forget`."""
+
+
+class ArchiveRequest(ConfirmRequest, frozen=True, kw_only=True):
+    """Arguments of `archive`."""
 
 
 def confirm(work: Work, request: ConfirmRequest) -> Written | Unchanged:
     """Add the actor and the time to `verified`, without changing the text."""
     stamp = Stamp(by=work.actor, at=work.call.now)
 
-    def fields(memory: Memory) -> dict[str, object] | str:
+    def fields(memory: Memory) -> Fields | str:
         verified = memory.fields.get("verified", ())
         return "is confirmed already" if stamp in verified else {"verified": (*verified, stamp)}
 
     return _set(work, request, "confirm", "confirmed by hand", fields)
 
 
-class ForgetRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `forget`."""
-
-    id: Annotated[str, option("the memory to forget", metavar="ID")]
-    dry_run: DryRun = False
-    reason: Reason = ""
-
-
 def forget(work: Work, request: ForgetRequest) -> Written | Unchanged:
     """Set the status to forgotten. Recall ignores the memory, but its file and history remain."""
 
-    def fields(memory: Memory) -> dict[str, object] | str:
+    def fields(memory: Memory) -> Fields | str:
         return "is forgotten already" if memory.status == "forgotten" else {"status": "forgotten"}
 
     return _set(work, request, "forget", "forgotten by hand", fields)
+
+
+def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
+    """Set the status to archived, which stops the decay clock."""
+
+    def draft(state: State) -> Step | Unchanged:
+        memory = find(state, request.id)
+        if memory.status != "active":
+            return unchanged(memory, f"is {memory.status} already")
+        return archived(memory, work.call.now, "archived by hand")
+
+    return write(work, request, draft)
 
 
 class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,7 +211,7 @@ class PinRequest(msgspec.Struct, frozen=True, kw_only=True):
 def pin(work: Work, request: PinRequest) -> Written | Unchanged:
     """Set or remove `pinned`, which protects a memory from ageing, eviction and pruning."""
 
-    def fields(memory: Memory) -> dict[str, object] | str:
+    def fields(memory: Memory) -> Fields | str:
         if memory.flag("pinned") != request.off:
             return "is not pinned" if request.off else "is pinned already"
         return {"pinned": None if request.off else True}
@@ -217,7 +221,11 @@ def pin(work: Work, request: PinRequest) -> Written | Unchanged:
 
 
 def _set(
-    work: Work, request: Any, op: Op, reason: str, fields_of: Callable[[Memory], Any]
+    work: Work,
+    request: ConfirmRequest | PinRequest,
+    op: Op,
+    reason: str,
+    fields_of: Callable[[Memory], Fields | str],
 ) -> Written | Unchanged:
     """Set the fields that the function `fields_of` returns for a memory.
 
@@ -230,26 +238,6 @@ def _set(
         if isinstance(fields, str):
             return unchanged(memory, fields)
         return Step(op=op, reason=reason, changes=(Update(id=memory.id, fields=fields),))
-
-    return write(work, request, draft)
-
-
-class ArchiveRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `archive`."""
-
-    id: Annotated[str, option("the memory", metavar="ID")]
-    dry_run: DryRun = False
-    reason: Reason = ""
-
-
-def archive(work: Work, request: ArchiveRequest) -> Written | Unchanged:
-    """Set the status to archived, which stops the decay clock."""
-
-    def draft(state: State) -> Step | Unchanged:
-        memory = find(state, request.id)
-        if memory.status != "active":
-            return unchanged(memory, f"is {memory.status} already")
-        return archived(memory, work.call.now, "archived by hand")
 
     return write(work, request, draft)
 
@@ -277,8 +265,9 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
 
     def draft(state: State) -> Step | Unchanged:
         memory = find(state, request.id)
-        if request.off:
-            return _demoted(memory, work.call.now)
+        if request.off:  # `critical` is removed too, because it would bring the memory back
+            steps = forgotten(memory, work.call.now, "demoted by hand")
+            return next(iter(steps), None) or unchanged(memory, "is not on the hot cache")
         if memory.status != "active" or memory.type in ("note", "chunk"):
             what = f"a {memory.type}" if memory.status == "active" else memory.status
             raise UsageError(
@@ -298,13 +287,6 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
         )
 
     return write(work, request, draft)
-
-
-def _demoted(memory: Memory, now: datetime) -> Step | Unchanged:
-    """Remove a memory from the hot cache, and remove `critical`, which would bring it back."""
-    for step in forgotten(memory, now, "demoted by hand"):
-        return step
-    return unchanged(memory, "is not on the hot cache")
 
 
 # -- two memories ----------------------------------------------------------------------------
@@ -332,10 +314,7 @@ def link(work: Work, request: LinkRequest) -> Written | Unchanged:
     def draft(state: State) -> Step | Unchanged:
         memory, target = find(state, request.id), find(state, request.target)
         if memory.id == target.id:
-            raise UsageError(
-                f"both ends are {memory.id}",
-                fix="name two memories",
-            )
+            raise UsageError(f"both ends are {memory.id}", fix="name two memories")
         (new,) = checked(
             "links", [{"target": target.id, "type": request.type, "strength": request.strength}]
         )
@@ -370,16 +349,14 @@ class SupersedeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
     """Write a successor and mark the old memories as superseded, in one commit."""
-    text = said(request.text, "the text")
+    text = clean_text(request.text, "the text")
 
     def draft(state: State) -> Step | Unchanged:
         old = find(state, request.id)
-        every = tuple(
-            {m.id: m for m in (old, *(find(state, word) for word in request.also))}.values()
-        )
-        if any(text_hash(one.body) == text_hash(text) for one in every):
+        every = {m.id: m for m in (old, *(find(state, word) for word in request.also))}
+        if any(text_hash(one.body) == text_hash(text) for one in every.values()):
             return unchanged(old, "says this already")
-        for one in every:
+        for one in every.values():
             if one.status != "active":
                 after = ", ".join(one.texts("superseded_by"))
                 raise MemrepoError(
@@ -387,26 +364,23 @@ def supersede(work: Work, request: SupersedeRequest) -> Written | Unchanged:
                     fix=f"supersede {after} instead" if after else "add a memory instead",
                     exit_code=Exit.DECIDE,
                 )
-        ids = tuple(one.id for one in every)
         now, zone = work.call.now, work.config.zone
-        new = successor(state, old, text, now, actor, replaces=ids, zone=zone)
-        return Step(
-            op="supersede",
-            reason="replaced by hand",
-            changes=(Create(memory=new), *(_gone(one, new, work.call.now) for one in every)),
-        )
+        new = successor(state, old, text, now, actor, replaces=tuple(every), zone=zone)
+        ended = [
+            Update(
+                id=one.id,
+                fields={
+                    "status": "superseded",
+                    "superseded_at": now,
+                    "superseded_by": (*one.texts("superseded_by"), new.id),
+                },
+            )
+            for one in every.values()
+        ]
+        return Step(op="supersede", reason="replaced by hand", changes=(Create(memory=new), *ended))
 
     actor = work.actor
     return write(work, request, draft)
-
-
-def _gone(old: Memory, new: Memory, now: datetime) -> Update:
-    fields = {
-        "status": "superseded",
-        "superseded_at": now,
-        "superseded_by": (*old.texts("superseded_by"), new.id),
-    }
-    return Update(id=old.id, fields=fields)
 
 
 class DirectivesRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -448,62 +422,59 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
     Those already satisfied change nothing.
     """
     if request.file == "-":
-        text = said(work.call.read(), "the text")
+        text = clean_text(work.call.read(), "the text")
     else:
         path = work.call.where / request.file
         if not path.is_file():
             raise UsageError(f"{request.file}: no such file")
         text = path.read_text(encoding="utf-8", errors="replace")
-    asked = find_directives(text)
+    directives = find_directives(text)
     rows: list[Row] = []
-    wrote = write_steps(work, request, lambda _, state: _draft(state, asked, work, rows))
+
+    def draft(_: Work, state: State) -> list[Step]:
+        """Return the steps of all directives, each computed on the result of the previous ones."""
+        rows.clear()  # discard rows of an earlier attempt
+        made: list[Step] = []
+        for directive in directives:
+            named = partial(_find_or_none, state)
+            steps = directive_steps(directive, state.active, named, work.call.now)
+            rows.append(
+                Row(
+                    directive=f"{directive.verb}:{directive.target}".rstrip(":"),
+                    memories=tuple(id_ for s in steps or () for id_ in s.memory_ids),
+                    said=_outcome(directive, steps, state),
+                )
+            )
+            state = apply(state, (change for step in steps or () for change in step.changes))
+            made += steps or ()
+        return made
+
+    wrote = write_steps(work, request, draft)
     used = [s.memory_ids[0] for s in wrote.steps if s.op in ("restore", "pin")]
     if wrote.commit and used:
         count_retrieval(work, used)
-    wants_health = any(d.verb == "memory_health" for d in asked)
+    wants_health = any(d.verb == "memory_health" for d in directives)
+    pending = {id_ for step in wrote.waits for id_ in step.memory_ids}
     return DirectivesResult(
         exit=wrote.exit,
-        applied=tuple(_told(row, wrote) for row in rows),
+        applied=tuple(_with_pending(row, pending) for row in rows),
         commit=wrote.commit,
-        counts=Counts(directives=len(asked), steps=len(wrote.steps)),
+        counts=Counts(directives=len(directives), steps=len(wrote.steps)),
         health=health(work.refreshed(), HealthRequest()) if wants_health else None,
         notices=wrote.notices,
     )
 
 
-def _draft(state: State, asked: Sequence[Directive], work: Work, rows: list[Row]) -> list[Step]:
-    """Return the steps of all directives, each computed on the result of the previous ones."""
-    rows.clear()  # discard rows of an earlier attempt
-    made: list[Step] = []
-    for directive in asked:
-        steps = directive_steps(
-            directive,
-            state.active,
-            partial(_named, state),
-            work.call.now,
-        )
-        rows.append(
-            Row(
-                directive=f"{directive.verb}:{directive.target}".rstrip(":"),
-                memories=tuple(id_ for s in steps or () for id_ in s.memory_ids),
-                said=_said(directive, steps, state),
-            )
-        )
-        state = apply(state, (change for step in steps or () for change in step.changes))
-        made += steps or ()
-    return made
-
-
-def _told(row: Row, wrote: Wrote) -> Row:
+def _with_pending(row: Row, pending: Collection[str]) -> Row:
     """Return the outcome of a directive, corrected if its memories need a person's approval."""
-    waits = {id_ for step in wrote.waits for id_ in step.memory_ids} & set(row.memories)
+    waits = sum(id_ in pending for id_ in row.memories)
     if not waits:
         return row
-    count = f"{len(waits)} of {len(row.memories)} " if len(row.memories) > 1 else ""
+    count = f"{waits} of {len(row.memories)} " if len(row.memories) > 1 else ""
     return replace(row, said=f"{count}waits for the person whose memory it is")
 
 
-def _said(directive: Directive, steps: Sequence[Step] | None, state: State) -> str:
+def _outcome(directive: Directive, steps: Sequence[Step] | None, state: State) -> str:
     if steps is None:
         return "names no memory"
     if directive.verb == "memory_health":
@@ -514,8 +485,7 @@ def _said(directive: Directive, steps: Sequence[Step] | None, state: State) -> s
     return "; ".join(subject_of(step, state, after) for step in steps) or "is so already"
 
 
-def _named(state: State, key: str) -> Memory | None:
-    try:
+def _find_or_none(state: State, key: str) -> Memory | None:
+    with suppress(NoSuchMemory, Ambiguous):
         return find(state, key)
-    except (NoSuchMemory, Ambiguous):
-        return None
+    return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -43,7 +42,7 @@ from memrepo.store.history import RECORD
 from memrepo.views.hot import hot_changes
 
 
-class NothingSaid(MemrepoError):
+class EmptyText(MemrepoError):
     """Raised when a text that must be given is empty."""
 
     exit_code = Exit.USAGE
@@ -85,7 +84,7 @@ class Asked(Unchanged, frozen=True, kw_only=True):
 Draft = Callable[[State], Step | Unchanged]
 """Computes the step to commit from the state at HEAD, or the result if nothing is to be done."""
 
-Lay = Callable[[Work, State], State]
+AddFiles = Callable[[Work, State], State]
 """Adds files from history to the state at HEAD, so that a step can restore them."""
 
 
@@ -93,88 +92,60 @@ def write(
     first: Work,
     request: Writes,
     draft: Draft,
-    lay: Lay = lambda _, state: state,
+    add_files: AddFiles = lambda _, state: state,
 ) -> Written | Unchanged:
     """Commit the step that `draft` computes from the state at HEAD, and return the result."""
     first.begin_write(dry_run=request.dry_run)
-    return retried(first.store, lambda: _write(first, request, draft, lay))
+
+    def attempt() -> Written | Unchanged:
+        at = first.refreshed()
+        state = add_files(at, at.whole.state())
+        step = draft(at.tree.state() if at.call.scope else state)
+        if isinstance(step, Unchanged):
+            return step
+        after = apply(state, step.changes)
+        if at.call.scope:
+            refuse_beyond(at.call.scope, after, step)
+        refuse_secret(request.reason, "the reason")
+        _refuse_secret_fields(step)
+        if request.reason:
+            step = replace(step, reason=request.reason)
+        if waits := waits_for_person(at, state, after):
+            return leave_request(at, state, step, waits, dry_run=request.dry_run)
+        sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
+        if any(memory is not None and hot_of(memory) for memory in sides):
+            pages = hot_changes(after, hot_rules(at))
+            step = replace(step, changes=(*step.changes, *pages), memories=step.memory_ids)
+        plan = Plan(base=at.tree.commit, steps=(step,))
+        landing = prepare(at.store, state, plan, at.context(), first.call.now, author=at.author)
+        notices = close_calls(state, landing.state, at.actor)
+        commit = ""
+        if not request.dry_run:
+            commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
+            notices = (*notices, *at.store.notices)
+        found = [landing.state.memories.get(id_) for id_ in step.memory_ids]
+        memories = [memory for memory in found if memory is not None]
+        return Written(
+            id=memories[0].id if memories else "",
+            path=memories[0].path if memories else "",
+            commit=commit,
+            op=step.op,
+            what=subject_of(step, state, landing.state),
+            memories=tuple(m.id for m in memories),
+            paths=tuple(m.path for m in memories),
+            notices=notices,
+        )
+
+    return retried(first.store, attempt)
 
 
-def _write(first: Work, request: Writes, draft: Draft, lay: Lay) -> Written | Unchanged:
-    at = first.refreshed()
-    state = lay(at, at.whole.state())
-    step = draft(at.tree.state() if at.call.scope else state)
-    if isinstance(step, Unchanged):
-        return step
-    if at.call.scope:
-        refuse_beyond(at.call.scope, apply(state, step.changes), step)
-    _refuse_secrets(step, request.reason)
-    if request.reason:
-        step = replace(step, reason=request.reason)
-    if first.call.actor and (asked := _leave_if_asked(at, state, step, dry_run=request.dry_run)):
-        return asked
-    step = _with_hot_page(at, state, step)
-    plan = Plan(base=at.tree.commit, steps=(step,))
-    landing = prepare(at.store, state, plan, at.context(), first.call.now, author=at.author)
-    close = close_calls(state, landing.state, at.actor)
-    if request.dry_run:
-        return replace(_written(step, state, landing.state, ""), notices=close)
-    commit = at.store.land(landing.chain, f"{step.op}-{at.tree.commit[:10]}")
-    done = _written(step, state, landing.state, commit)
-    return replace(done, notices=(*close, *at.store.notices))
-
-
-def _leave_if_asked(at: Work, state: State, step: Step, *, dry_run: bool) -> Unchanged | None:
-    """Store a step as a pending request if an agent would remove a person's memory from recall."""
-    adds = all(isinstance(change, Create | Write) for change in step.changes)
-    if adds and at.config.get("agents.additions") == "allow":
-        return None
-    after = apply(state, step.changes)
-    taken = waits_for_person(at, state, after)
-    return leave(at, state, step, taken, dry_run=dry_run) if taken else None
-
-
-def _with_hot_page(at: Work, state: State, step: Step) -> Step:
-    """Add the updated hot cache page to a step if the step changes a hot memory."""
-    after = apply(state, step.changes)
-    sides = [side.memories.get(id_) for id_ in step.memory_ids for side in (state, after)]
-    if not any(memory is not None and hot_of(memory) for memory in sides):
-        return step
-    pages = hot_changes(after, hot_rules(at))
-    return replace(step, changes=(*step.changes, *pages), memories=step.memory_ids)
-
-
-def _refuse_secrets(step: Step, reason: str) -> None:
-    """Raise SecretInText if the reason or a field to be written contains a secret."""
-    refuse_secret(reason, "the reason")
-    for change in step.changes:
-        match change:
-            case Create(memory=memory):
-                fields = memory.fields
-            case Update(fields=fields):
-                pass
-            case Remove() | Write() | Delete():
-                continue
-            case _:
-                assert_never(change)
-        for key, value in fields.items():
-            for text in value if isinstance(value, tuple | list) else (value,):
-                if isinstance(text, str):
-                    refuse_secret(text, key)
-
-
-def _written(step: Step, before: State, after: State, commit: str) -> Written:
-    found = [after.memories[i] for i in step.memory_ids if i in after.memories]
-    first = found[0] if found else None
-    return Written(
-        id=first.id if first else "",
-        path=first.path if first else "",
-        commit=commit,
-        op=step.op,
-        what=subject_of(step, before, after),
-        memories=tuple(m.id for m in found),
-        paths=tuple(m.path for m in found),
-    )
+def _refuse_secret_fields(step: Step) -> None:
+    written = [c.memory.fields for c in step.changes if isinstance(c, Create)]
+    written += [c.fields for c in step.changes if isinstance(c, Update)]
+    for key, value in (item for fields in written for item in fields.items()):
+        for text in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(text, str):
+                refuse_secret(text, key)
 
 
 def unchanged(memory: Memory, why: str) -> Unchanged:
@@ -182,7 +153,7 @@ def unchanged(memory: Memory, why: str) -> Unchanged:
     return Unchanged(id=memory.id, path=memory.path, unchanged=why)
 
 
-class Wrote(msgspec.Struct, frozen=True, kw_only=True):
+class StepsWritten(msgspec.Struct, frozen=True, kw_only=True):
     """The committed steps, the last commit (empty if none), the new state, and warnings.
 
     `waits` has the steps that are pending a person's approval.
@@ -201,73 +172,66 @@ class Wrote(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_steps(
-    first: Work,
-    request: Writes,
-    draft: Callable[[Work, State], Sequence[Step]],
-) -> Wrote:
+    first: Work, request: Writes, draft: Callable[[Work, State], Sequence[Step]]
+) -> StepsWritten:
     """Commit the steps that `draft` computes from the state at HEAD, with one commit per step.
 
     With `--dry-run` nothing is written. `--reason` is placed before each step's own reason. Steps
     of an agent that need a person's approval become pending requests.
     """
     first.begin_write(dry_run=request.dry_run)
-    wrote = retried(first.store, lambda: _write_all(first, request, draft))
+
+    def attempt() -> StepsWritten:
+        at = first.refreshed()
+        before = state = at.whole.state()
+        steps, waits = list[Step](), list[Step]()
+        for step in draft(at, state):
+            after = apply(state, step.changes)
+            reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
+            step = replace(step, reason=reason, what=subject_of(step, state, after))
+            if waits_for_person(at, state, after):
+                waits.append(step)
+            else:
+                steps.append(step)
+                state = after
+        wrote = StepsWritten(steps=tuple(steps), commit="", state=state, waits=tuple(waits))
+        if not steps:
+            return wrote
+        if pages := hot_changes(state, hot_rules(at)):
+            why = "memories on it changed"
+            steps.append(
+                Step(op="view", what="Regenerate first page", reason=why, changes=tuple(pages))
+            )
+        plan = Plan(base=at.tree.commit, steps=tuple(steps))
+        landing = prepare(at.store, before, plan, at.context(), first.call.now, author=at.author)
+        wrote = replace(wrote, state=landing.state)
+        if request.dry_run:
+            return wrote
+        commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
+        return replace(wrote, commit=commit, notices=tuple(at.store.notices))
+
+    wrote = retried(first.store, attempt)
     if not wrote.waits:
         return wrote
-    left = leave_all(first.refreshed(), wrote.waits, dry_run=request.dry_run)
+    left = _leave_requests(first.refreshed(), wrote.waits, dry_run=request.dry_run)
     return replace(wrote, notices=(*wrote.notices, *left))
 
 
-def _write_all(
-    first: Work,
-    request: Writes,
-    draft: Callable[[Work, State], Sequence[Step]],
-) -> Wrote:
-    at = first.refreshed()
-    before = state = at.whole.state()
-    steps: list[Step] = []
-    waits: list[Step] = []
-    for step in draft(at, state):
-        after = apply(state, step.changes)
-        reason = f"{request.reason}; {step.reason}" if request.reason else step.reason
-        step = replace(step, reason=reason, what=subject_of(step, state, after))
-        if waits_for_person(at, state, after):
-            waits.append(step)
-        else:
-            steps.append(step)
-            state = after
-    wrote = Wrote(steps=tuple(steps), commit="", state=state, waits=tuple(waits))
-    if not steps:
-        return wrote
-    if pages := hot_changes(state, hot_rules(at)):
-        why = "memories on it changed"
-        steps.append(
-            Step(op="view", what="Regenerate first page", reason=why, changes=tuple(pages))
-        )
-    plan = Plan(base=at.tree.commit, steps=tuple(steps))
-    landing = prepare(at.store, before, plan, at.context(), first.call.now, author=at.author)
-    wrote = replace(wrote, state=landing.state)
-    if request.dry_run:
-        return wrote
-    commit = at.store.land(landing.chain, f"{steps[0].op}-{at.tree.commit[:10]}")
-    return replace(wrote, commit=commit, notices=tuple(at.store.notices))
-
-
-def said(text: str, what: str) -> str:
-    """Return a text normalised for storage. Raises NothingSaid or SecretInText."""
+def clean_text(text: str, what: str) -> str:
+    """Return a text normalised for storage. Raises EmptyText or SecretInText."""
     text = text.replace("\r\n", "\n").strip("\n").rstrip()
     if not text.strip():
-        raise NothingSaid(what)
+        raise EmptyText(what)
     refuse_secret(text, what)
     return text
 
 
-def present(fields: Mapping[str, object]) -> dict[str, object]:
+def without_empty(fields: Mapping[str, object]) -> dict[str, object]:
     """Return the given fields, leaving out empty and false values."""
     return {name: value for name, value in fields.items() if value not in (None, "", (), False)}
 
 
-_KEPT = (
+_INHERITED = (
     "type",
     "title",
     "subject",
@@ -303,14 +267,14 @@ def successor(
         captured=local_day(now, zone),
     )
     fields = {
-        **{key: old.fields[key] for key in _KEPT if key in old.fields},
+        **{key: old.fields[key] for key in _INHERITED if key in old.fields},
         "id": id_,
         "created": now,
         "origin": "manual",
         "supersedes": replaces,
         "generated": Stamp(by=actor, at=now),
     }
-    new = Memory(path=path, fields=present(fields), body=text)
+    new = Memory(path=path, fields=without_empty(fields), body=text)
     return replace(new, path=state.free_path(new))
 
 
@@ -336,16 +300,22 @@ def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, .
     added: tuple[Memory, ...] = ()
     if work.config.get("agents.additions") == "review":
         added = tuple(m for m in after.active if m.id not in before.memories and not m.is_note)
-    if not _held_up(work):
+    if work.config.get("agents.removals") != "wait":
         return added
-    touched = _touched(before, after)
-    return added + tuple(m for m, new in touched if not (_stays(m, new) and _seen(m, new)))
+    return added + tuple(
+        m
+        for m, new in _changed_of_people(before, after)
+        if not _stays_in_recall(m, new)
+        or (new is not None and any(m.flag(mark) and not new.flag(mark) for mark in _MARKS))
+        or (hot_of(m) is not None and (new is None or hot_of(new) is None))
+    )
 
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
     """Raise if an agent would remove a person's memory from recall."""
-    found = [m for m, new in _touched(before, after) if not _stays(m, new)]
-    if found and _held_up(work):
+    if not is_agent(work) or work.config.get("agents.removals") != "wait":
+        return
+    if found := [m for m, new in _changed_of_people(before, after) if not _stays_in_recall(m, new)]:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         raise MemrepoError(
             f"{work.actor} may not take {found[0].id}{more} out of recall: a person wrote or"
@@ -360,11 +330,7 @@ def is_agent(work: Work) -> bool:
     return bool(work.call.actor) and not work.call.actor.startswith("human:")
 
 
-def _held_up(work: Work) -> bool:
-    return is_agent(work) and bool(work.config.get("agents.removals") == "wait")
-
-
-def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
+def _changed_of_people(before: State, after: State) -> Iterator[tuple[Memory, Memory | None]]:
     """Yield (old, new) for each changed memory in recall that a person worded or confirmed.
 
     `new` is None if the memory was removed.
@@ -375,58 +341,55 @@ def _touched(before: State, after: State) -> Iterator[tuple[Memory, Memory | Non
             yield memory, new
 
 
-def _stays(old: Memory, new: Memory | None) -> bool:
+def _stays_in_recall(old: Memory, new: Memory | None) -> bool:
     if new is None or new.status != "active" or is_retired(new):
         return False
     return old.body == new.body and all(old.text(key) == new.text(key) for key in _ENDS)
 
 
-def _seen(old: Memory, new: Memory | None) -> bool:
-    """Return whether a changed memory keeps its marks and its place in the hot cache."""
-    if new is None or any(old.flag(mark) and not new.flag(mark) for mark in _MARKS):
-        return False
-    return hot_of(old) is None or hot_of(new) is not None
-
-
-def leave(at: Work, state: State, step: Step, taken: Sequence[Memory], *, dry_run: bool) -> Asked:
+def leave_request(
+    at: Work, state: State, step: Step, memories: Sequence[Memory], *, dry_run: bool
+) -> Asked:
     """Store a step as a request for a person to decide, or reuse an equal pending request.
 
     A new request replaces older requests about the same memories.
     """
-    notices = [_wish_key(change) for change in step.changes]
-    mark = digest([at.actor, step.op, notices])[:8]
-    mine = [w for w in all_waiting(at) if is_wish(at, w)]
-    same = next((w for w in mine if w.run.endswith(f"-{mark}")), None)
-    if same is None and not dry_run:
-        return _asked_result(state, taken, _left(at, state, step, taken, mark, mine))
-    return _asked_result(state, taken, same.run if same else "")
-
-
-def leave_all(at: Work, steps: Sequence[Step], *, dry_run: bool) -> tuple[Problem, ...]:
-    """Store steps as requests for a person, one per kind of operation, and return warnings."""
-    state = at.whole.state()
-    notices: list[Problem] = []
-    for op in dict.fromkeys(step.op for step in steps):
-        mine = [step for step in steps if step.op == op]
-        one = mine[0]
-        if mine[1:]:
-            changes = tuple(change for step in mine for change in step.changes)
-            one = replace(one, what="", changes=changes)
-        taken = waits_for_person(at, state, apply(state, one.changes))
-        if taken:
-            asked = leave(at, state, one, taken, dry_run=dry_run)
-            notices.append(_waits(asked))
-    return tuple(notices)
-
-
-def _waits(asked: Asked) -> Problem:
-    return Problem(
-        path=asked.path,
-        rule="waits-for-person",
-        severity="warning",
-        message=f"{asked.id} {asked.unchanged}",
-        fix="ask that person to run `memrepo accept` or `memrepo discard`",
+    keys = [_wish_key(change) for change in step.changes]
+    mark = digest([at.actor, step.op, keys])[:8]
+    pending = [w for w in all_waiting(at) if is_wish(at, w)]
+    run = next((w.run for w in pending if w.run.endswith(f"-{mark}")), "")
+    if not run and not dry_run:
+        run = _store_request(at, state, step, memories, mark, pending)
+    first = memories[0]
+    more = f", with {counted(len(memories) - 1, 'other', 'others')}" if memories[1:] else ""
+    where = f" as {PREFIX}{run}" if run else ""
+    text = (
+        f"was written or confirmed by a person{more}: your request waits for that"
+        f" person{where}, and nothing changes until then"
     )
+    if first.id not in state.memories:
+        text = f"waits for a person{where}{more}: it is stored when that person accepts it"
+    return Asked(id=first.id, path=first.path, unchanged=text, waits=run, exit=Exit.DECIDE)
+
+
+def _leave_requests(at: Work, steps: Sequence[Step], *, dry_run: bool) -> Iterator[Problem]:
+    """Store steps as requests for a person, one per kind of operation, and yield warnings."""
+    state = at.whole.state()
+    for op in dict.fromkeys(step.op for step in steps):
+        alike = [step for step in steps if step.op == op]
+        one = alike[0]
+        if alike[1:]:
+            changes = tuple(change for step in alike for change in step.changes)
+            one = replace(one, what="", changes=changes)
+        if waits := waits_for_person(at, state, apply(state, one.changes)):
+            asked = leave_request(at, state, one, waits, dry_run=dry_run)
+            yield Problem(
+                path=asked.path,
+                rule="waits-for-person",
+                severity="warning",
+                message=f"{asked.id} {asked.unchanged}",
+                fix="ask that person to run `memrepo accept` or `memrepo discard`",
+            )
 
 
 def _wish_key(change: Change) -> object:
@@ -448,28 +411,15 @@ def _wish_key(change: Change) -> object:
             return path
 
 
-def _asked_result(state: State, taken: Sequence[Memory], run: str) -> Asked:
-    first = taken[0]
-    more = f", with {counted(len(taken) - 1, 'other', 'others')}" if len(taken) > 1 else ""
-    where = f" as {PREFIX}{run}" if run else ""
-    said = (
-        f"was written or confirmed by a person{more}: your request waits for that"
-        f" person{where}, and nothing changes until then"
-    )
-    if first.id not in state.memories:
-        said = f"waits for a person{where}{more}: it is stored when that person accepts it"
-    return Asked(
-        id=first.id,
-        path=first.path,
-        unchanged=said,
-        waits=run,
-        exit=Exit.DECIDE,
-    )
-
-
-def _left(
-    at: Work, state: State, step: Step, taken: Sequence[Memory], mark: str, mine: Sequence[Waiting]
+def _store_request(
+    at: Work,
+    state: State,
+    step: Step,
+    memories: Sequence[Memory],
+    mark: str,
+    pending: Sequence[Waiting],
 ) -> str:
+    """Store a request as the branch of a new run, and return the run's id."""
     refuse_no_room(at)
     area = at.tree.layout.area("runs")
     names = (p for p in at.tree.blobs if p.startswith(area) and p.endswith(".json"))
@@ -490,12 +440,11 @@ def _left(
         reason=f"asked by {at.actor}",
         changes=(Write(path=at.tree.layout.manifest(run), data=manifest.to_bytes()),),
     )
+    of_person = ", which is a person's" if memories[0].id in state.memories else ""
     merge = Step(
         op="run",
         what=f"{ASKS}{subject_of(step, state, apply(state, step.changes))}",
-        reason=f"{at.actor} asks to {step.op} {taken[0].id}"
-        f"{', which is a person' + chr(39) + 's' if taken[0].id in state.memories else ''}"
-        f": {step.reason}",
+        reason=f"{at.actor} asks to {step.op} {memories[0].id}{of_person}: {step.reason}",
     )
     landing = prepare(
         at.store,
@@ -506,8 +455,8 @@ def _left(
         merge=merge,
         author=at.author,
     )
-    ids = {memory.id for memory in taken}
-    for older in mine:
+    ids = {memory.id for memory in memories}
+    for older in pending:
         if ids & {id_ for entry in older.chain(at) for id_ in entry.trailers.get("Memory", ())}:
             put_away(at, older)
     at.store.leave(landing.chain, PREFIX + run)

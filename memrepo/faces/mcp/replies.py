@@ -15,7 +15,7 @@ from memrepo.actions.recall.search import Hit, shortened
 from memrepo.actions.request import VerbResult
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
-from memrepo.actions.write.commit import NothingSaid
+from memrepo.actions.write.commit import EmptyText
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import slugify
 from memrepo.core.messages import REASON_LENGTH, counted, fold
@@ -64,7 +64,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         """Perform a writing verb, and pass it the call's reason and expected commit."""
         reason = fold(self.get("reason"), REASON_LENGTH)
         if not reason:
-            raise NothingSaid("the reason")
+            raise EmptyText("the reason")
         call = replace(self.work.call, expect=self.get("expected_commit"))
         with Work(call) as work:
             request = VERBS[verb].load().Request(reason=reason, **fields)

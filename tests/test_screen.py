@@ -139,23 +139,6 @@ def test_the_pager_shows_what_is_longer_than_the_screen(
         assert took.read_text().startswith("FRX\n")
 
 
-@pytest.mark.parametrize(
-    ("line", "broken"),
-    [
-        ("one two three four", ["one two", "three four"]),
-        ("- one two three", ["- one two", "  three"]),
-        ("  one two three", ["  one two", "  three"]),
-        ("a1  one two three", ["a1  one", "    two", "    three"]),
-        ("unbreakable-word", ["unbreakable-word"]),
-        ("昨夜的运行，收下了", ["昨夜的运", "行，收下了"]),
-        ("\x1b[1mone two\x1b[0m three", ["\x1b[1mone two\x1b[0m", "three"]),
-        ("see https://example.org/a/b", ["see", "https://example.org/a/b"]),
-    ],
-)
-def test_lines_break_at_blanks_and_hang_below_their_column(line: str, broken: list[str]) -> None:
-    assert fitted(line, 10).split("\n") == broken
-
-
 @given(st.lists(st.text("ab昨é-", min_size=1, max_size=12), max_size=30), st.integers(10, 60))
 def test_breaking_loses_no_word_and_keeps_to_the_width(words: list[str], width: int) -> None:
     line = " ".join(words)

@@ -188,30 +188,3 @@ def test_a_hook_loads_little_and_starts_git_five_times_for_any_number_of_files(
     started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
     # What checks rest on, the change, contents, memories of the same ids, and paths alike.
     assert 0 < len(started) <= 5
-
-
-def test_no_module_compiles_a_pattern_when_it_is_imported(tmp_path: Path) -> None:
-    code = (
-        "import importlib, pkgutil, re, sys, memrepo\n"
-        "import anthropic, jinja2, mcp, mistune\n"  # theirs are theirs
-        "found, real = set(), re.compile\n"
-        "def noted(*given, **more):\n"
-        "    found.add(sys._getframe(1).f_globals['__name__'])\n"
-        "    return real(*given, **more)\n"
-        "re.compile = noted\n"
-        "for module in pkgutil.walk_packages(memrepo.__path__, 'memrepo.'):\n"
-        "    if not module.name.endswith('__main__'):\n"
-        "        importlib.import_module(module.name)\n"
-        "print(*(name for name in found if name.startswith('memrepo.')))\n"
-    )
-    where = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ran = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env=where,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    used = {"memrepo.core.patterns"}  # what a module works out of words as it is imported
-    assert set(ran.stdout.split()) <= used, "`regex` compiles a pattern when it is used"

@@ -7,15 +7,12 @@ import string
 import subprocess
 import tomllib
 from pathlib import Path
-from typing import Any
 
-import jinja2
 import pytest
 import yaml
 
 from memrepo.assets import asset
 from memrepo.config import parse_config
-from memrepo.core.memory import HOMES
 from memrepo.keys import BY_NAME, KEYS
 from memrepo.read.sources import SourceRules
 
@@ -24,25 +21,6 @@ VALUES = {
     "timezone": '"Asia/Manila"',
     "human_authors": '["mara@example.org"]',
 }
-
-
-def render(view: str, sections: list[dict[str, Any]], *, keep: bool = False) -> str:
-    """Render a view as strictly as Jinja2 can."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(asset("templates", "views")),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=keep,
-        autoescape=False,
-    )
-    return environment.get_template(f"{view}.j2").render(title="A title", sections=sections)
-
-
-def section(heading: str, *lines: str, under: str = "") -> dict[str, Any]:
-    """Describe one section of a page as its template is handed it."""
-    given = [{"text": text, "id": "a1b2c3", "captured": "", "rivals": []} for text in lines]
-    return {"heading": heading, "groups": [{"heading": under, "lines": given}] if lines else []}
 
 
 def test_the_configuration_is_toml_once_filled_in() -> None:
@@ -129,20 +107,3 @@ def test_git_reads_the_attributes_as_they_are_meant(
     )
     found = [line.rsplit(": ", 1)[1] for line in answer.stdout.splitlines()]
     assert found == [merge, text, generated]
-
-
-@pytest.mark.parametrize("keep", [True, False])
-@pytest.mark.parametrize("view", HOMES)
-@pytest.mark.parametrize("lines", [0, 1, 3])
-@pytest.mark.parametrize("text", ["Mara edits with vim.", "\n  > one line\n  > and another"])
-@pytest.mark.parametrize("under", ["", "Mara"])
-def test_a_view_ends_in_one_newline_and_has_no_double_blank_line(
-    view: str, keep: bool, lines: int, text: str, under: str
-) -> None:
-    page = render(view, [section("Facts", *[text] * lines, under=under)], keep=keep)
-    assert page.startswith("# A title\n\n")
-    assert page.endswith("\n")
-    assert not page.endswith("\n\n")
-    assert "\n\n\n" not in page
-    assert page.count("a1b2c3") == lines
-    assert ("Nothing here yet." in page) is (lines == 0)

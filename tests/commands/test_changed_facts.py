@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import done, memrepo
+from driving import done
 
 FILL = ("Tax papers are in the grey box.", "The bicycle pump hangs in the shed.")
 DAYS = [f"2026-04-{day:02}" for day in range(1, 8)]
@@ -203,19 +203,3 @@ def test_of_twenty_facts_that_change_the_new_one_comes_first_and_the_old_one_is_
         stale += any(text == old.replace("**", "") and now == "resolved" for text, now in found)
     # A role, a launch, a rent and an exception are in words that only a model understands.
     assert (first >= 18, stale <= 4) == (True, True), (first, stale)
-
-
-def test_similar_statements_come_newest_first_with_the_older_ones_and_their_days(
-    tmp_path: Path,
-) -> None:
-    old, new = (f"Rasmus teaches the loom class in the {where} hall." for where in ("red", "old"))
-    nights = Nights(tmp_path, old)
-    nights.night(DAYS[1], old, new)
-    first = nights.hits("Where does Rasmus teach the loom class?")[0]
-    assert (first["text"], first["standing"]) == (new, "resolved")
-    assert [(e["text"], e["captured"]) for e in first["earlier"]] == [(old, DAYS[0])]
-    words = ("search", "--no-touch", "Rasmus loom class")
-    found = memrepo(nights.repo, *words, now=at(DAYS[-1]), as_json=False)
-    assert f"earlier: {old} ({DAYS[0]}, " in found.out
-    asked = nights.hits("Is the loom class of Rasmus in the red hall?")[0]
-    assert asked["text"] == old, "only the older one has what was asked for"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from driving import done, git, memories, memrepo, tree
-from hoards import KEPT, hoard, stored
+from hoards import hoard, stored
 
 from memrepo.core.memory import Memory
 
@@ -43,26 +43,6 @@ def assert_linked(repo: Path) -> None:
     back = {link.target: m.id for m in summaries(repo) for link in m.fields["links"]}
     assert there == back
     assert there
-
-
-def test_two_thousand_memories_yield_summaries_and_nothing_protected_is_touched(
-    tmp_path: Path,
-) -> None:
-    done(tmp_path, "init", "repo")
-    repo, before = configured(tmp_path / "repo", "enabled = true"), {m.id: m for m in hoard(2000)}
-    stored(repo, list(before.values()))
-    counts = done(repo, "run", now=FIRST)["counts"]
-    assert 1 < counts["summaries"] == len(summaries(repo))
-    assert 80 < counts["summarised"] == len(sources(repo)) <= 100  # five percent of the memories
-    assert_linked(repo)
-    for id_, memory in sources(repo).items():
-        assert memory.status == "archived"
-        assert memory.body == before[id_].body
-        assert not {*memory.fields} & {key for kept in KEPT for key in kept if key != "type"}
-    newest = sorted(before, key=lambda i: before[i].fields["created"])[-300:]
-    assert not {*newest} & {*sources(repo)}
-    assert done(repo, "run", now=FIRST)["status"] == "skipped"
-    assert memrepo(repo, "check", "--all").exit == 0
 
 
 def test_a_summary_is_one_commit_with_its_reason_and_sources_are_found_in_the_archive(

@@ -120,37 +120,6 @@ def test_a_run_with_other_commits_is_listed_and_taken_back(changed: tuple[Path, 
     assert_sound(repo)
 
 
-def test_doctor_names_other_commits_of_a_run_and_finds_nothing_wrong(
-    changed: tuple[Path, str, str], tmp_path: Path
-) -> None:
-    repo, _, _ = changed
-    git(tmp_path, "clone", "-q", str(repo), "clone")
-    for clone in (repo, tmp_path / "clone"):
-        (found,) = [c for c in memrepo(clone, "doctor").data["checks"] if c["name"] == "history"]
-        assert found["ok"], found
-
-
-def test_what_a_run_with_other_commits_decided_is_not_proposed_again(
-    changed: tuple[Path, str, str],
-) -> None:
-    repo, run, _ = changed
-    full = owned(repo)
-    done(repo, "revert", run, now=LATEST)
-    held = set(memories(repo))
-    answer = memrepo(repo, "run", now=NIGHT)
-    assert (answer.exit, answer.data["status"]) == (3, "held")
-    assert set(memories(repo)) == held
-    git(
-        repo,
-        "reset",
-        "-q",
-        "--hard",
-        "HEAD^1" if done(repo, "log")["entries"][0]["op"] == "run" else "HEAD",
-    )
-    done(repo, "accept", run, now=NIGHT)
-    assert owned(repo) == full
-
-
 def test_what_was_amended_into_a_run_is_a_persons_and_stays(two_runs: Path) -> None:
     (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]
     (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]

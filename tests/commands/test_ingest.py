@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, done, files, memories, memrepo, standing
+from driving import assert_sound, done, files, memories, memrepo, standing
 
 
 def workspace_of(repo: Path) -> Path:
@@ -113,63 +113,3 @@ def test_a_path_that_names_nothing_is_a_usage_error_with_a_suggestion(small_repo
     assert answer.exit == 2
     assert answer.error["fix"] == "did you mean MEMORY.md?"
     assert standing(small_repo) == before
-
-
-@pytest.fixture
-def notebooks(tmp_path: Path) -> Path:
-    workspace = tmp_path / "workspace"
-    for name in ("projects/choir.md", "notes.txt", "deep/a/b/thoughts.Markdown"):
-        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / name).write_text("# A heading\n\n- A thing.\n")
-    for name in (
-        "MEMORY.md",
-        "memory/2026-02-01.md",
-        "AGENTS.md",
-        "runtime/x.md",
-        "code/main.py",
-        "pic.png",
-        ".hidden/x.md",
-        "node_modules/x/y.md",
-        "other/.git/HEAD",
-        "other/x.md",
-        "views/old.md",
-    ):
-        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
-        (workspace / name).write_text("# A heading\n\n- The server alpha keeps the archive.\n")
-    (workspace / "link.txt").symlink_to(workspace / "notes.txt")
-    return tmp_path
-
-
-UNNAMED = ["deep/a/b/thoughts.Markdown", "notes.txt", "projects/choir.md"]
-NOT_READ = [".hidden/", *UNNAMED[:2], "other/", UNNAMED[2]]
-
-
-def test_files_that_no_pattern_names_are_told_once(notebooks: Path) -> None:
-    first = memrepo(notebooks, "init", "repo", "--from", "workspace", as_json=False)
-    assert "found 5 text files or folders that no pattern names (40.6 % of the text" in first.err
-    assert "sources.claims" in first.err
-    repo = notebooks / "repo"
-    again = done(repo, "run")
-    assert again["ingest"]["unmatched"] == {"count": 5, "paths": NOT_READ, "pct": 40.6}
-    assert not [w for w in again["warnings"] if w["rule"] == "source-unmatched"]
-    (notebooks / "workspace" / "projects" / "more.md").write_text("More.\n")
-    (told,) = [
-        w for w in done(repo, "run", now=LATER)["warnings"] if w["rule"] == "source-unmatched"
-    ]
-    assert "6 text files" in told["message"]
-    assert memrepo(repo, "run", now=LATER, as_json=False).err == ""
-
-
-@pytest.mark.parametrize("key", ["claims", "deny"])
-def test_the_configuration_takes_them_in_or_silences_them(notebooks: Path, key: str) -> None:
-    done(notebooks, "init", "repo", "--from", "workspace")
-    repo = notebooks / "repo"
-    patterns = ["MEMORY.md", *UNNAMED] if key == "claims" else ["AGENTS.md", "runtime/", *UNNAMED]
-    listed = ", ".join(f'"{p}"' for p in patterns)
-    text = (repo / "memrepo.toml").read_text()
-    (repo / "memrepo.toml").write_text(text.replace("[sources]", f"[sources]\n{key} = [{listed}]"))
-    ingested = done(repo, "ingest", now=LATER)
-    unmatched = ingested["unmatched"]["paths"]
-    assert not set(unmatched) & set(UNNAMED)
-    taken = {f"sources/{name}" for name in UNNAMED}
-    assert (taken <= set(ingested["added"])) is (key == "claims")

@@ -141,41 +141,6 @@ def test_init_says_which_zone_it_took_and_where_to_change_it(tmp_path: Path) -> 
     assert done(tmp_path, "init", "other")["timezone"] == "Europe/Berlin"
 
 
-def test_what_runs_do_not_read_is_named_with_its_share(tmp_path: Path) -> None:
-    files = {
-        "MEMORY.md": b"- Rui likes tea.\n" * 60,
-        "AGENTS.md": b"x" * 2000,
-        "memory/dreaming/a.md": b"x" * 500,
-        "memory/dreaming/deep/b.md": b"x" * 500,
-        "plans/tax.md": b"x" * 980,
-        "plans/tax.csv": b"x" * 9000,
-        ".obsidian/notes.md": b"x" * 500,
-        ".obsidian/deep/more.md": b"x" * 500,
-        ".obsidian/app.json": b"x" * 9000,
-        "clone/docs/guide.md": b"x" * 600,
-        "clone/.git/HEAD": b"x" * 9000,
-        "node_modules/a/b.md": b"x" * 9000,
-    }
-    workspaces.write(tmp_path / "workspace", files)
-    answer = done(tmp_path, "init", "repo", "--from", "workspace")
-    alone = {one["name"]: (one["size"], one["denied"]) for one in answer["left_alone"]}
-    assert alone == {
-        "AGENTS.md": (2000, True),
-        "memory/dreaming/": (1000, True),
-        ".obsidian/": (1000, False),
-        "plans/tax.md": (980, False),
-        "clone/": (600, False),
-    }
-    assert next(iter(alone)) == "AGENTS.md"
-    assert answer["left_alone_pct"] == 84.5  # of the 6,600 bytes that people write
-    assert answer["ingest"]["unmatched"]["pct"] == 39.1  # without those that are denied
-    assert answer["proposed"] == ["plans/**/*.md"]
-    text = memrepo(tmp_path, "init", "other", "--from", "workspace", as_json=False).out
-    assert "not read: 5 texts (2 of them denied), 84.5 % of the text" in text
-    assert "\n  AGENTS.md (2 KiB) contains instructions" in text
-    assert "`sources.claims` includes a file" in text
-
-
 @pytest.mark.parametrize(
     ("tz", "zone"),
     [

@@ -258,16 +258,6 @@ def test_an_old_note_is_recalled_by_its_gist(small_repo: Path) -> None:
     assert hit["text"].startswith(note.text("title"))
 
 
-def test_a_search_says_how_many_archived_memories_match(small_repo: Path) -> None:
-    id_ = added(small_repo, "The zebra crossing is closed.")
-    done(small_repo, "archive", id_)
-    assert "unchanged" in done(small_repo, "archive", id_)
-    assert done(small_repo, "search", "zebra")["archived"] == 1
-    said = memrepo(small_repo, "search", "zebra", as_json=False).out
-    assert "1 archived memory also matches (`--status archived`)" in said
-    assert done(small_repo, "search", "zebra", "--status", "archived")["archived"] == 0
-
-
 # -- decay and tiers -----------------------------------------------------------------------------
 
 
@@ -311,22 +301,6 @@ def test_tiers_show_what_moves_next(small_repo: Path) -> None:
     said = memrepo(small_repo, "tiers", now=after(hours=3), as_json=False).out
     assert "█" in said
     assert "hot → warm" in said
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('[tiers]\nwarm_after = "soon"', "a duration"),
-        ("[decay.ttl]\nshort = 3", "by class"),
-        ('[hot]\npath = "X.md"', "one of MEMORY.md, HOT.md"),
-    ],
-)
-def test_a_wrong_rule_is_refused_with_its_line(small_repo: Path, line: str, said: str) -> None:
-    path = small_repo / "memrepo.toml"
-    path.write_text(path.read_text(encoding="utf-8") + f"\n{line}\n", encoding="utf-8")
-    answer = memrepo(small_repo, "tiers")
-    assert answer.exit == 2
-    assert said in answer.error["message"]
 
 
 def test_rules_are_configurable(small_repo: Path) -> None:
@@ -373,29 +347,6 @@ def test_a_layered_search_takes_two_to_five_words_that_say_something(
     assert memrepo(small_repo, "search", "--layered", *words).exit == code
 
 
-def test_a_layered_search_heeds_tags_forms_of_words_and_its_bound(small_repo: Path) -> None:
-    mine = added(small_repo, "The zebra crossing is closed.", "--type", "note", "--tag", "road")
-    noted(small_repo, "Zebras were crossing the river.")
-    argv = ("search", "--layered", "zebras", "crossings", "--tag", "road")
-    assert [h["id"] for h in done(small_repo, *argv, "--no-touch")["hits"]] == [mine]
-    # What was not handed over was not retrieved, and was found all the same.
-    tight = done(small_repo, *argv, "--max-tokens", "2")
-    assert (tight["hits"], tight["count"], tight["left_out"]) == ([], 1, 1)
-    assert not (small_repo / ".git" / "memrepo" / "access.jsonl").exists()
-    said = memrepo(small_repo, *argv, "--max-tokens", "2", as_json=False).out
-    assert "tier hot" in said
-    assert "1 hit is omitted: the limit is 2 tokens" in said
-
-
-def test_a_forgotten_note_that_is_found_is_recovered(small_repo: Path) -> None:
-    id_ = noted(small_repo, "The zebra crossing is closed.")
-    found = done(small_repo, "search", "--layered", "zebra", "closed", now=after(days=15))
-    assert (found["tier"], found["recovered"]) == ("forgotten", True)
-    assert found["hits"][0]["answer_confidence"] == "very low"
-    done(small_repo, "run", now=after(days=15))
-    assert memories(small_repo)[id_].flag("user_marked")
-
-
 def test_health_is_the_snapshot_and_exits_one_when_something_waits(cold_repo: Path) -> None:
     assert done(cold_repo, "health")["healthy"]
     done(cold_repo, "promote", claim(cold_repo).id)
@@ -438,26 +389,6 @@ def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path)
     assert after_.status == "active"
     assert after_.fields["hot"].until is not None
     assert_sound(small_repo)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[[pin:knowledge]]",
-        "[pin:a:b]",
-        "[[forget]]",
-        "[[Pin:a:b]]",
-        "[[pin:a\n:b]]",
-        "`[[pin:a:b]]`",
-        "``x ` [[pin:a:b]]``",
-        "```\n[[pin:a:b]]\n```\nmore",
-        "~~~ md\r\n[[pin:a:b]]",
-        "````\r\n```\r\n[[pin:a:b]]\r\n````\r\n",
-        "~~~\n```\n[[pin:a:b]]\n~~~",
-    ],
-)
-def test_what_is_no_directive_is_text(small_repo: Path, text: str) -> None:
-    assert told(small_repo, text)["applied"] == []
 
 
 def test_a_reconciliation_moves_nothing(small_repo: Path) -> None:

@@ -6,13 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from driving import NOW, assert_sound, done, git, memories, memrepo, standing
+from driving import NOW, assert_sound, done, git, memories, standing
 
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
 
 SAID = "The backup of the wiki runs at 03:40 and writes to the second disk in the cellar."
-STEPS = "How to rotate the wiki's key: stop the proxy, run `rotate-key wiki`, start the proxy."
 
 
 def after(**span: int) -> str:
@@ -81,25 +80,6 @@ def test_a_nominated_note_makes_no_memory_twice(tmp_path: Path) -> None:
     assert_sound(repo)
 
 
-def test_a_note_found_again_after_it_was_forgotten_is_nominated_by_the_same_run(
-    repo: Path,
-) -> None:
-    id_ = noted(repo, SAID)
-    done(repo, "run", now=after(days=15))
-    assert memories(repo)[id_].text("tier") == "forgotten"
-    done(repo, "show", id_, now=after(days=16))
-    (one,) = done(repo, "nominate", now=after(days=16))["candidates"]
-    assert one["why"] == ["marked by the user"]
-    ran = done(repo, "run", now=after(days=16))
-    assert (ran["counts"]["nominated"], ran["counts"]["tier_moves"]) == (1, 1)
-    note = memories(repo)[id_]
-    assert (note.flag("promoted"), note.flag("user_marked"), note.text("tier")) == (
-        True,
-        True,
-        "warm",
-    )
-
-
 def test_a_nomination_that_a_person_took_back_is_not_made_again(repo: Path) -> None:
     id_ = noted(repo, SAID)
     looked_for(repo, id_)
@@ -108,17 +88,6 @@ def test_a_nomination_that_a_person_took_back_is_not_made_again(repo: Path) -> N
     assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
     done(repo, "run", now=after(days=2))
     assert (promoted(repo), memories(repo)[id_].flag("promoted")) == ([], False)
-
-
-def test_a_reconciliation_keeps_what_rests_on_a_note_and_nominates_nothing(repo: Path) -> None:
-    id_, other = noted(repo, SAID), noted(repo, STEPS)
-    looked_for(repo, id_)
-    done(repo, "run", now=after(days=1))
-    looked_for(repo, other)
-    memrepo(repo, "run", "--mode", "reconciliation", now=after(days=2))
-    (made,) = promoted(repo)
-    assert made.standing == "resolved"
-    assert not memories(repo)[other].flag("promoted")
 
 
 def test_a_dry_run_counts_the_nomination_and_writes_nothing(repo: Path) -> None:

@@ -112,19 +112,6 @@ def test_a_thing_is_found_by_another_word_for_it_in_any_language(repo: Path, ask
     assert "Phone: 555" in texts(repo, asked)[0]
 
 
-def test_what_a_run_leaves_in_its_source_is_a_passage_and_what_it_promotes_is_none(
-    repo: Path,
-) -> None:
-    done(repo, "config", "set", "run.shelf", "small", now=LATER)
-    done(repo, "run", now=LATER)
-    promoted = {m.body for m in memories(repo).values()}
-    assert promoted.isdisjoint(VISITS)
-    assert texts(repo, *QUESTION)[0] == RED_TURKU
-    answer_ = done(repo, "search", "ramp", "padlock", "-k", "1", now=LATER)
-    assert len(promoted) > len(answer_["hits"]) == 1
-    assert answer_["passages"] == [], "the claim that is no hit was promoted too"
-
-
 @pytest.mark.parametrize(
     "limit",
     [
@@ -167,33 +154,6 @@ def test_a_line_that_left_its_source_is_no_passage_any_more(repo: Path) -> None:
     assert not found(repo, *QUESTION)
 
 
-def test_only_sources_that_changed_are_read_again(
-    repo: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from memrepo.read import intake
-
-    scanned: list[str] = []
-    scan = intake.scan
-
-    def watched(name: str, data: bytes) -> object:
-        scanned.append(name)
-        return scan(name, data)
-
-    monkeypatch.setattr(intake, "scan", watched)
-    found(repo, *QUESTION)
-    assert sorted(scanned) == ["MEMORY.md", "memory/workshops.md"]
-    scanned.clear()
-    found(repo, *QUESTION)
-    done(repo, "add", "The oars are in the loft.", now=LATER)
-    found(repo, *QUESTION)
-    assert scanned == []
-    place(repo, "memory/oars.md", "# Oars\n\n- The spare oars came from a yard in Gdynia.\n")
-    done(repo, "ingest", now=LATER)
-    scanned.clear()
-    assert texts(repo, "spare", "oars", "Gdynia")
-    assert scanned == ["memory/oars.md"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -230,19 +190,3 @@ def test_a_purge_leaves_nothing_of_a_passage_in_the_index(repo: Path) -> None:
     assert not index.exists() or b"wooden lathe" not in index.read_bytes()
     assert not any("wooden" in text for text in texts(repo, *QUESTION))
     assert b"wooden lathe" not in index.read_bytes()
-
-
-def test_a_passage_that_holds_far_more_of_what_was_asked_comes_before_the_claims(
-    repo: Path,
-) -> None:
-    place(repo, "memory/winter.md", "# Winter\n\n- The crane hoists launches over the quay.\n")
-    done(repo, "ingest", now=LATER)
-    asked = ("which", "crane", "hoists", "launches")
-    answer_ = done(repo, "search", *asked, now=LATER)
-    assert [hit["text"] for hit in answer_["hits"]] == ["The launch ramp is closed on Mondays."]
-    (passage,) = answer_["passages"]
-    assert (passage["text"], passage["after"]) == ("The crane hoists launches over the quay.", 0)
-    said = memrepo(repo, "search", *asked, now=LATER, as_json=False).out
-    assert said.index("over the quay") < said.index("closed on Mondays")
-    (beside,) = found(repo, "launch", "ramp", "mondays", "crane")[:1]
-    assert beside["after"] == 1, "what holds no more than a claim comes after it"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import pty
 import subprocess
@@ -95,31 +94,3 @@ def test_a_pointer_of_git_lfs_is_no_memory(repo: Path, tmp_path: Path) -> None:
     found = done(repo, "run", now=LATER)
     assert [p["rule"] for p in found["ingest"]["refused"]] == ["source-lfs-pointer"]
     assert sorted(memories(repo)) == before
-
-
-def test_a_client_of_the_server_that_leaves_is_no_bug(repo: Path) -> None:
-    server = subprocess.Popen(
-        [sys.executable, "-m", "memrepo", "-C", str(repo), "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert server.stdin
-    assert server.stdout
-    about = {"name": "client", "version": "1"}
-    given = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": about}
-    for request in (
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": given},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
-    ):
-        server.stdin.write(json.dumps(request).encode() + b"\n")
-        server.stdin.flush()
-        if request.get("id") == 1:
-            server.stdout.readline()
-            server.stdout.close()
-    server.stdin.close()
-    assert server.stderr
-    with server.stderr:
-        assert server.wait(timeout=60) == 0, server.stderr.read()
-    assert crashes(repo) == []

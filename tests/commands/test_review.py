@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing
 
 MUCH_LATER = "2026-03-01T11:10:00Z"
 LINES = [f"- The server number {n} keeps the archive of year {1990 + n}." for n in range(20)]
@@ -276,17 +276,6 @@ def test_only_a_part_is_taken_and_the_rest_is_not_in_the_ancestry(servers: Path)
     assert_sound(servers)
 
 
-def test_what_was_accepted_and_reverted_waits_when_it_is_proposed_again(servers: Path) -> None:
-    write(servers.parent / "workspace", "MEMORY.md", LINES[:18])
-    assert run(servers, "--mode", "reconciliation")[0] == 3
-    done(servers, "accept", now=MUCH_LATER)
-    done(servers, "revert", now=MUCH_LATER)
-    code, data = run(servers, now="2026-03-01T11:20:00Z")
-    assert (code, data["status"]) == (3, "held")
-    assert "reverted" in data["why"]
-    assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}
-
-
 def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) -> None:
     git(servers, "branch", "run")
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
@@ -295,34 +284,6 @@ def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) 
     assert answer.exit == 5
     assert "git branch -m run" in answer.error["fix"]
     assert standing(servers) == before
-
-
-def test_another_limit_lets_the_waiting_changes_land(tmp_path: Path) -> None:
-    lines = [f"- The server number {n} keeps the archive of year {1900 + n}." for n in range(100)]
-    write(tmp_path / "workspace", "MEMORY.md", lines)
-    repo = begin(tmp_path, tmp_path / "workspace")
-    write(tmp_path / "workspace", "MEMORY.md", lines[:75])
-    assert run(repo)[0] == 3
-    assert run(repo, now=MUCH_LATER)[0] == 3
-    code, data = run(repo, "--max-change-pct", "90", now=MUCH_LATER)
-    assert (code, data["counts"]["memories_retired"]) == (0, 25)
-    assert git(repo, "branch", "--format=%(refname:short)").split() == ["main"]
-
-
-def test_after_a_revert_each_change_that_is_held_back_is_one_line_with_its_reason(
-    small_repo: Path,
-) -> None:
-    done(small_repo, "revert", now=LATER)
-    answer = memrepo(small_repo, "run", now="2026-03-01T12:00:00Z", as_json=False)
-    assert answer.exit == 3
-    assert "the same changes were reverted before" in answer.out
-    lines = [line for line in answer.out.splitlines() if line.startswith("  pending: ")]
-    assert lines
-    assert all(line.startswith('  pending: create "') for line in lines)
-    assert all(
-        line.endswith("(stated in the source, and kept by both passes of the judge)")
-        for line in lines
-    )
 
 
 def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import shutil
 import stat
-from datetime import UTC, datetime
 from pathlib import Path
 
 import hubs
 import pytest
-from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects, tree
+from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects
 from hubs import clone, commit_all, converge, tip, write
-
-from memrepo.core.corrections import Correction, Side, VerdictWord, contradiction_id, encode
-from memrepo.core.corrections import path_of as path_of_case
-from memrepo.core.layout import Layout
-from memrepo.merge.files import keep
-from memrepo.merge.versions import LosingVersion
 
 
 @pytest.fixture(scope="module")
@@ -178,21 +171,6 @@ def test_other_files_of_the_repository_are_joined_with_their_modes(
     assert not (desk / "link").is_symlink()
     assert not (desk / "script.sh").stat().st_mode & stat.S_IXUSR
     assert_sound(desk)
-
-
-def test_a_link_among_the_memories_travels_and_is_never_followed(
-    machines: tuple[Path, Path], tmp_path: Path
-) -> None:
-    laptop, desk = machines
-    (tmp_path / "secret.md").write_text("secret")
-    (desk / "memories" / "link.md").symlink_to(tmp_path / "secret.md")
-    commit_all(desk, "a link")
-    done(desk, "sync")
-    done(laptop, "add", "The cat is called Miso.")
-    converge(laptop, desk)
-    assert (laptop / "memories" / "link.md").is_symlink()
-    assert memrepo(laptop, "check").exit in (0, 1)
-    assert "secret" not in git(laptop, "log", "-p", "--format=", "--", "views")
 
 
 # -- what a person must decide -----------------------------------------------------------------
@@ -456,87 +434,10 @@ def test_a_dry_run_says_what_would_come_and_go_and_writes_nothing(
     assert "1 commit would be pulled, 2 commits would be pushed" in said
 
 
-def test_over_the_network_it_is_the_same(tmp_path: Path) -> None:
-    with hubs.daemon(tmp_path) as address:
-        laptop, desk = hubs.begin(tmp_path, "laptop", "desk")
-        for repo in (laptop, desk):
-            git(repo, "remote", "set-url", "origin", f"{address}/hub.git")
-        done(desk, "add", "The desk is made of oak.")
-        done(laptop, "add", "The cat is called Miso.")
-        hubs.ledger(desk, {"c1/1-aa.jsonl": "{}\n"})
-        converge(desk, laptop)
-        assert len(memories(laptop)) == 3
-        assert hubs.segments(laptop) == {"c1/1-aa.jsonl": "{}\n"}
-
-
 # -- a plain line merge ------------------------------------------------------------------------
 
 
-def test_a_plain_pull_puts_no_markers_into_a_memory_and_the_next_sync_goes_on(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.")
-    done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
-    done(desk, "sync")
-    git(laptop, "pull", "-q", "--no-rebase", "origin", "main", check=False)
-    path = only(laptop)
-    assert "<<<<<<<" not in (laptop / path).read_text()
-    assert memrepo(laptop, "sync").exit == 5
-    git(laptop, "merge", "--abort")
-    done(laptop, "sync")
-    assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    converge(laptop, desk)
-
-
-def test_markers_that_somebody_committed_stay_their_own_file_and_stop_nothing(
-    machines: tuple[Path, Path],
-) -> None:
-    laptop, desk = machines
-    path = only(laptop)
-    text = (laptop / path).read_text()
-    write(laptop, path, text.replace("---\n", "<<<<<<< ours\n---\n", 1) + "=======\n>>>>>>> x\n")
-    commit_all(laptop, "markers")
-    (id_,) = memories(desk)
-    done(desk, "edit", id_, "--set", "tags=home", now=LATER)
-    done(desk, "sync", now=LATER)
-    done(laptop, "sync", now=LATER)
-    assert memories(laptop)[id_].texts("tags") == ("home",)
-    converge(laptop, desk, now=LATER)
-
-
 # -- who did what ------------------------------------------------------------------------------
-
-
-def test_a_programs_removal_gives_way_to_an_edit(machines: tuple[Path, Path]) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    write(desk, only(desk), None)
-    git(desk, "add", "-A")
-    git(desk, "-c", "user.email=bot@example.org", "commit", "-qm", "pruned", "--no-verify")
-    done(desk, "sync")
-    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.")
-    answer = done(laptop, "sync")
-    assert answer["conflicts"] == []
-    converge(laptop, desk)
-    assert memories(desk)[id_].body == "The spare key hangs by the door."
-
-
-def test_a_persons_word_stands_before_a_programs_newer_one(
-    machines: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    laptop, desk = machines
-    (id_,) = memories(laptop)
-    done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
-    done(laptop, "sync")
-    done(desk, "config", "set", "agents.removals", "allow")  # else the person is asked first
-    with monkeypatch.context() as patch:
-        patch.setenv("MEMREPO_ACTOR", "jeeves")
-        done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
-    done(desk, "sync", now=LATER)
-    assert memories(desk)[id_].body == "The spare key lies on the shelf."
-    converge(laptop, desk, now=LATER)
 
 
 def test_what_a_person_rejected_elsewhere_is_forgotten_here(machines: tuple[Path, Path]) -> None:
@@ -564,24 +465,6 @@ def test_a_newer_format_on_the_hub_is_not_written(machines: tuple[Path, Path]) -
     assert answer.exit == 3
     assert "format 3" in answer.error["message"]
     assert (tip(laptop), tip(laptop.parent / "hub.git", "main")) == (before, tip(desk))
-
-
-def test_what_gave_way_is_kept_under_a_name_of_its_content() -> None:
-    kept = [
-        LosingVersion(path="memories/a.md", key="body", data=b"one\n", id="mem-1"),
-        LosingVersion(path="memories/a.md", key="", data=b"\xff two"),
-    ]
-    now = datetime(2026, 3, 1, 9, tzinfo=UTC)
-    files = keep(Layout(), kept, now)
-    assert files == keep(Layout(), reversed(kept), now)
-    assert len({write.path for write in files}) == 2
-    assert all(write.path.startswith("corrections/2026-03-01-") for write in files)
-    texts = {write.data for write in files}
-    assert (
-        b"---\nkind: gave-way\nmemory: mem-1\npath: memories/a.md\nfield: body\n"
-        b'merged: "2026-03-01T09:00:00Z"\n---\none\n'
-    ) in texts
-    assert any(b"\\xff two" in data for data in texts)
 
 
 # -- what is taken back and listed afterwards --------------------------------------------------
@@ -614,42 +497,6 @@ def test_a_sync_itself_is_not_taken_back_but_what_it_brought_is(
     done(desk, "revert", run, now=LATER)
     assert len(memories(desk)) == 1
     assert_sound(desk)
-
-
-@pytest.mark.parametrize(
-    "verdicts", [("flagged", "flagged"), ("flagged", "both"), ("both", "neither")]
-)
-def test_a_case_that_came_up_on_both_sides_is_kept_once(
-    machines: tuple[Path, Path], verdicts: tuple[VerdictWord, VerdictWord]
-) -> None:
-    """Each side names the file by its own day; what was decided counts, the other is put aside."""
-    laptop, desk = machines
-    texts = ("The ferry leaves at nine.", "The ferry leaves at ten.")
-    ids = [done(laptop, "add", text, "--reason", "said")["id"] for text in texts]
-    converge(laptop, desk)
-    sides = tuple(Side(memory=i, text=t) for i, t in zip(ids, texts, strict=True))
-    for repo, verdict, day in zip((laptop, desk), verdicts, (2, 3), strict=True):
-        case = Correction(
-            id=contradiction_id(*ids),
-            kind="contradiction",
-            verdict=verdict,
-            sides=(sides[0], sides[1]),
-            by="process:memrepo",
-            at=datetime(2026, 3, day, 9, tzinfo=UTC),
-        )
-        write(repo, path_of_case(Layout(), case), encode(case).decode())
-        commit_all(repo, f"decide as {verdict}")
-    converge(laptop, desk, now="2026-03-04T09:00:00Z")
-    for repo in (laptop, desk):
-        found = sorted(p.name for p in (repo / "corrections").glob("*con-*.md"))
-        assert found == [f"2026-03-02-{contradiction_id(*ids)}.md"]
-        text = (repo / "corrections" / found[0]).read_text()
-        assert f"verdict: {verdicts[1]}\n" in text
-        rules = {p["rule"] for p in memrepo(repo, "check").data["problems"]}
-        assert "correction-same-id" not in rules
-        aside = [*(repo / "corrections").glob("*gave-way*")]
-        assert len(aside) == (verdicts == ("both", "neither"))
-    assert tree(laptop) == tree(desk)
 
 
 def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path]) -> None:

@@ -72,33 +72,3 @@ def test_what_a_later_commit_mended_is_no_matter_any_more(repo: Path) -> None:
     path.write_text(was)
     commit(repo)
     assert told(repo, "status") == set()
-
-
-@pytest.mark.parametrize(
-    ("email", "when", "message"),
-    [
-        ("a@b", "no-time", "x"),
-        ("a@b", "99999999999999999999 +0000", "x"),
-        ("", "0 +0000", ""),
-        ("a\x1f@b", "0 +0000", "x"),
-        ("a@b", "0 +0000", "x\n\nMemrepo-Op: a\x1fb\n"),
-    ],
-)
-def test_a_commit_whose_lines_make_no_sense_is_looked_at_like_another(
-    repo: Path, email: str, when: str, message: str
-) -> None:
-    path = the_file(repo)
-    reword("The shed is red.", "The shed is blue.")(path)
-    git(repo, "add", "-A")
-    tree, head = git(repo, "write-tree").strip(), git(repo, "rev-parse", "HEAD").strip()
-    said = repo / ".git" / "commit"
-    by = f"N <{email}> {when}"
-    said.write_text(f"tree {tree}\nparent {head}\nauthor {by}\ncommitter {by}\n\n{message}")
-    git(
-        repo,
-        "reset",
-        "-q",
-        git(repo, "hash-object", "-t", "commit", "-w", "--literally", str(said)).strip(),
-    )
-    for verb in ("status", "log", "run"):
-        done(repo, verb, now=LATER)

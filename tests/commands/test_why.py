@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NEXT_DAY, begin, done, git, memories, memrepo
+from driving import NEXT_DAY, done, git, memories, memrepo
 
 from memrepo.core.ids import text_hash
 from memrepo.core.memory import Memory
@@ -75,20 +75,6 @@ def test_evidence_is_quoted_whatever_became_of_its_source(
     assert found["found"] == (there if lines else None)
     # As it was then, whatever became of it since.
     assert piece(small_repo, id_, "--at", "2026-03-01")["resolved"] == "exact"
-
-
-def test_of_many_places_the_first_are_shown_and_the_rest_counted(tmp_path: Path) -> None:
-    (tmp_path / "workspace" / "memory").mkdir(parents=True)
-    for number in range(13):
-        file = tmp_path / "workspace" / "memory" / f"{number:02}.md"
-        file.write_text(f"# Part {number}\n\n- The barn door is painted green.\n")
-    repo = begin(tmp_path, tmp_path / "workspace")
-    id_ = by_text(repo, "barn door").id
-    for command in ("why", "show"):
-        told = memrepo(repo, command, id_, as_json=False).out
-        assert told.count("evidence:") == 10
-        assert "and 3 more places" in told
-        assert len(done(repo, command, id_)["evidence"]) == 13
 
 
 def test_a_secret_in_the_recorded_version_is_not_quoted(small_repo: Path) -> None:

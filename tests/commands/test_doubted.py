@@ -137,3 +137,13 @@ def test_nonsense_finds_nothing(repo: Path, asked: str) -> None:
     assert found["hits"] == []
     said = memrepo(repo, "search", "--no-touch", asked, as_json=False).out
     assert said.startswith("nothing found: ")
+
+
+def test_a_session_begins_with_what_is_contested(contested: tuple[Path, str, str]) -> None:
+    repo, old, new = contested
+    told = done(repo, "session", "start", now=LATER)["context"]
+    (line,) = [line for line in told.splitlines() if line.startswith("in doubt: ")]
+    assert {old, new} <= {word.strip(':"') for word in line.split()}
+    assert "really loves" in line
+    assert "really hates" in line
+    assert "since 2026-03-10" in line

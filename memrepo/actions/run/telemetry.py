@@ -34,7 +34,7 @@ from memrepo.actions.run.timetable import (
 )
 from memrepo.actions.work import Setting, Work, outside
 from memrepo.config import ConfigError
-from memrepo.core.changes import BULK_OPS, Create, Step, Update
+from memrepo.core.changes import BULK_OPS, Create, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.manifest import Receipt, Removal
@@ -117,22 +117,17 @@ def first_run(work: Work, run: Result) -> FirstRun:
     """Return a first run's statistics, three example memories, and its largest source."""
     layout = work.tree.layout
     claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
-    files = Counter(layout.source_name(m.sources[0].resource) for m in claims)
     read = [layout.source_name(path) for path in work.tree.files.below(layout.area("sources"))]
-    folders = Counter(f"{name.rpartition('/')[0]}/" for name in read if "/" in name)
-    counts = dict(files)
-    for folder, held in folders.items():
-        if held * 2 < len(read):  # a folder with most of the files is no outlier
-            counts[folder] = sum(n for name, n in files.items() if name.startswith(folder))
-    largest, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
-    is_large = len(claims) > 2 * _EXAMPLES and len(files) > 2 and count > len(claims) * _LARGE
+    largest, count = _largest(
+        Counter(layout.source_name(m.sources[0].resource) for m in claims), read
+    )
+    is_large = len(claims) > 2 * _EXAMPLES and count > len(claims) * _LARGE
     root = workspace(work.store.repo)
     rules = work.config.source_rules()
     unread = find_unread(root, rules, follow=followed(work)) if root else None
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
-    examples = [*sorted(by_file.values(), key=shown.index), *shown]
-    examples = list({m.id: m for m in examples}.values())
+    examples = dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))
     return FirstRun(
         files=len(read),
         statements=run.counts.get("units", 0),
@@ -145,24 +140,38 @@ def first_run(work: Work, run: Result) -> FirstRun:
                 text=cut(visible(m.body.replace("\n", " ")), WIDTH - 20),
                 source=_place(layout.source_name(m.sources[0].resource), m.sources[0].lines),
             )
-            for m in examples[:_EXAMPLES]
+            for m in [*examples][:_EXAMPLES]
         ),
         largest=largest if is_large else "",
         largest_pct=round(100 * count / len(claims)) if is_large else 0,
-        properties=_properties(work, read) if work.config.get("sources.profile") == "notes" else (),
+        properties=_properties(work, read) if work.config.contract == "notes" else (),
         first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
     )
 
 
+def _largest(counts: Counter[str], read: Sequence[str]) -> tuple[str, int]:
+    """Return the file or folder with most memories, and their number, if there are some files.
+
+    A folder with most of the files is no outlier.
+    """
+    if len(counts) < 3:
+        return "", 0
+    sizes = dict(counts)
+    for folder, size in Counter(f"{n.rpartition('/')[0]}/" for n in read if "/" in n).items():
+        if size * 2 < len(read):
+            sizes[folder] = sum(n for name, n in counts.items() if name.startswith(folder))
+    return max(sizes.items(), key=lambda item: item[1])
+
+
 def _properties(work: Work, names: Sequence[str]) -> tuple[str, ...]:
     """Return the keys in the headers of sources, the most frequent first."""
-    from memrepo.read.documents import read_head  # python-frontmatter, for a first run only
+    from memrepo.read.headers import read_head  # python-frontmatter, for a first run only
 
     keys: Counter[str] = Counter()
     for name in names:
         text = work.tree.files[work.tree.layout.source(name)].decode("utf-8", "replace")
         keys.update(read_head(text, name).values.keys())
-    return tuple(key for key, _ in sorted(keys.items(), key=lambda item: (-item[1], item[0])))
+    return tuple(sorted(keys, key=lambda key: (-keys[key], key)))
 
 
 def _place(name: str, lines: tuple[int, int] | None) -> str:
@@ -274,20 +283,18 @@ def _withheld(plan: RunPlan) -> Iterator[Withheld]:
     main = plan.main
     waits = main if main is not None and main.wait else plan.waiting
     for step in waits.decisions if plan.branch and waits else ():
-        made = [c.memory for c in step.changes if isinstance(c, Create)]
-        if step.op in BULK_OPS:
-            for change in step.changes:
-                if isinstance(change, Create):
-                    yield _one(step, (change.memory.id,), change.memory.body)
-                elif isinstance(change, Update):
-                    yield _one(step, (change.id,), change.body or "")
-        else:
-            yield _one(step, step.memory_ids, made[0].body if made else "")
-
-
-def _one(step: Step, ids: tuple[str, ...], text: str) -> Withheld:
-    shown = cut(visible(without_secrets(text)), WIDTH)
-    return Withheld(op=step.op, memories=ids, text=shown, reason=step.reason)
+        rows: list[tuple[tuple[str, ...], str]] = []
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    rows.append(((memory.id,), memory.body))
+                case Update(id=id_, body=body) if step.op in BULK_OPS:
+                    rows.append(((id_,), body or ""))
+        if step.op not in BULK_OPS:
+            rows = [(step.memory_ids, rows[0][1] if rows else "")]
+        for ids, text in rows:
+            shown = cut(visible(without_secrets(text)), WIDTH)
+            yield Withheld(op=step.op, memories=ids, text=shown, reason=step.reason)
 
 
 PRESETS = ("none", "openclaw")
@@ -367,13 +374,13 @@ def reported(
     def now() -> datetime:
         return first.call.now + timedelta(seconds=int(time.monotonic() - begun))
 
-    start = _told(first, place, {"mode": mode, "status": "started"}, first.call.now)
+    start = _summary_of(first, place, {"mode": mode, "status": "started"}, first.call.now)
     start = replace(start, context={"package_version": __version__})
     problems = [*_log(place, started_event(start))]
     try:
         found = inner()
     except BaseException as error:
-        problems += _recorded(first, place, _told(first, place, _data_of(error, mode), now()))
+        problems += _recorded(first, place, _summary_of(first, place, _data_of(error, mode), now()))
         for problem in dict.fromkeys(problems):
             first.call.say(str(problem))
         raise
@@ -384,7 +391,7 @@ def reported(
     context = _context(first, after)
     found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
     data = {key: value for key, value in found.as_json().items() if key not in _LATER}
-    told = replace(_told(first, place, data, now()), context=context)
+    told = replace(_summary_of(first, place, data, now()), context=context)
     problems += _recorded(first, place, told)
     return replace(
         found,
@@ -396,18 +403,13 @@ def reported(
 
 def _data_of(error: BaseException, mode: str) -> dict[str, object]:
     """Return the record of a run that ended with an error."""
-    message, fix = "interrupted", ""
-    match error:
-        case MemrepoError():
-            message, fix = error.message, error.fix
-        case Exception():
-            message = f"{type(error).__name__}: {error}"
-    status = "failed"
-    match error:
-        case UpgradeRequired():
-            status = "upgrade_required"
-        case Locked():
-            status = "locked"
+    message, fix, status = "interrupted", "", "failed"
+    if isinstance(error, MemrepoError):
+        message, fix = error.message, error.fix
+    elif isinstance(error, Exception):
+        message = f"{type(error).__name__}: {error}"
+    if isinstance(error, UpgradeRequired | Locked):
+        status = "locked" if isinstance(error, Locked) else "upgrade_required"
     return {"status": status, "mode": mode, "error": message, "fix": fix}
 
 
@@ -456,7 +458,7 @@ def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     return tell(at, found)[1]
 
 
-def _told(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> RunSummary:
+def _summary_of(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> RunSummary:
     return RunSummary(
         run_id=stamp(at.call.now),
         component=place.component,

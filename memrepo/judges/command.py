@@ -76,6 +76,10 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = ""
     model: str = ""
     verify_model: str = ""
+    price: None = None
+
+    def refuse_without_key(self) -> None:
+        """Do nothing, because a program has a login of its own."""
 
     def __post_init__(self) -> None:
         if shutil.which(self.arguments[0]) is None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from memrepo.judges.model import Limit, Price
     from memrepo.judges.services import Claude, OpenAI
 
+SERVICES = ("anthropic", "openai")
+"""Judges with a price per token."""
 SESSION = "judging"
 """Folder with the answers of a judging session, in the common git directory."""
 
@@ -73,19 +75,26 @@ def judge_of(work: Work, choice: Choice) -> Judge:
             f"the {name} judge does not give live answers, so there is nothing to record",
             fix="use --record with --judge anthropic or command",
         )
-    match name:
-        case "offline":
-            from memrepo.judges.offline import OfflineJudge
+    if name == "offline":
+        from memrepo.judges.offline import OfflineJudge
 
-            return OfflineJudge()
-        case "replay":
-            return _replay(work, choice)
-        case "session":
-            from memrepo.judges.model import ModelJudge, Session
+        return OfflineJudge()
+    from memrepo.judges import model
 
-            return ModelJudge(Session(work.store.folder / SESSION))
-        case _:
-            return _live(work, name, choice)
+    if name == "replay":
+        return model.ModelJudge(model.Replay(_recordings(work, choice)))
+    if name == "session":
+        return model.ModelJudge(model.Session(work.store.folder / SESSION))
+    backend, limits = _backend(work, name), limits_of(work, choice)
+    if backend.price is None and any(limit.usd is not None for limit in limits):
+        raise CannotJudge(
+            f"no price is known for {backend.name}, so a limit in US dollars cannot be enforced",
+            fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
+        )
+    budget = model.Budgeted(
+        backend, limits, max_output=work.config.get("judge.max_tokens"), price=backend.price
+    )
+    return model.ModelJudge(model.Recording(budget, choice.record) if choice.record else budget)
 
 
 def pair_judge(work: Work, judge: Judge) -> Judge:
@@ -102,9 +111,7 @@ def kind_of(work: Work, choice: Choice) -> str:
     return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))
 
 
-def _replay(work: Work, choice: Choice) -> Judge:
-    from memrepo.judges.model import ModelJudge, Replay
-
+def _recordings(work: Work, choice: Choice) -> Path:
     folder = choice.replay
     if folder is None and (setting := outside(work).get("judge.recordings")):
         folder = work.store.root / Path(str(setting.value)).expanduser()
@@ -113,55 +120,52 @@ def _replay(work: Work, choice: Choice) -> Judge:
             f"found no folder of recorded answers{f' at {folder}' if folder else ''}",
             fix="name the folder: --replay DIR, or `git config memrepo.judge.recordings DIR`",
         )
-    return ModelJudge(Replay(folder))
+    return folder
 
 
-def _live(work: Work, name: str, choice: Choice) -> Judge:
-    """Return a program or service as judge, with a budget and a recorder of answers."""
-    from memrepo.judges.model import Backend, Budgeted, ModelJudge, Recording
+def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
+    """Return a service or a program as configured, without sending a request."""
+    get, elsewhere = work.config.get, outside(work)
+    default = BY_NAME["judge.model"].default
+    model = "" if get("judge.model") == default else str(get("judge.model"))
+    verify_model = get("judge.verify_model") or ""
+    if name not in SERVICES:
+        from memrepo.judges.command import READY, Command
 
-    price: Price | None = None
-    backend: Backend
-    get = work.config.get
-    match name:
-        case "anthropic":
-            claude = _claude(work)
-            price, backend = claude.price, claude
-        case "openai":
-            openai = _openai(work)
-            price, backend = openai.price, openai
-        case _:
-            backend = _program(work, name)
-    limits = limits_of(work, choice)
-    if price is None and any(limit.usd is not None for limit in limits):
-        raise CannotJudge(
-            f"no price is known for {backend.name}, so a limit in US dollars cannot be enforced",
-            fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
+        return Command(
+            arguments=READY.get(name) or _command(work),
+            timeout_s=get("judge.timeout_s"),
+            kind=name if name in READY else "",
+            model=model if name in READY else "",
+            verify_model=verify_model if name in READY else "",
         )
-    budget = Budgeted(backend, limits, max_output=get("judge.max_tokens"), price=price)
-    return ModelJudge(Recording(budget, choice.record) if choice.record else budget)
+    from memrepo.judges.services import Claude, OpenAI
 
-
-def _claude(work: Work) -> Claude:
-    """Return the judge that uses the Claude Messages API, as configured."""
-    from memrepo.judges.services import Claude
-
-    get = work.config.get
-    base = outside(work).get("judge.base_url")
-    return Claude(
-        model=get("judge.model"),
-        max_tokens=get("judge.max_tokens"),
-        timeout_s=get("judge.timeout_s"),
-        idle_s=get("judge.idle_s"),
-        heard=lambda: work.call.tick("pieces of an answer"),
-        max_retries=get("judge.max_retries"),
-        price=_price(work, get("judge.model")),
-        verify_model=get("judge.verify_model") or "",
-        verify_price=_price(work, get("judge.verify_model")),
-        base_url=str(base.value) if base else "",
-        effort=get("judge.effort").removeprefix("default"),
-        thinking=get("judge.thinking").removeprefix("default"),
-    )
+    base = elsewhere.get("judge.base_url" if name == "anthropic" else "judge.openai_base_url")
+    shared: dict[str, Any] = {
+        "model": model or default if name == "anthropic" else model,
+        "verify_model": verify_model,
+        "max_tokens": get("judge.max_tokens"),
+        "timeout_s": get("judge.timeout_s"),
+        "max_retries": get("judge.max_retries"),
+        "price": _price(work, get("judge.model")),
+        "base_url": str(base.value) if base else "",
+        "heard": lambda: work.call.tick("pieces of an answer"),
+    }
+    if name == "anthropic":
+        return Claude(
+            **shared,
+            idle_s=get("judge.idle_s"),
+            verify_price=_price(work, verify_model),
+            effort=get("judge.effort").removeprefix("default"),
+            thinking=get("judge.thinking").removeprefix("default"),
+        )
+    if not model:
+        raise CannotJudge(
+            "the openai judge has no model: judge.model is not set",
+            fix="`memrepo config set judge.model NAME`, the model name on your server (qwen3:8b)",
+        )
+    return OpenAI(**shared)
 
 
 def refuse_unable(work: Work) -> str:
@@ -169,70 +173,17 @@ def refuse_unable(work: Work) -> str:
 
     No request is sent, so an invalid key is not detected.
     """
-    judge = judge_of(work, Choice())
-    match kind_of(work, Choice()):
-        case "anthropic":
-            _claude(work).refuse_without_key()
-        case "openai":
-            _openai(work).refuse_without_key()
-        case _:
-            pass
+    judge, kind = judge_of(work, Choice()), kind_of(work, Choice())
+    if kind in SERVICES:
+        _backend(work, kind).refuse_without_key()
     return judge.name
 
 
-def _price(work: Work, model: str | None) -> Price | None:
+def _price(work: Work, model: str) -> Price | None:
     from memrepo.judges.model import Price
 
     four = work.config.get("judge.prices").get(model)
-    if four is None:
-        return None
-    return Price(input=four[0], output=four[1], cache_write=four[2], cache_read=four[3])
-
-
-def _own_model(work: Work) -> str:
-    """Return the configured model, or "" for the default model, which only Claude has."""
-    model, default = work.config.get("judge.model"), BY_NAME["judge.model"].default
-    return "" if model == default else str(model)
-
-
-def _openai(work: Work) -> OpenAI:
-    """Return the judge that uses an OpenAI-compatible API, as configured."""
-    from memrepo.judges.services import OpenAI
-
-    get = work.config.get
-    model = _own_model(work)
-    if not model:
-        raise CannotJudge(
-            "the openai judge has no model: judge.model is not set",
-            fix="`memrepo config set judge.model NAME`, the model name on your server (qwen3:8b)",
-        )
-    base = outside(work).get("judge.openai_base_url")
-    return OpenAI(
-        model=model,
-        verify_model=get("judge.verify_model") or "",
-        max_tokens=get("judge.max_tokens"),
-        timeout_s=get("judge.timeout_s"),
-        max_retries=get("judge.max_retries"),
-        price=_price(work, model),
-        base_url=str(base.value) if base else "",
-        heard=lambda: work.call.tick("pieces of an answer"),
-    )
-
-
-def _program(work: Work, name: str) -> Command:
-    """Return a judge that runs a program: a known one by name, or a custom command."""
-    from memrepo.judges.command import READY, Command
-
-    timeout = work.config.get("judge.timeout_s")
-    if name not in READY:
-        return Command(arguments=_command(work), timeout_s=timeout)
-    return Command(
-        arguments=READY[name],
-        timeout_s=timeout,
-        kind=name,
-        model=_own_model(work),
-        verify_model=work.config.get("judge.verify_model") or "",
-    )
+    return Price(**dict(zip(Price.__struct_fields__, four, strict=True))) if four else None
 
 
 def _command(work: Work) -> tuple[str, ...]:
@@ -253,38 +204,26 @@ def _command(work: Work) -> tuple[str, ...]:
     return READY.get(setting.value.strip(), words)
 
 
-def price_of(work: Work, choice: Choice) -> Price | None:
-    """Return the price of the chosen judge, or None if it is unknown."""
-    priced = ("anthropic", "openai")
-    return _price(work, work.config.get("judge.model")) if kind_of(work, choice) in priced else None
-
-
 def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
     """Return the spending limits for the run, the day and the month."""
-    from memrepo.core.manifest import read_manifests, spent_in_day, spent_in_month
+    from memrepo.core.manifest import spent_in_day, spent_in_month
     from memrepo.judges.model import Limit
 
-    get = work.config.get
+    get, zone = work.config.get, work.config.zone
     usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")
     tokens = choice.max_tokens if choice.max_tokens is not None else get("run.max_tokens")
     limits = [Limit(what="a run", usd=usd, tokens=tokens)]
-    monthly = (get("run.max_usd_month"), get("run.max_tokens_month"))
-    daily = get("run.max_usd_day")
-    if choice.now is None or (daily, *monthly) == (None, None, None):
+    day, month = get("run.max_usd_day"), (get("run.max_usd_month"), get("run.max_tokens_month"))
+    if choice.now is None or (day, *month) == (None, None, None):
         return tuple(limits)
     recorded = read_manifests(work.tree.files, work.tree.layout)[0]
-    if daily is not None:
-        spent = spent_in_day(choice.now, recorded, work.config.zone) + choice.carried
-        limits.append(Limit(what="a day", usd=daily, spent=spent))
-    if monthly != (None, None):
-        limits.append(
-            Limit(
-                what="a month",
-                usd=monthly[0],
-                tokens=monthly[1],
-                spent=spent_in_month(choice.now, recorded, work.config.zone) + choice.carried,
-            )
-        )
+    for what, most, spent_in in (
+        ("a day", (day, None), spent_in_day),
+        ("a month", month, spent_in_month),
+    ):
+        if most != (None, None):
+            spent = spent_in(choice.now, recorded, zone) + choice.carried
+            limits.append(Limit(what=what, usd=most[0], tokens=most[1], spent=spent))
     return tuple(limits)
 
 
@@ -310,25 +249,16 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
     found = []
     for name in ("anthropic", "claude", "openclaw", "openai"):
         try:
-            match name:
-                case "anthropic":
-                    _claude(work).refuse_without_key()
-                    price = _price(work, work.config.get("judge.model"))
-                case "openai":
-                    openai = _openai(work)
-                    openai.refuse_without_key()
-                    price = openai.price
-                case _:
-                    _program(work, name)
-                    price = None
+            backend = _backend(work, name)
+            backend.refuse_without_key()
         except MemrepoError as error:
             missing = f"{error.message} ({error.fix})" if error.fix else error.message
             found.append(Usable(judge=name, ready=False, message=missing))
             continue
-        used, _ = by_lines(NIGHT, price)
+        used, _ = by_lines(NIGHT, backend.price)
         cost = f", {used.cost_usd:.3f} USD" if used.cost_usd is not None else ""
-        said = f"about {used.total:,} tokens{cost} for a night of {len(NIGHT)} new lines"
-        found.append(Usable(judge=name, ready=True, message=said))
+        message = f"about {used.total:,} tokens{cost} for a night of {len(NIGHT)} new lines"
+        found.append(Usable(judge=name, ready=True, message=message))
     return tuple(found)
 
 
@@ -430,13 +360,14 @@ def estimate_of(work: Work, choice: Choice, *, force: bool = False) -> Estimate:
     Raise the errors a run would raise before its first question.
     """
     judge_of(work, choice)
-    news = ahead(work, force=force)
-    if kind_of(work, choice) not in PAID:
+    news, kind = ahead(work, force=force), kind_of(work, choice)
+    if kind not in PAID:
         return Estimate(usage=Usage(), questions={}, news=news)
     from memrepo.judges.model import by_lines
 
     lines = list(_new_lines(work, news))
-    usage, questions = by_lines(lines, price_of(work, choice))
+    price = _price(work, work.config.get("judge.model")) if kind in SERVICES else None
+    usage, questions = by_lines(lines, price)
     limits = limits_of(work, choice)
     over = (limit.over(usage.cost_usd or 0.0, usage.total) for limit in limits)
     return Estimate(

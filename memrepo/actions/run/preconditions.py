@@ -7,7 +7,6 @@ no program rewords. Edits by others are attributed to `process:unknown`.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -16,8 +15,8 @@ import msgspec
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.run.judge_choice import PAID, CannotJudge, Choice, kind_of
 from memrepo.actions.run.plan import Mode
+from memrepo.actions.setup.config import with_value
 from memrepo.actions.work import Work
-from memrepo.config import ConfigError, line_of, parse_config
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update, Write
 from memrepo.core.codec import changed_keys
@@ -26,7 +25,6 @@ from memrepo.core.ids import digest, text_hash
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import counted
-from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
@@ -40,10 +38,6 @@ from memrepo.store.settings import clone_name, is_called
 # -- before a run: ownership, upgrades and resumed answers -----------------------------------------
 OWNER = "run.owner"
 
-_LINE = regex(r"""^(\s*["']?(?:run\.)?owner["']?\s*=\s*)("[^"]*"|'[^']*')""")
-
-_SECTION = regex(r"^\s*\[\s*run\s*\]")
-
 
 class NotTheOwner(MemrepoError):
     """Raised when another clone is the owner of the runs."""
@@ -55,18 +49,6 @@ class NotTheOwner(MemrepoError):
             f"runs are {owner}'s ({OWNER} in memrepo.toml), and this clone is {here}",
             fix="`memrepo sync` brings what it distils; `memrepo run --take-over` makes this "
             "clone the one that runs (`git config memrepo.clone NAME` gives it a name)",
-        )
-
-
-class CannotTakeOver(MemrepoError):
-    """Raised when `run.owner` cannot be set because `memrepo.toml` has no line for it."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, path: str, here: str) -> None:
-        super().__init__(
-            f"{path}: found no line for {OWNER} in",
-            fix=f'write owner = "{here}" under [run] by hand and commit it',
         )
 
 
@@ -92,7 +74,7 @@ def take_over(work: Work) -> str:
         op="edit",
         what=f"Set {OWNER} to {here}",
         reason="`memrepo run --take-over`",
-        changes=(Write(path=path, data=with_owner(path, text, here).encode("utf-8")),),
+        changes=(Write(path=path, data=with_value(text, ("run", "owner"), here).encode()),),
     )
     landing = prepare(
         work.store,
@@ -104,30 +86,6 @@ def take_over(work: Work) -> str:
     )
     commit = work.store.land(landing.chain, "take-over")
     return f"runs are {here}'s from now on ({commit[:10]})"
-
-
-def with_owner(path: str, text: str, owner: str) -> str:
-    """Return the configuration text with `run.owner` set. Raises CannotTakeOver.
-
-    All other bytes are unchanged.
-    """
-    lines = text.split("\n")
-    at = line_of(text, OWNER)
-    section = next((n for n, line in enumerate(lines) if _SECTION.match(line)), None)
-    value = f'owner = "{owner}"'
-    if at:
-        lines[at - 1] = _LINE.sub(lambda m: f'{m[1]}"{owner}"', lines[at - 1])
-    elif section is not None:
-        lines.insert(section + 1, value)
-    else:
-        lines = [*text.rstrip("\n").split("\n"), "", "[run]", value, ""]
-    edited = "\n".join(lines)
-    try:
-        if parse_config(edited).get(OWNER) == owner:
-            return edited
-    except (ConfigError, tomllib.TOMLDecodeError):
-        pass
-    raise CannotTakeOver(path, owner)
 
 
 class UpgradeRequired(MemrepoError):

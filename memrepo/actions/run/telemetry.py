@@ -144,7 +144,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
         ),
         largest=largest if is_large else "",
         largest_pct=round(100 * count / len(claims)) if is_large else 0,
-        properties=_properties(work, read) if work.config.contract == "notes" else (),
+        properties=_properties(work, read) if work.config.get("sources.profile") == "notes" else (),
         first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
     )
 
@@ -165,7 +165,7 @@ def _largest(counts: Counter[str], read: Sequence[str]) -> tuple[str, int]:
 
 def _properties(work: Work, names: Sequence[str]) -> tuple[str, ...]:
     """Return the keys in the headers of sources, the most frequent first."""
-    from memrepo.read.headers import read_head  # python-frontmatter, for a first run only
+    from memrepo.read.documents import read_head  # python-frontmatter, for a first run only
 
     keys: Counter[str] = Counter()
     for name in names:

@@ -53,18 +53,6 @@ def hint_of(hints: Iterable[str]) -> str:
     return ranked[0]
 
 
-def apart(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates need separate memories because of their types."""
-    return two_roles(one.type_hint, other.type_hint)
-
-
-def homes_beside(cluster: Cluster, linked: Iterable[Candidate]) -> tuple[str, ...]:
-    """Return the pages, other than its own, that suit a cluster and its linked candidates."""
-    hints = {c.type_hint for c in (*cluster.candidates, *linked)}
-    homes = {HOME_OF_TYPE[hint] for hint in hints if hint in HOME_OF_TYPE}
-    return tuple(sorted(homes - {cluster.home_hint}))
-
-
 def defer_dreams(
     groups: Sequence[Cluster], verdicts: Sequence[Verdict]
 ) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
@@ -210,7 +198,6 @@ def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
 _WORD = regex(r"[^\W_]+")
 
 _SHOWN = 60
-
 _TOKEN = regex(r"[^\W\d_][\w./-]*")
 
 
@@ -224,20 +211,21 @@ def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tu
     alive = {v.candidate_id: v for v in verdicts if v.verdict not in ("reject", "defer")}
     by_id = {c.candidate_id: c for c in candidates if c.candidate_id in alive}
     parent = {key: key for key in by_id}
-    beside: dict[str, list[Candidate]] = {}
+    linked: dict[str, list[Candidate]] = {}
     for key, one in by_id.items():
         for other in (*alive[key].merge_with, alive[key].compress_into):
             if other not in parent:
                 continue
-            if apart(one, by_id[other]):
-                beside.setdefault(key, []).append(by_id[other])
-                beside.setdefault(other, []).append(one)
+            if two_roles(one.type_hint, by_id[other].type_hint):
+                linked.setdefault(key, []).append(by_id[other])
+                linked.setdefault(other, []).append(one)
             else:
-                _union(parent, key, other)
+                first, second = sorted((_root(parent, key), _root(parent, other)))
+                parent[second] = first
     groups: dict[str, list[Candidate]] = {}
     for key in sorted(by_id):
         groups.setdefault(_root(parent, key), []).append(by_id[key])
-    made = (_cluster(members, alive, beside) for members in groups.values())
+    made = (_cluster(members, alive, linked) for members in groups.values())
     return tuple(sorted(made, key=lambda c: (_place(c), c.cluster_id)))
 
 
@@ -248,28 +236,26 @@ def _root(parent: dict[str, str], key: str) -> str:
     return key
 
 
-def _union(parent: dict[str, str], one: str, other: str) -> None:
-    first, second = sorted((_root(parent, one), _root(parent, other)))
-    parent[second] = first
-
-
 def _cluster(
     members: Sequence[Candidate],
     alive: Mapping[str, Verdict],
-    beside: Mapping[str, Sequence[Candidate]],
+    linked: Mapping[str, Sequence[Candidate]],
 ) -> Cluster:
+    """Return a cluster. Its tags are the pages, other than its own, of the linked candidates."""
     hint = hint_of(c.type_hint for c in members)
+    home = HOME_OF_TYPE.get(hint, "")
     ids = [c.candidate_id for c in members]
-    made = Cluster(
+    others = (*members, *(other for key in ids for other in linked.get(key, ())))
+    homes = {HOME_OF_TYPE.get(c.type_hint, home) for c in others}
+    return Cluster(
         cluster_id=f"clust-{digest(ids)[:16]}",
         candidates=tuple(members),
         strength=max(alive[key].strength for key in ids),
         type_hint=hint,
-        home_hint=HOME_OF_TYPE.get(hint, ""),
+        home_hint=home,
         entities=shared_entities([c.text for c in members]),
+        tags=tuple(sorted(homes - {home})),
     )
-    linked = [other for key in ids for other in beside.get(key, ())]
-    return replace(made, tags=homes_beside(made, linked))
 
 
 @cache

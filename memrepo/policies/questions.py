@@ -49,14 +49,6 @@ _MATTER = 2
 """Words for events are only dropped from a question if this many terms remain."""
 _NEAREST = 2.0
 """The proximity of the exact day."""
-_EVENTS = frozenset(
-    "happen happens happened happening change changes changed new passiert geschehen geschah"
-    " geandert verandert neu neues passe change nouveau ocurrio sucedio paso cambio cambiado nuevo"
-    " aconteceu mudou novo novidades successo cambiato nuovo gebeurd gebeurde veranderd nieuw"
-    " hant hande andrats nytt sket skjedd skjedde endret zmienilo zmieniło wydarzylo wydarzyło"
-    " nowego изменилось произошло случилось нового oldu degisti".split()
-)
-"""Words that ask for any event. Next to days, they add nothing to a question."""
 _AWAY = 15
 """From this distance in days, a day in the same month has no proximity."""
 
@@ -145,11 +137,11 @@ def question_of(text: str, today: date | None = None) -> Question:
     may = years or days or "in may" in " ".join(found)
     months = frozenset(names[w] for w in found if w in names and (w != "may" or may))
     if months and days:
-        asked = _without(asked, _EVENTS) if len(_without(asked, _EVENTS)) >= _MATTER else asked
+        asked = _without(asked, _events()) if len(_without(asked, _events())) >= _MATTER else asked
     terms = tuple(asked)
     told = {t for span in named for t in query_terms(span.told)}
     said = (
-        frozenset[str]().union(*(span.said for span in named)) | _EVENTS if named else frozenset()
+        frozenset[str]().union(*(span.said for span in named)) | _events() if named else frozenset()
     )
     return Question(
         terms=terms,
@@ -333,27 +325,13 @@ def _latest(months: frozenset[int], today: date) -> str:
 
 ASKS = "?"
 _ASKS = regex("[?\uff1f\u061f]")
+_DIGIT = regex(r"\d")
 _CLOCK = regex(r"\b\d\d?:\d\d\b")
-_NUMBER = regex(
-    r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|dozen|couple|once|twice|several|first"
-    r"|second|third)\b"
-)
 _PROPER_NAME = regex(r"(?<=[^\W\d_A-Z] |[,;:\"] )[\"(]?[A-Z\u00c0-\u00de][^\W\d_]{2}")
 _TITLE = regex('"[^"]|[\u201c\u00ab]')
 _WORD = regex(r"\w+")
-_TIMES = frozenset(
-    "yesterday today tomorrow tonight recently last next ago day days week weeks weekend month"
-    " months year years morning afternoon evening night noon midnight".split()
-) | {*WEEKDAYS, *MONTHS} - {"may"}
-_IN_QUESTIONS = {
-    "t": regex(r"^when\b|\bwhat (?:day|date|month|year|time)\b|^how long ago\b"),
-    "n": regex(r"^how (?:many|much|long|often|old)\b|\bwhat (?:number|age)\b|\bhow many\b"),
-    "p": regex(
-        r"^(?:who|where|which)\b"
-        r"|\bwhat (?:country|city|state|town|place|company|brand|name|college|restaurant)\b"
-    ),
-    "q": regex(r"\b(?:book|movie|film|song|series|show|game|title|band|author|called|named?)s?\b"),
-}
+KINDS_OF_ANSWER = "tnpq"
+"""Times, numbers, proper names and quoted titles."""
 
 
 @cache
@@ -361,13 +339,24 @@ def _phrases(section: str, key: str, *, start: bool = False) -> re.Pattern[str]:
     return pattern(entries(section, key), start=start)
 
 
+@cache
+def _times() -> frozenset[str]:
+    return frozenset((*entries("cues", "times"), *WEEKDAYS, *MONTHS)) - {"may"}
+
+
+@cache
+def _events() -> frozenset[str]:
+    """Return words that ask for any event. Next to days, they add nothing to a question."""
+    return frozenset(entries("dates", "events"))
+
+
 def cues_of(text: str) -> str:
     """Return the kinds of answer that a text may give, and `?` if the text is a question."""
     words = _WORD.findall(text.lower())
     shown = {
         ASKS: _ASKS.search(text),
-        "t": not _TIMES.isdisjoint(words) or (":" in text and _CLOCK.search(text)),
-        "n": _NUMBER.search(text),
+        "t": not _times().isdisjoint(words) or (":" in text and _CLOCK.search(text)),
+        "n": _DIGIT.search(text) or _phrases("cues", "numbers").search(text),
         "p": _PROPER_NAME.search(text),
         "q": _TITLE.search(text),
     }
@@ -377,7 +366,12 @@ def cues_of(text: str) -> str:
 def wanted(words: Sequence[str]) -> str:
     """Return the kinds of answer that a question, given as folded words, asks for."""
     text = " ".join(words)
-    return "".join(kind for kind, sign in _IN_QUESTIONS.items() if sign.search(text))
+    found = ""
+    for kind in KINDS_OF_ANSWER:
+        opens = entries("cues", f"{kind}_start") and _phrases("cues", f"{kind}_start", start=True)
+        if (opens and opens.match(text)) or _phrases("cues", kind).search(text):
+            found += kind
+    return found
 
 
 # -- who speaks ------------------------------------------------------------------------------------

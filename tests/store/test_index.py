@@ -58,6 +58,13 @@ class Files(BlobFiles):
     def each(self, wanted: Sequence[tuple[str, str]]) -> Iterator[bytes]:
         return (self.of(*one) for one in wanted)
 
+    def below(self, folder: str) -> dict[str, str]:
+        return {
+            path: hashlib.sha1(text).hexdigest()
+            for path, text in sorted(self._data.items())
+            if path.startswith(folder)
+        }
+
     def changed_since(self, commit: str) -> None:
         """Nothing is known of other commits: whole trees are compared."""
 

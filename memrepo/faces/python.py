@@ -16,7 +16,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.guard import SecretInText
-from memrepo.actions.past import why
 from memrepo.actions.past.log import find_present
 from memrepo.actions.recall import search
 from memrepo.actions.recall.lookup import touch
@@ -24,19 +23,13 @@ from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import facts, work_at
 from memrepo.actions.recall.search import Hit, Passage
 from memrepo.actions.request import Wish, checked
-from memrepo.actions.takeback import reject
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write.add import Drafts, Entry
-from memrepo.actions.write.change import (
-    ConfirmRequest,
-    EditRequest,
-    ForgetRequest,
-    SupersedeRequest,
-)
-from memrepo.actions.write.commit import Unchanged, Written, clean_text, write
+from memrepo.actions.write.commit import Unchanged, clean_text, write
 from memrepo.core.changes import Create, Step
 from memrepo.core.errors import MemrepoError, UsageError
+from memrepo.core.fields import defaults_of
 from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -98,7 +91,7 @@ class OpenRepository:
         return result
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """Return a function for a verb that has no method here, such as `run` or `why_not`.
+        """Return a function for a verb that has no method here, such as `forget` or `why_not`.
 
         The function accepts the fields of the verb's request, by position or by name, and `now`.
         """
@@ -109,49 +102,26 @@ class OpenRepository:
         def perform_verb(*given: Any, now: datetime | None = None, **fields: Any) -> Any:
             kind = verb.load().Request
             names = kind.__struct_fields__[: len(given)]
-            return self.do(kind(**dict(zip(names, given, strict=True)), **fields), now=now)
+            return self.do(
+                _request(kind, {**dict(zip(names, given, strict=True)), **fields}), now=now
+            )
 
         return perform_verb
 
     def search(
-        self,
-        query: str,
-        limit: int = 10,
-        *,
-        types: Iterable[str] = (),
-        tags: Iterable[str] = (),
-        scopes: Iterable[str] = (),
-        statuses: Iterable[str] = (),
-        at: str = "",
-        valid_at: str = "",
-        max_tokens: int | None = None,
-        recency_weight: float | None = None,
-        layered: bool = False,
-        no_touch: bool = False,
-        now: datetime | None = None,
+        self, query: str, limit: int = 10, *, now: datetime | None = None, **fields: Any
     ) -> list[Hit]:
         """Return at most `limit` memories that match a query, with the best match first.
 
-        A hit has all of the `tags`. A hit has one of the `scopes` or belongs to the whole
-        repository. `at` is a commit, a run or a date, and searches the memory of that time.
-        `max_tokens` limits the total size of the texts. A token is four characters, or one
-        character in scripts without spaces. The first three hits count as retrieved, except with
-        `no_touch` or `at`. Raise Unfit, NoSuchMoment, BeforeHistory or NotYetSetUp.
+        `fields` are options of `memrepo search`: `types`, `tags`, `scopes`, `statuses`, `at`,
+        `valid_at`, `max_tokens`, `recency_weight`, `layered` and `no_touch`. A hit has all of the
+        `tags`. A hit has one of the `scopes` or belongs to the whole repository. `at` is a commit,
+        a run or a date, and searches the memory of that time. `max_tokens` limits the total size of
+        the texts. A token is four characters, or one character in scripts without spaces. The first
+        three hits count as retrieved, except with `no_touch` or `at`. Raise Unfit, NoSuchMoment,
+        BeforeHistory or NotYetSetUp.
         """
-        request = search.Request(
-            words=(query,),
-            limit=limit,
-            types=_several(types),
-            tags=_several(tags),
-            scopes=_several(scopes),
-            statuses=_several(statuses),
-            at=at,
-            valid_at=valid_at,
-            max_tokens=max_tokens,
-            recency_weight=recency_weight,
-            layered=layered,
-            no_touch=no_touch,
-        )
+        request = _request(search.Request, {"words": (query,), "limit": limit, **fields})
         result: search.Result = self.do(request, now=now)
         return list(result.hits)
 
@@ -237,90 +207,6 @@ class OpenRepository:
         self.problems = write(work, Wish(reason=reason), draft).notices
         return ids
 
-    def supersede(
-        self,
-        id: str,  # noqa: A002 - the public name
-        text: str,
-        *,
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> Written | Unchanged:
-        """Replace a memory with a newer statement, in one commit."""
-        request = SupersedeRequest(id=id, text=text, reason=reason, dry_run=dry_run)
-        done: Written | Unchanged = self.do(request, now=now)
-        return done
-
-    def edit(
-        self,
-        id: str,  # noqa: A002 - the public name
-        *,
-        text: str | None = None,
-        fields: Iterable[str] = (),
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> Written | Unchanged:
-        """Change the text or the fields of a memory.
-
-        A field is `KEY=VALUE`; an empty value removes the key.
-        """
-        request = EditRequest(
-            id=id, text=text, fields=_several(fields), reason=reason, dry_run=dry_run
-        )
-        done: Written | Unchanged = self.do(request, now=now)
-        return done
-
-    def confirm(
-        self,
-        id: str,  # noqa: A002 - the public name
-        *,
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> Written | Unchanged:
-        """Record that a memory is still true."""
-        request = ConfirmRequest(id=id, reason=reason, dry_run=dry_run)
-        done: Written | Unchanged = self.do(request, now=now)
-        return done
-
-    def forget(
-        self,
-        id: str,  # noqa: A002 - the public name
-        *,
-        reason: str = "",
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> Written | Unchanged:
-        """Remove a memory from recall, but keep its file and its history."""
-        request = ForgetRequest(id=id, reason=reason, dry_run=dry_run)
-        done: Written | Unchanged = self.do(request, now=now)
-        return done
-
-    def reject(
-        self,
-        id: str,  # noqa: A002 - the public name
-        *,
-        reason: str,
-        dry_run: bool = False,
-        now: datetime | None = None,
-    ) -> Written | Unchanged:
-        """Reject the statement of a memory permanently. The reason is stored in plain text."""
-        request = reject.Request(id=id, reason=reason, dry_run=dry_run)
-        done: Written | Unchanged = self.do(request, now=now)
-        return done
-
-    def why(
-        self,
-        id: str,  # noqa: A002 - the public name
-        *,
-        at: str = "",
-        now: datetime | None = None,
-    ) -> why.Result:
-        """Return the evidence for a memory, and the judgements about it."""
-        done: why.Result = self.do(why.Request(id=id, at=at), now=now)
-        return done
-
     def _work(self, now: datetime | None) -> Work:
         """Return the context of one call at HEAD. If HEAD has not moved, reuse the listed tree."""
         call = Call(
@@ -375,5 +261,16 @@ def _system_clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _several(given: Iterable[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _request(kind: Any, fields: Mapping[str, Any]) -> Any:
+    """Return a request. A list, or the single text of a list, becomes the tuple that it holds."""
+    defaults = defaults_of(kind)
+    return kind(
+        **{
+            name: _several(value) if isinstance(defaults.get(name), tuple) else value
+            for name, value in fields.items()
+        }
+    )
+
+
+def _several(value: Iterable[str]) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(value)

@@ -15,7 +15,6 @@ _MODULES = {
     "exchange": "plumbing",
     "lifecycle": "changes",
     "past": "changes",
-    "purge": "review",
     "run": "changes",
     "sync": "plumbing",
     "takeback": "review",

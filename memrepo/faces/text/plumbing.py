@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memrepo.actions.check import check as checking
     from memrepo.actions.exchange import export as exporting
     from memrepo.actions.exchange import import_ as importing
+    from memrepo.actions.sync import purge as purging
     from memrepo.actions.sync import sync as syncing
     from memrepo.core.problems import Problem
     from memrepo.faces.cli import commands
@@ -253,3 +254,46 @@ def serve(request: object, result: object, *, colour: bool) -> str:
     """Return an empty string. The web pages already showed all output."""
     del request, result, colour
     return ""
+
+
+def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
+    """Format the result of a purge: where the value was found, what was done, and what remains."""
+    if result.verified is not None:
+        lines = [_verified(result)]
+    elif not result.hits:
+        lines = ["the value was not found: nothing was changed"]
+    elif request.dry_run:
+        lines = _listed(result)
+    else:
+        total = sum(result.hits.values())
+        lines = [f"purged from {counted(total, 'place', 'places')}, receipt {result.receipt}"]
+        lines += [f"  {kind:<16} {hits}" for kind, hits in result.hits.items()]
+        lines.append(f"{counted(result.commits, 'commit', 'commits')} rewritten")
+    lines += [
+        f"left to you: {kind}, {counted(hits, 'hit', 'hits')}" for kind, hits in result.left.items()
+    ]
+    lines += [f"pending in clone {c.clone}" for c in result.clones if not c.acknowledged]
+    if result.collect:
+        lines.append(
+            f"`memrepo sync` informs the hub and the clones; then, on the hub: {result.collect}"
+        )
+    return "\n".join(lines)
+
+
+def _verified(result: purging.Result) -> str:
+    if result.verified:
+        else_ = " else" if result.left else ""
+        return f"{result.receipt}: not found{else_}"
+    where = [f"  {p.kind:<16} {visible(p.where)}  {p.hits}" for p in result.places]
+    return "\n".join([f"{result.receipt}: still found", *where])
+
+
+def _listed(result: purging.Result) -> list[str]:
+    lines = []
+    for kind in dict.fromkeys(place.kind for place in result.places):
+        found = [place for place in result.places if place.kind == kind]
+        lines.append(f"{kind}: {sum(place.hits for place in found)}")
+        for place in found:
+            via = f"  ({visible(place.via)})" if place.via else ""
+            lines.append(f"  {visible(place.where)}  {place.hits}{via}")
+    return [*lines, "dry run: nothing was changed"]

@@ -15,8 +15,10 @@ sum of points decides the score within the level.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -32,67 +34,19 @@ from memrepo.text.dates import day_named
 from memrepo.text.languages import bare, language_of, small_words, tables
 from memrepo.text.words import SPACELESS, tokens
 
-LEVELS: Mapping[str, float] = {
-    "critical": 0.9,
-    "high": 0.7,
-    "normal": 0.4,
-    "low": 0.2,
-    "trivial": 0.0,
-}
+_TABLE = tomllib.loads(Path(__file__).with_name("importance.toml").read_text("utf-8"))
+LEVELS: Mapping[str, float] = _TABLE["levels"]
 """The minimum score of each level, highest first."""
-CATEGORIES: Mapping[str, float] = {
-    "correction": 0.15,
-    "principle": 0.12,
-    "preference": 0.10,
-    "commitment": 0.10,
-    "decision": 0.08,
-    "relationship": 0.05,
-    "skill": 0.05,
-    "moment": 0.03,
-    "entity": 0.02,
-}
-CATEGORY_OF_TYPE: Mapping[str, str] = {
-    "lesson": "principle",
-    "constraint": "principle",
-    "preference": "preference",
-    "commitment": "commitment",
-    "decision": "decision",
-    "relationship": "relationship",
-    "method": "skill",
-    "procedure": "skill",
-    "episode": "moment",
-    "milestone": "moment",
-    "identity": "entity",
-}
-"""Map types of memories to the original's categories. A memory that replaces another is a
-correction.
-"""
-LEVEL_OF_CATEGORY: Mapping[str, str] = {
-    "preference": "critical",
-    "entity": "critical",
-    "relationship": "critical",
-    "correction": "high",
-    "principle": "high",
-    "commitment": "high",
-    "decision": "high",
-}
-"""The minimum level of each category under the rule `levels`."""
-PERSONAL = frozenset("name email phone address birthday born location language".split())
-"""Predicates for personal data, under the rule `levels`."""
-TAGS = frozenset(("important", "critical", "preference", "decision", "rule", "principle"))
-LEVEL_OF_TAG = dict.fromkeys(("important", "critical", "preference"), "critical")
-"""The minimum level for a tag under the rule `levels`. For the other tags it is high."""
-REASONS = 5
-KEYWORDS = 5
-_TRIVIAL = 0.1
-BASE = 0.5
-_POINTS = {"critical": 0.20, "high": 0.12, "hedging": -0.15, "personal": 0.05, "specifics": 0.03}
-_LEVEL_ONLY = {"about": 0.0, "dated": 0.0}
-"""Signals that only count under the rule `levels`. They raise the level and add no points."""
-_TAG = 0.05
-_LONG = 200
-_LENGTH = 0.1
-_SHORT = 10
+CATEGORIES: Mapping[str, dict[str, Any]] = _TABLE["categories"]
+TAGS: Mapping[str, str] = _TABLE["tags"]
+"""The tags that add points, with their minimum level under the rule `levels`."""
+SIGNAL_POINTS: Mapping[str, float] = _TABLE["signals"]
+PERSONAL = frozenset(_TABLE["personal"])
+_CATEGORY_OF_TYPE = {type_: name for name, row in CATEGORIES.items() for type_ in row["types"]}
+MAX_REASONS = MAX_KEYWORDS = 5
+BASE, _TRIVIAL, _TAG = 0.5, 0.1, 0.05
+LONG_TEXT, MAX_LENGTH_POINTS = 200, 0.1
+SHORT_TEXT = 10
 _SPECIFIC = regex(r"\d\d|\bv\d")
 _NO_BLANKS = regex(f"[{SPACELESS}]")
 
@@ -122,7 +76,7 @@ def _category(memory: Memory, lexicon: Lexicon) -> str:
         return "correction"
     if lexicon.rule == "levels" and not PERSONAL.isdisjoint(segments(memory.text("predicate"))):
         return "entity"
-    return CATEGORY_OF_TYPE.get(memory.type, "")
+    return _CATEGORY_OF_TYPE.get(memory.type, "")
 
 
 def _tags(memory: Memory) -> tuple[str, ...]:
@@ -148,11 +102,12 @@ def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Sc
     if _is_nothing(points):
         found = Importance(score=exact, level="trivial", reasons=("trivial",))
         return Scored(importance=found, points=points)
-    told = dict.fromkeys(p.code for p in points if p.code != "length" or p.weight > _LENGTH / 2)
+    least = MAX_LENGTH_POINTS / 2
+    reasons = dict.fromkeys(p.code for p in points if p.code != "length" or p.weight > least)
     found = Importance(
         score=round(exact, 2),
         level=level_of(exact),
-        reasons=tuple(told)[:REASONS],
+        reasons=tuple(reasons)[:MAX_REASONS],
         keywords=keywords(text, lexicon),
     )
     return Scored(importance=found, points=points)
@@ -185,10 +140,10 @@ def _exact(points: Sequence[Point], lexicon: Lexicon) -> float:
 def _level_of_reasons(points: Sequence[Point]) -> str:
     """Return the level of the strongest reason, lowered by one if the text is uncertain."""
     codes = {point.code for point in points}
-    levels = {LEVEL_OF_CATEGORY.get(p.words, "normal") for p in points if p.code == "category"}
+    levels = {CATEGORIES[p.words]["level"] for p in points if p.code == "category"}
     if codes & {"critical", "about"}:
         levels.add("critical")
-    levels.update(LEVEL_OF_TAG.get(normalise(p.words), "high") for p in points if p.code == "tags")
+    levels.update(TAGS[normalise(p.words)] for p in points if p.code == "tags")
     if codes & {"high", "dated"}:
         levels.add("high")
     ranked = [*LEVELS]
@@ -200,10 +155,10 @@ def _nothing(text: str, cut: Sequence[str], lexicon: Lexicon) -> str:
     """Return why a text is trivial, or an empty string if it is not."""
     if lexicon.is_trivial(cut):
         return "says nothing by itself"
-    if len(text) > _SHORT:
+    if len(text) > SHORT_TEXT:
         return ""
-    width = sum(_SHORT // 2 if _NO_BLANKS.match(c) else 1 for c in text)
-    if 1 <= width <= _SHORT and len(text.splitlines()) == 1:
+    width = sum(SHORT_TEXT // 2 if _NO_BLANKS.match(c) else 1 for c in text)
+    if 1 <= width <= SHORT_TEXT and len(text.splitlines()) == 1:
         return counted(len(text), "character", "characters")
     return ""
 
@@ -216,41 +171,36 @@ def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> 
         return [Point(code="trivial", weight=_TRIVIAL, words=said)]
     hits = lexicon.found(cut)
     if lexicon.rule == "sum":
-        return list(_reasons(text, category, tags, hits, _POINTS))
-    if day := day_named(text):  # possibly a deadline
+        hits.pop("about", None)
+    elif day := day_named(text):  # possibly a deadline
         hits["dated"] = day
-    return list(_reasons(text, category, tags, hits, _POINTS | _LEVEL_ONLY))
+    return list(_reasons(text, category, tags, hits))
 
 
 def _reasons(
-    text: str,
-    category: str,
-    tags: Iterable[str],
-    hits: dict[str, str],
-    weights: Mapping[str, float],
+    text: str, category: str, tags: Iterable[str], hits: dict[str, str]
 ) -> Iterator[Point]:
     if "specifics" not in hits and (number := _SPECIFIC.search(normalise(text))):
         hits["specifics"] = number[0]
-    said = {
-        code: Point(code=code, weight=weight, words=hits[code])
-        for code, weight in weights.items()
-        if code in hits
+    points = {
+        code: Point(code=code, weight=SIGNAL_POINTS[code], words=word)
+        for code, word in hits.items()
     }
     first = ("critical", "about", "high", "dated", "hedging")
-    yield from (said[code] for code in first if code in said)
-    if weight := CATEGORIES.get(category):
-        yield Point(code="category", weight=weight, words=category)
-    if (over := len(text) - _LONG) > 0:
-        told = f"{len(text)} characters"
-        yield Point(code="length", weight=min(_LENGTH, over / 1000), words=told)
-    yield from (said[code] for code in ("personal", "specifics") if code in said)
+    yield from (points[code] for code in first if code in points)
+    if category in CATEGORIES:
+        yield Point(code="category", weight=CATEGORIES[category]["points"], words=category)
+    if (over := len(text) - LONG_TEXT) > 0:
+        weight = min(MAX_LENGTH_POINTS, over / 1000)
+        yield Point(code="length", weight=weight, words=f"{len(text)} characters")
+    yield from (points[code] for code in ("personal", "specifics") if code in points)
     yield from (Point(code="tags", weight=_TAG, words=t) for t in tags if normalise(t) in TAGS)
 
 
 def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:
     """Return the most frequent content words of a text. Ties are sorted by first appearance."""
     counts = Counter(lexicon.content(text))
-    return tuple(word for word, _ in counts.most_common(KEYWORDS))
+    return tuple(word for word, _ in counts.most_common(MAX_KEYWORDS))
 
 
 _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from memrepo.core.memory import Memory
 from memrepo.policies.importance import (
     CATEGORIES,
-    KEYWORDS,
-    REASONS,
+    MAX_KEYWORDS,
+    MAX_REASONS,
     importance_of,
     lexicon,
     score,
@@ -109,8 +109,8 @@ def test_a_score_is_the_sum_of_its_points_and_within_bounds(
     scored = score(text, category, tags, WORDS)
     found = scored.importance
     assert 0 <= found.score <= 1
-    assert len(found.reasons) <= REASONS
-    assert len(found.keywords) <= KEYWORDS
+    assert len(found.reasons) <= MAX_REASONS
+    assert len(found.keywords) <= MAX_KEYWORDS
     start = 0 if found.level == "trivial" else 0.5
     total = start + sum(p.weight for p in scored.points)
     assert found.score == pytest.approx(min(1, max(0, total)), abs=0.0051)

@@ -521,7 +521,7 @@ def _build(record: Any, element: object) -> Any:
         made = msgspec.convert(shaped, record)
     except msgspec.ValidationError as error:
         return replace(_blank(record), **{id_name: id_, "fault": _fault(error)})
-    if record is Verdict and "strength" not in shaped:
+    if record is Verdict and isinstance(element, dict) and "strength" not in element:
         return replace(made, strength=made.scores.strength)
     if record is Finding and not in_unit_range(made.confidence):
         return replace(made, fault="confidence is not a number from 0 to 1")

@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 
 
 class SecretInText(MemrepoError):
-    """Raised when a text contains a secret.
-
-    It is not written, because git would store it forever.
-    """
+    """Raised when a text contains a secret."""
 
     exit_code = Exit.USAGE
 
@@ -168,10 +165,7 @@ def _statement(memory: Memory) -> tuple[str, ...]:
 
 
 def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
-    """Return warnings about written texts that are similar to rejected ones.
-
-    Raise Rejected if the actor is no person.
-    """
+    """Return warnings about texts similar to rejected ones. Raise Rejected for a program."""
     found = list(near_rejected(before, after))
     if found and not actor.startswith("human:"):
         raise Rejected(*found[0], similar=True)
@@ -189,10 +183,7 @@ def close_calls(before: State, after: State, actor: str) -> tuple[Problem, ...]:
 
 
 def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tuple[Change, ...]:
-    """Return the given file changes plus the view updates that they require.
-
-    No page must show a rejected statement.
-    """
+    """Return the given file changes plus the view updates that they require."""
     made = tuple(changes)
     return (*made, *render_views(apply(state, made), rules))
 
@@ -204,10 +195,7 @@ def barred_ids(state: State, stone: Tombstone, bars: Callable[[Memory], bool]) -
 
 
 def back_in_recall(memory: Memory) -> Update:
-    """Return the update that restores a forgotten memory.
-
-    It becomes superseded if it has a successor, else active.
-    """
+    """Return the update that restores a forgotten memory, as superseded if it has a successor."""
     status = "superseded" if memory.texts("superseded_by") else None
     epoch = memory.fields.get("status_epoch", 0) + 1
     return Update(id=memory.id, fields={"status": status, "status_epoch": epoch})
@@ -243,10 +231,7 @@ def refuse_verb(scope: str, verb: str) -> None:
 
 
 def narrowed(bound: str, asked: str) -> str:
-    """Return the effective scope of a scope-restricted caller's request.
-
-    Raise OutOfScope if it requests another scope.
-    """
+    """Return the effective scope of a request. Raise OutOfScope if it requests another scope."""
     if bound and asked and asked != bound:
         raise OutOfScope(bound, f"the scope {asked[:100]} is another one")
     return bound or asked

@@ -242,10 +242,7 @@ def _remember(at: Work, commit: str) -> None:
 
 
 def unseen_problems(at: Work) -> tuple[Problem, ...]:
-    """Return the rules that unvalidated commits broke, because no hook checked those commits.
-
-    Unreadable files are not included: every command that reads the tree reports them.
-    """
+    """Return the rules that unvalidated commits broke, because no hook checked those commits."""
     since = validated(at)
     if since == at.tree.commit:
         return ()
@@ -340,10 +337,7 @@ def uncommitted(work: Work) -> Iterator[Problem]:
 
 
 def _changed_stones(work: Work) -> Iterator[Problem]:
-    """Yield problems for tombstones with uncommitted changes.
-
-    The committed tombstones remain in force.
-    """
+    """Yield problems for tombstones with uncommitted changes."""
     area = work.tree.layout.area("tombstones")
     for path, data in work.store.work.edits(area).items():
         if not is_tombstone(work.tree.layout, path):

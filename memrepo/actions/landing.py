@@ -99,10 +99,7 @@ def chain(
     merge: str = "",
     author: str = RUN,
 ) -> Chain:
-    """Return the chain of commits that leads from one state to another.
-
-    Raises Rejected and SecretInText.
-    """
+    """Return the chain of commits between two states. Raises Rejected and SecretInText."""
     refuse_rejected(before, after)
     for said in (merge, *(commit.message for commit in commits)):
         refuse_secret(said, "the commit message")
@@ -117,10 +114,7 @@ def chain(
 
 
 def listed_steps(subjects: Sequence[str]) -> tuple[str, ...]:
-    """Return the commit subjects to list in a run's merge message, omitting the last commit.
-
-    The last commit is the run's record. It adds nothing to the merge message.
-    """
+    """Return the commit subjects to list in a run's merge message, omitting the last commit."""
     rest = len(subjects) - 1 - MAX_STEPS
     return (*subjects[:-1][:MAX_STEPS], *([f"and {rest} more"] if rest > 0 else []))
 
@@ -131,10 +125,7 @@ def _with(context: Context, **more: str) -> Context:
 
 
 def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Change]:
-    """Return the file changes that update the views and the hot cache to match a state.
-
-    A tree that is known to be up to date is not rendered again, unless `afresh` is true.
-    """
+    """Return the file changes that update the views and the hot cache to match a state."""
     is_head = not afresh and state is work.tree.state()
     if is_head and work.store.trees.cache.stale.get(_print(work)) == []:
         return []
@@ -181,10 +172,7 @@ def derived_contents(work: Work, state: State) -> dict[str, bytes | None]:
 
 
 def hot_rules(work: Work) -> HotRules:
-    """Return the rules of the hot cache. Use `HOT.md` if the configured path has another owner.
-
-    The work tree is checked as well, because git may not track that file yet.
-    """
+    """Return the rules of the hot cache. Use `HOT.md` if the configured path has another owner."""
     rules = work.config.rules.hot
     path = work.tree.layout.prefix + rules.path
     if work.tree.files.id_of(path):

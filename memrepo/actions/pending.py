@@ -150,10 +150,7 @@ def put_decided_away(work: Work, where: str) -> list[str]:
 
 
 def _is_decided(work: Work, waiting: Waiting) -> bool:
-    """Return whether HEAD contains the run's manifest, which accepting and discarding commit.
-
-    On the pending branch itself the manifest is present too, so return False there.
-    """
+    """Return whether HEAD contains the run's manifest, which accepting and discarding commit."""
     if work.store.branch_or_none == f"refs/heads/{waiting.branch}":
         return False
     return bool(work.tree.files.id_of(work.tree.layout.manifest(waiting.run)))
@@ -221,10 +218,7 @@ def the_waiting(work: Work, run: str) -> Waiting:
 
 
 def refuse_on_waiting(work: Work) -> None:
-    """Raise CannotWork if HEAD is on the branch of a pending run.
-
-    Decisions must land on another branch.
-    """
+    """Raise CannotWork if HEAD is on the branch of a pending run."""
     here = work.store.branch_or_none.removeprefix("refs/heads/")
     if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(work)}:
         raise CannotWork(
@@ -234,10 +228,7 @@ def refuse_on_waiting(work: Work) -> None:
 
 
 def requests_waiting(work: Work) -> list[Problem]:
-    """Return the newest runs' warnings about instructions found in source texts.
-
-    A person decides about them.
-    """
+    """Return the newest runs' warnings about instructions found in source texts."""
     area = work.tree.layout.area("runs")
     found = []
     newest = sorted(work.tree.files.below(area).items(), reverse=True)[:RECENT]
@@ -310,10 +301,7 @@ ANYWHERE = ""
 
 
 def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[str, str]]:
-    """Return the source texts that support only the given memories and no others.
-
-    Each is a pair of path and text hash.
-    """
+    """Return the (path, text hash) pairs of source texts that support only the given memories."""
     before, after = (work.store.snapshot(c).state().memories for c in (waits.base, waits.tip))
     theirs, others = set[tuple[str, str]](), set[tuple[str, str]]()
     for id_, memory in after.items():
@@ -342,10 +330,7 @@ def _open(work: Work, entry: Json, texts: Collection[tuple[str, str]]) -> Json:
 
 
 def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
-    """Delete a pending run's branch.
-
-    The commits of the newest such runs are retained under `where`.
-    """
+    """Delete a pending run's branch."""
     branch, repo = f"refs/heads/{waiting.branch}", work.store.repo
     older = sorted(ref for ref in repo.refs.below(where) if ref != f"{where}{waiting.run}")
     lines = (

@@ -97,10 +97,7 @@ ALIASES: dict[str, Alias] = {
 
 
 def perform(work: Work, name: str, request: Any) -> VerbResult:
-    """Run a verb with a request, and return the result.
-
-    Verbs that write first settle merges by git.
-    """
+    """Run a verb with a request, and return the result."""
     verb = VERBS[name]
     notices: tuple[Problem, ...] = ()
     if work.call.scope:

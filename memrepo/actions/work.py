@@ -154,10 +154,7 @@ class Work:
 
     @property
     def tree(self) -> Snapshot:
-        """Return the files at this Work's commit, which is HEAD at first use.
-
-        Memories that the caller may not see are left out.
-        """
+        """Return the files at this Work's commit, which is HEAD at first use."""
         return self.whole.within(self.call.scope) if self.call.scope else self.whole
 
     @property
@@ -187,10 +184,7 @@ class Work:
 
     @property
     def actor(self) -> str:
-        """Return who performs the call.
-
-        `human:<email>` is used only for a listed author, never under an agent.
-        """
+        """Return who performs the call."""
         if self.call.actor:
             return self.call.actor
         from memrepo.store.settings import person
@@ -315,10 +309,7 @@ def outside(work: Work) -> Mapping[str, Setting]:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Run a block of code with the garbage collector disabled.
-
-    The collector would scan all memories repeatedly, although few objects form cycles.
-    """
+    """Run a block of code with the garbage collector disabled."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -28,10 +28,7 @@ FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
 
 
 def find_problems(scene: Scene, only: Collection[Group] = ()) -> tuple[Problem, ...]:
-    """Check a scene and return its distinct problems, sorted by path and line.
-
-    `only` limits the check to some groups of rules.
-    """
+    """Check a scene and return its distinct problems, sorted by path and line."""
     wanted = {*(only or GROUPS)}
     found = {
         problem

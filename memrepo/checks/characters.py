@@ -147,10 +147,7 @@ def find_in_bodies(scene: Scene) -> Iterator[Problem]:
 
 
 def _known(scene: Scene, memory: Memory) -> str:
-    """Return the part of a memory's body whose links need no check.
-
-    An unchanged memory that a person wrote is checked completely.
-    """
+    """Return the part of a memory's body whose links need no check."""
     before = scene.around.before(memory.path)
     if before == scene.files[memory.path]:
         return "" if memory.text("origin") == "manual" else memory.body

@@ -16,10 +16,7 @@ from memrepo.core.problems import Problem
 
 
 def find_over_budget(scene: Scene) -> Iterator[Problem]:
-    """Yield a problem if the repository contains more hot memories than the budget allows.
-
-    Unchecked memories are only counted if the change adds a hot memory.
-    """
+    """Yield a problem if the repository contains more hot memories than the budget allows."""
     if scene.layout is None or scene.merging:
         return
     here = {m.id: m for m in scene.memories if "hot" in m.fields}
@@ -103,10 +100,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem]:
-    """Yield a problem for a page that was edited by hand.
-
-    The problem names the first changed line if the earlier page is known.
-    """
+    """Yield a problem for a page that was edited by hand."""
     if standing_of("view", data) != "edited":
         return
     mend = "`memrepo edit` the memory that the changed block links to; a run regenerates the page"
@@ -162,10 +156,7 @@ def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
 
 
 def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | None:
-    """Return (problem, command) for an invalid line of the page: what is wrong, and how to fix it.
-
-    Return None if it is valid.
-    """
+    """Return (problem, command) for an invalid line of the page, or None if the line is valid."""
     from memrepo.policies.hotcache import hot_of
     from memrepo.views.hot import bullet, condensed, unescaped
 

@@ -65,10 +65,7 @@ def find(scene: Scene) -> Iterator[Problem]:
 
 
 def completed(memory: Memory, now: datetime, taken: Container[str] = ()) -> Memory:
-    """Return a manually written memory with any missing id, time, origin and file name added.
-
-    The id is none of those in `taken`.
-    """
+    """Return a manually written memory with any missing id, time, origin and file name added."""
     id_ = memory.id or manual_id(
         created=memory.time("created") or now,
         text=memory.body,

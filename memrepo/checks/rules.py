@@ -103,10 +103,7 @@ class Around:
         return ()
 
     def called(self, names: Collection[str]) -> Iterable[Memory]:
-        """Return the memories that the given names may refer to, including checked memories.
-
-        A name is an id, a slug with or without the digits of the id, or a title.
-        """
+        """Return the memories that the given names may refer to, including checked memories."""
         del names
         return ()
 

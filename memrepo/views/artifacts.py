@@ -245,10 +245,7 @@ def candidate_records(
     runs: Iterable[RunRecord],
     how: Spelling,
 ) -> tuple[list[dict[str, object]], list[Problem]]:
-    """Return the records in `candidates/<folder>/`, sorted by time and text, and the problems.
-
-    A record's run is the one that judged at the file's time, or null.
-    """
+    """Return the records in `candidates/<folder>/`, sorted by time and text, and the problems."""
     area = f"{layout.area('candidates')}{folder}/"
     by_time: dict[datetime | None, str] = {run.now: run.run for run in runs if run.now}
     records: list[tuple[str, str, dict[str, object]]] = []
@@ -329,10 +326,7 @@ def _moment(node: Node | None) -> datetime | None:
 
 
 class ExportTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of an export: profile, time zone, source rules and current time.
-
-    `aliases` maps entities to other names set in the configuration.
-    """
+    """The options of an export: profile, time zone, source rules and current time."""
 
     profile: Profile
     zone: ZoneInfo

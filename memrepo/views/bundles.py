@@ -73,10 +73,7 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
 
 
 def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str]:
-    """Return the whole text of active memories as `memory/LAYER.md` pages, by path.
-
-    Notes and the ids in `without` are omitted.
-    """
+    """Return the whole text of active memories as `memory/LAYER.md` pages, by path."""
     layers: dict[str, list[Memory]] = defaultdict(list)
     for memory in state.active:
         if memory.type not in ("note", "chunk") and memory.id not in without:
@@ -139,10 +136,7 @@ _MARKUP = regex(r"([\\\[\]`*_<>])")
 
 
 def memory_json(memory: Memory) -> dict[str, object]:
-    """Return a memory's path, layer, fields and text as JSON values.
-
-    Fields with their default value are omitted, as in the file. Sources are complete.
-    """
+    """Return a memory's path, layer, fields and text as JSON values."""
     given = {**memory.fields, **({"sources": memory.sources} if memory.sources else {})}
     fields = {f.name: _value(f.kind, given[f.name]) for f in FIELDS if f.name in given}
     return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}

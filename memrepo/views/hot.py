@@ -220,10 +220,7 @@ def condensed(memory: Memory) -> str:
 
 
 def _between(before: str, line: str) -> str:
-    """Return the separator between two lines that are joined into one.
-
-    List items are separated by a dot, and a lead-in is followed by a blank.
-    """
+    """Return the separator between two lines that are joined into one."""
     end = before.rstrip("*_ ")
     if field_of(before)[0] and field_of(line)[0]:
         return " · "
@@ -319,10 +316,7 @@ class Packed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fenced(text: str) -> str:
-    """Return a text as a fenced block without invisible characters.
-
-    The fence is longer than any run of backticks in the text, so the text cannot close it.
-    """
+    """Return a text as a fenced block without invisible characters."""
     body = visible(text)
     fence = "`" * max((3, *(len(run) + 1 for run in _TICKS.findall(body))))
     return f"{fence}memories\n{body}\n{fence}"

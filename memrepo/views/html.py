@@ -137,10 +137,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def words(text: str) -> list[str]:
-    """Split a text into words, runs of blanks and individual other characters.
-
-    Joining the parts gives the text.
-    """
+    """Split a text into words, runs of blanks and individual other characters."""
     return _WORD.findall(text)
 
 
@@ -180,10 +177,7 @@ TYPES = ("follows", "references", "supports", "contradicts", "related")
 
 
 def graph_page(graph: Graph, title: str) -> str:
-    """Return the HTML page of a graph. Memories without links are omitted.
-
-    Equal graphs give equal pages.
-    """
+    """Return the HTML page of a graph. Memories without links are omitted."""
     sheet, sheet_hash = inlined("graph.css")
     script, script_hash = inlined("graph.js")
     linked = [m for id_, m in sorted(graph.memories.items()) if id_ in graph.at]
@@ -215,10 +209,7 @@ def graph_page(graph: Graph, title: str) -> str:
 
 
 def label(memory: Memory) -> str:
-    """Return a memory's label in the drawing: its title or the beginning of its text.
-
-    The lead is omitted, because neighbours share it.
-    """
+    """Return a memory's label in the drawing: its title or the beginning of its text."""
     own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-\n").replace("**", "")
     return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
 

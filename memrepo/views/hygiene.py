@@ -130,10 +130,7 @@ def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, object]:
 
 
 def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> list[dict[str, str]]:
-    """Return the log entries of one operation, oldest first.
-
-    The date of a memory's newest entry comes from the memory itself.
-    """
+    """Return the log entries of one operation, oldest first."""
     ends = ("L2", "L1") if op == "promote" else ("L1", "L2")
     rows, newest = [], set[str]()
     for event in sorted(events, key=lambda e: (e.when, e.memory), reverse=True):

@@ -100,11 +100,7 @@ VIEWS = msgspec.convert(tomllib.loads(_TABLE)["view"], tuple[View, ...])
 
 
 def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
-    """Return the writes and deletions that update all views.
-
-    Unchanged views are not written, and obsolete ones are deleted. Without memories there are no
-    views.
-    """
+    """Return the changes that update all views. Unchanged views are not written."""
     due = dict(sorted(_pages(state, rules))) if state.memories else {}
     written = (Write(path=path, data=data) for path, data in due.items())
     left_over = sorted(
@@ -175,10 +171,7 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
 
 
 def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterator[tuple[str, bytes]]:
-    """Yield the pages of a large view, split by first tag or section, and then by size.
-
-    The view then lists its parts. A tag with few claims gets no page.
-    """
+    """Yield the pages of a large view, split by first tag or section, and then by size."""
     counts = Counter(map(_first_tag, claims))
     groups: dict[str, list[Memory]] = defaultdict(list)
     for memory in claims:
@@ -233,10 +226,7 @@ def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory])
 
 
 def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, object]]:
-    """Return a section's lines, grouped by context. Lines without context come first.
-
-    A context always becomes a heading, a subject only if several memories share it.
-    """
+    """Return a section's lines, grouped by context. Lines without context come first."""
     subjects: dict[str, list[Memory]] = defaultdict(list)
     for memory in members:
         subjects[normalise(_under(memory))].append(memory)

@@ -255,10 +255,7 @@ def _is_personal(memory: Memory) -> bool:
 
 
 def _place_in_review(decision: Decision) -> tuple[int, str]:
-    """Return the rank and heading of the group to which a decision belongs.
-
-    A heading by cause does not include the number of memories.
-    """
+    """Return the rank and heading of the group to which a decision belongs."""
     first = decision.changes[0]
     memory = first.difference.memory
     sides = (
@@ -355,10 +352,7 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def kinds(self) -> dict[Kind, int]:
-        """Return the number of changed memories for each kind of change.
-
-        A memory with several kinds of change counts for each of them.
-        """
+        """Return the number of changed memories for each kind of change."""
         counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
@@ -387,10 +381,7 @@ def place_of(source: Source) -> str:
 
 
 def spelled(found: Difference, name: str) -> tuple[str, str]:
-    """Return a field's old and new values, on one line each.
-
-    For sets, common elements are omitted.
-    """
+    """Return a field's old and new values on one line each, without common elements of sets."""
     kind = BY_NAME[name].kind
     old, new = found.value(name)
     if isinstance(old, tuple) and isinstance(new, tuple) and old and new:
@@ -400,10 +391,7 @@ def spelled(found: Difference, name: str) -> tuple[str, str]:
 
 
 def flat(node: Node) -> str:
-    """Format a header value on one line.
-
-    List items are separated by `; `, the keys of a record by `, `.
-    """
+    """Format a header value on one line."""
     if isinstance(node, list):
         return "; ".join(flat(item) for item in node)
     if isinstance(node, dict):

@@ -197,10 +197,7 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
 def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
-    """Yield (commit, problem) for each problem of the commits that a given tree still contains.
-
-    The rules see the same context as in the pre-commit hook.
-    """
+    """Yield (commit, problem) for each problem of the commits that a given tree still contains."""
     state, known = tree.state(), grounds(git).wants(git)
     found: dict[str, list[tuple[str, str, str]]] = {}
     for commit, path, old, new in changes(git, commits):

@@ -20,10 +20,7 @@ from memrepo.core.memory import LAYER_OF_TYPE, Memory
 def repaired_files(
     scene: Scene, now: datetime, only: Collection[Group] = ()
 ) -> dict[str, tuple[str, bytes]]:
-    """Return the repaired memories of a scene, by old path, as (new path, content).
-
-    Unreadable and unchanged files are left out.
-    """
+    """Return the repaired memories of a scene, by old path, as (new path, content)."""
     made: dict[str, tuple[str, bytes]] = {}
     known: dict[str, Memory] = {}
     taken = {m.id for m in scene.memories if ID_PATTERN.fullmatch(m.id)}
@@ -86,10 +83,7 @@ def _relinked(
 
 
 def _headed(data: bytes, path: str) -> bytes:
-    """Return the content of a note, adding a header if there is none.
-
-    The type in the new header follows from the folder, or is "fact".
-    """
+    """Return the content of a note, adding a header if there is none."""
     _, problems = codec.decode(path, data)
     if [p.rule for p in problems] != ["frontmatter-missing"] or not data.strip():
         return data
@@ -109,10 +103,7 @@ def _formatted(data: bytes, path: str) -> bytes:
 
 
 def _restored(scene: Scene, memory: Memory) -> Memory:
-    """Return a memory with the fields restored that only memrepo writes.
-
-    The fields are copied from the earlier version of the memory, if there is one.
-    """
+    """Return a memory with the fields restored that only memrepo writes."""
     if scene.merging:
         return memory
     old = scene.earlier.get(memory.id) or next(

@@ -78,10 +78,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Changed(VerbResult, frozen=True, kw_only=True):
-    """The changes that were made. `commit` is empty if nothing was written.
-
-    `waits` has the changes of an agent that are pending a person's approval.
-    """
+    """The changes that were made. `commit` is empty if nothing was written."""
 
     commit: str
     changes: tuple[Change, ...]
@@ -124,10 +121,7 @@ def _stats(work: Work) -> Stats:
 
 
 def _backfill(state: State) -> Sequence[Step]:
-    """Return steps that reclassify memories.
-
-    Manual memories and manually chosen classes are skipped.
-    """
+    """Return steps that reclassify memories."""
     changed = [
         (memory, name)
         for memory in state.active

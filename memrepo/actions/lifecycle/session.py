@@ -143,10 +143,7 @@ class Refreshed(Started, frozen=True, kw_only=True):
 
 
 def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
-    """Start, show, end or refresh a session, or return instructions for the agent.
-
-    A refresh makes the due tier moves, lists nominations, ends the session and starts it again.
-    """
+    """Start, show, end or refresh a session, or return instructions for the agent."""
     if request.scope or work.call.scope:
         work = _bound(work, request)
     match request.what:
@@ -220,10 +217,7 @@ def _id(work: Work, request: Request) -> str:
 def context(
     first: Work, audience: str, max_tokens: int
 ) -> tuple[Packed, list[Memory], list[Memory], list[str]]:
-    """Return a session's context, with its hot memories, notes and warnings.
-
-    This does not count as a retrieval.
-    """
+    """Return a session's context, with its hot memories, notes and warnings."""
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
     hot = list(session_page(state.active, accesses, first.call.now, rules.hot, rules.decay))
@@ -322,10 +316,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
 
 
 def _retrospects(first: Work, request: Request, found: Sequence[Nomination]) -> dict[str, Path]:
-    """Move nominated how-to notes to the skills they name. Return the target file by note id.
-
-    Notes that name no skill in the folder are left to the usual promotion.
-    """
+    """Move nominated how-to notes to the skills they name. Return the target file by note id."""
     folder = (first.call.where / request.skills).resolve()
     if not folder.is_dir():
         raise UsageError(

@@ -142,10 +142,7 @@ def detailed(request: Request) -> bool:
 
 
 def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
-    """Return the log entries to which the filters are applied.
-
-    These are the chain of one run, the full history, or the first parents of HEAD.
-    """
+    """Return the log entries to which the filters are applied."""
     repo, head = work.store.repo, work.tree.commit
     if request.run:
         # In chain order, because newest first would hide the order of decisions.
@@ -157,10 +154,7 @@ def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
 
 
 def _with_runs(line: list[history.LogEntry], work: Work) -> list[history.LogEntry]:
-    """Add the runs that a sync moved off the first-parent line, sorted by landing time.
-
-    A run whose commits were rewritten by git still gets one line with its name.
-    """
+    """Add the runs that a sync moved off the first-parent line, sorted by landing time."""
     runs = work.landed()
     inside = {entry.commit for run in runs for entry in run.chain}
     named = {run.entry.commit: run.entry for run in runs}
@@ -276,10 +270,7 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_past(work: Work, state: State, word: str) -> Past:
-    """Return the versions of the memory that a word identifies, even if it was removed.
-
-    Raises NoSuchMemory or Ambiguous.
-    """
+    """Return the versions of a memory, even a removed one. Raises NoSuchMemory or Ambiguous."""
     try:
         memory = find(state, word)
     except NoSuchMemory:
@@ -291,10 +282,7 @@ def find_past(work: Work, state: State, word: str) -> Past:
 
 
 def find_present(work: Work, state: State, word: str, now: Work) -> Memory:
-    """Return the memory that a word identifies at the requested commit.
-
-    Raises LeftTheTree if the memory was removed before, and NotThereYet if it was added later.
-    """
+    """Return the memory that a word identifies at the requested commit."""
     try:
         return find(state, word)
     except NoSuchMemory as error:

@@ -170,10 +170,7 @@ class History(VerbResult, frozen=True, kw_only=True):
 
 
 class Setter(Act, frozen=True, kw_only=True):
-    """The decision that set a field or wrote some lines.
-
-    `cut` is set if the history of a shallow clone ends here, so the value may be older.
-    """
+    """The decision that set a field or wrote some lines."""
 
     cut: bool
 
@@ -446,10 +443,7 @@ def _value(memory: Memory, name: str) -> object:
 
 
 def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], bool]) -> str:
-    """Return the commit in which a memory first had the state that it has at the tip.
-
-    `same` compares the state.
-    """
+    """Return the commit in which a memory first had the state that it has at the tip."""
     commit, parent = tip, tip
     while parent:
         commit = parent

@@ -182,10 +182,7 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided 
 
 
 def _reverted(work: Work, run: str) -> history.LogEntry | None:
-    """Return the revert that currently reverts a landed run, or None.
-
-    Accepting the run again reverts this revert.
-    """
+    """Return the revert that currently reverts a landed run, or None."""
     try:
         target = landing_of(work, run) if run else None
     except NoSuchRun:
@@ -236,10 +233,7 @@ def _replay(work: Work, waits: Waiting, request: AcceptRequest) -> tuple[_Replay
 
 
 def _named(tip: State, before: State, word: str) -> str:
-    """Return the memory that a word identifies.
-
-    A memory that the run removes exists only before the run.
-    """
+    """Return the memory that a word identifies, in the run's result or else before the run."""
     try:
         return find(tip, word).id
     except NoSuchMemory:
@@ -343,10 +337,7 @@ def _step(
 
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
-    """Return the memories of a step that would be empty without their rejected statements.
-
-    The merge only removes the rejected statements from other memories.
-    """
+    """Return the memories of a step that would be empty without their rejected statements."""
     stones = tombstones_in(state)
     if not stones:
         return frozenset()
@@ -355,10 +346,7 @@ def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> fro
 
 
 def _concerned(entry: history.LogEntry, base: State, theirs: State) -> tuple[str, ...]:
-    """Return the memories that a step concerns.
-
-    For a commit made without memrepo, return the changed memories.
-    """
+    """Return the memories that a step concerns, which are the changed ones for a manual commit."""
     if not _by_hand(entry):
         return entry.trailers.get("Memory", ())
     every = sorted({*base.memories, *theirs.memories})
@@ -366,10 +354,7 @@ def _concerned(entry: history.LogEntry, base: State, theirs: State) -> tuple[str
 
 
 def _share(entry: history.LogEntry, ids: Sequence[str], taken: list[str]) -> list[str]:
-    """Return the acceptable memories of a step, or none if only some of an indivisible step are.
-
-    A supersession, for example, is one decision.
-    """
+    """Return the acceptable memories of a step, or none if only some of an indivisible step are."""
     return taken if _by_parts(entry) or len(taken) == len(ids) else []
 
 

@@ -325,10 +325,7 @@ def _replaced(found: Difference, before: State) -> tuple[str, ...]:
 
 
 def _whole(entry: history.LogEntry, state: Stage) -> bool:
-    """Return whether a decision must be accepted or reverted as a whole.
-
-    For `accept`, only bulk operations can be split.
-    """
+    """Return whether a decision must be accepted or reverted as a whole."""
     return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
 
 

@@ -111,11 +111,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Party(msgspec.Struct, frozen=True, kw_only=True):
-    """One of two contradicting memories, with its evidence.
-
-    If a memory is gone, only the text recorded in the correction is known. The same applies to a
-    wording that a merge replaced.
-    """
+    """One of two contradicting memories, with its evidence."""
 
     id: str
     text: str
@@ -404,10 +400,7 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
         return fits[0]
 
     def _superseded(self, kept: Memory) -> dict[str, dict[str, object]]:
-        """Return the updated fields of both memories after one supersedes the other.
-
-        An earlier supersession in the opposite direction is undone.
-        """
+        """Return the updated fields of both memories after one supersedes the other."""
         (lost,) = (m for m in self.conflict.sides if m is not kept)
         if lost.status == "superseded" and kept.id in lost.texts("superseded_by"):
             return {kept.id: self._calmed(kept, lost), lost.id: self._calmed(lost, kept)}

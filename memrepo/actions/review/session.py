@@ -145,10 +145,7 @@ class Neighbours:
 
 
 def words_of(session: ReviewSession) -> tuple[Words, ...]:
-    """Return the commands that apply the answers of a session, in order.
-
-    Unanswered decisions of a pending run are skipped, and the next run proposes them again.
-    """
+    """Return the commands that apply the answers of a session, in order."""
     pairs = [(d, session.answers.get(d.mark)) for d in session.review.decisions]
     if session.waits and all(answer is None or answer.does == "skip" for _, answer in pairs):
         return ()

@@ -306,10 +306,7 @@ class LinkRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def link(work: Work, request: LinkRequest) -> Written | Unchanged:
-    """Add a link from memory A to another memory.
-
-    An existing link of the same type and target gets the new strength.
-    """
+    """Add a link from memory A to another memory."""
 
     def draft(state: State) -> Step | Unchanged:
         memory, target = find(state, request.id), find(state, request.target)
@@ -417,10 +414,7 @@ class DirectivesResult(VerbResult, frozen=True, kw_only=True):
 
 
 def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
-    """Carry out the directives of a text in order, with one commit each.
-
-    Those already satisfied change nothing.
-    """
+    """Carry out the directives of a text in order, with one commit each."""
     if request.file == "-":
         text = clean_text(work.call.read(), "the text")
     else:

@@ -154,10 +154,7 @@ def unchanged(memory: Memory, why: str) -> Unchanged:
 
 
 class StepsWritten(msgspec.Struct, frozen=True, kw_only=True):
-    """The committed steps, the last commit (empty if none), the new state, and warnings.
-
-    `waits` has the steps that are pending a person's approval.
-    """
+    """The committed steps, the last commit (empty if none), the new state, and warnings."""
 
     steps: tuple[Step, ...]
     commit: str
@@ -350,10 +347,7 @@ def _stays_in_recall(old: Memory, new: Memory | None) -> bool:
 def leave_request(
     at: Work, state: State, step: Step, memories: Sequence[Memory], *, dry_run: bool
 ) -> Asked:
-    """Store a step as a request for a person to decide, or reuse an equal pending request.
-
-    A new request replaces older requests about the same memories.
-    """
+    """Store a step as a request for a person to decide, or reuse an equal pending request."""
     keys = [_wish_key(change) for change in step.changes]
     mark = digest([at.actor, step.op, keys])[:8]
     pending = [w for w in all_waiting(at) if is_wish(at, w)]
@@ -393,10 +387,7 @@ def _leave_requests(at: Work, steps: Sequence[Step], *, dry_run: bool) -> Iterat
 
 
 def _wish_key(change: Change) -> object:
-    """Return a key that identifies a request by its content.
-
-    The key does not depend on the time.
-    """
+    """Return a key that identifies a request by its content."""
     match change:
         case Create(memory=memory):
             return [memory.body, memory.text("scope")]

@@ -36,6 +36,7 @@ def wording(name: str) -> Callable[..., str]:
     """
     group = VERBS[name].module.split(".")[-2] if name in VERBS else "cli"
     word = name.replace("-", "_")
-    texts = import_module(f"memrepo.faces.text.{_MODULES.get(group, group)}")
+    module = _MODULES.get(word, _MODULES.get(group, group))
+    texts = import_module(f"memrepo.faces.text.{module}")
     found: Callable[..., str] = getattr(texts, f"{word}_" if iskeyword(word) else word)
     return found

@@ -33,7 +33,7 @@ from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, handed
 from memrepo.actions.run.upkeep import composed
-from memrepo.actions.takeback.revert import Result as Reverted
+from memrepo.actions.takeback import revert as reverting
 from memrepo.actions.takeback.revert import Wanted, take_back
 from memrepo.actions.work import MACHINE, Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
@@ -82,7 +82,7 @@ class _Replay(msgspec.Struct):
     people: frozenset[str] = frozenset()
     commits: list[Commit] = msgspec.field(default_factory=list)
     edited: set[str] = msgspec.field(default_factory=set)
-    left: set[str] = msgspec.field(default_factory=set)
+    dropped: set[str] = msgspec.field(default_factory=set)
     taken: list[Part] = msgspec.field(default_factory=list)
     offered: list[Part] = msgspec.field(default_factory=list)
     barred: set[str] = msgspec.field(default_factory=set)
@@ -153,7 +153,7 @@ class AlreadyDecided(VerbResult, frozen=True, kw_only=True):
     conflicts: tuple[LeftOut, ...] = ()
 
 
-def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided | Reverted:
+def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided | reverting.Result:
     """Replay the accepted decisions onto HEAD, and join them with one merge commit."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -164,9 +164,9 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided 
     try:
         waits = the_waiting(work, request.run)
     except NothingWaits:
-        if (reverted := _reverted(work, request.run)) is None:
+        if (entry := _reverted(work, request.run)) is None:
             raise
-        return take_back(work, _brought_back(work, reverted, request))
+        return _restore_reverted(work, entry, request)
     replayed, choice = _replay(work, waits, request)
     refuse_taking(work, work.tree.state(), replayed.state)
     made = _chain(work, waits, replayed, request.reason)
@@ -184,34 +184,36 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided 
 def _reverted(work: Work, run: str) -> history.LogEntry | None:
     """Return the revert that currently reverts a landed run, or None."""
     try:
-        target = landing_of(work, run) if run else None
+        target = landing_of(work, run).entry.commit if run else ""
     except NoSuchRun:
         return None
-    gone: set[str] = set()
-    repo, head = work.store.repo, work.tree.commit
-    for entry in history.revert_commits(repo, head) if target else ():
-        if entry.commit in gone:
-            continue
-        gone.update(entry.trailers.get("Reverts", ()))
-        if target is not None and target.entry.commit in gone:
-            return entry
+    undone: set[str] = set()
+    for entry in history.revert_commits(work.store.repo, work.tree.commit) if target else ():
+        if entry.commit not in undone:
+            undone.update(entry.trailers.get("Reverts", ()))
+            if target in undone:
+                return entry
     return None
 
 
-def _brought_back(work: Work, entry: history.LogEntry, request: AcceptRequest) -> Wanted:
-    told = frozenset(entry.trailers.get("Memory", ()))
+def _restore_reverted(
+    work: Work, entry: history.LogEntry, request: AcceptRequest
+) -> reverting.Result:
+    """Revert the revert of a run, so that the run is in effect again."""
     before = work.store.snapshot(entry.parents[0]).state()
     only = frozenset(find(before, word).id for word in request.only)
     without = frozenset(find(before, word).id for word in request.without)
     if without:
         without = together(without, before, work.store.snapshot(entry.commit).state())
-    return Wanted(
+        only = only or frozenset(entry.trailers.get("Memory", ())) - without
+    wanted = Wanted(
         landing=commit_landing(entry),
         latest=entry.commit == work.tree.commit,
-        only=only or (told - without if without else frozenset()),
+        only=only,
         dry_run=request.dry_run,
         reason=request.reason or "accepted after it was reverted",
     )
+    return take_back(work, wanted)
 
 
 def _replay(work: Work, waits: Waiting, request: AcceptRequest) -> tuple[_Replay, AcceptedPart]:
@@ -300,88 +302,52 @@ def _step(
     """Merge one decision onto the current state. Skip and record the parts in conflict."""
     base = work.store.snapshot(entry.parents[0]).state()
     theirs = work.store.snapshot(entry.commit).state()
-    ids = _concerned(entry, base, theirs)
+    ids = entry.trailers.get("Memory", ())
+    if _by_hand(entry):
+        every = sorted({*base.memories, *theirs.memories})
+        ids = tuple(i for i in every if base.memories.get(i) != theirs.memories.get(i))
     if not ids and choice.only:
         return
+    can_split = entry.op in BULK_OPS or _by_hand(entry)
+
+    def acceptable(wanted: list[str]) -> list[str]:
+        return wanted if can_split or len(wanted) == len(ids) else []
+
+    def merged(taken: list[str]) -> MergeResult:
+        ours = _differing(work, entry, work.tree.commit) | replay.edited
+        return merge_states(
+            base,
+            replay.state,
+            _without(base, theirs, _rest(ids, taken)),
+            our_facts=Facts(paths=ours, people=replay.people),
+            their_facts=Facts(paths=_differing(work, entry, entry.commit)),
+        )
+
     barred = _barred(replay.state, base, theirs, ids)
     replay.barred |= barred
-    chosen = _share(entry, ids, [i for i in ids if choice.takes(i)])
-    put_off = _rest(ids, chosen)
-    if gone := [i for i in put_off if i in choice.refused]:
-        gone = gone if _by_parts(entry) else put_off
-        replay.left |= _prints(entry, gone)
-    if kept := _rest(put_off, gone):
-        replay.offered.append(Part(entry=entry, memories=tuple(kept)))
-    taken = _share(entry, ids, [i for i in chosen if i not in barred])
+    chosen = acceptable([i for i in ids if choice.takes(i)])
+    skipped = _rest(ids, chosen)
+    if refused := [i for i in skipped if i in choice.refused]:
+        refused = refused if can_split else skipped
+        replay.dropped |= _prints(entry, refused)
+    if offered := _rest(skipped, refused):
+        replay.offered.append(Part(entry=entry, memories=tuple(offered)))
+    taken = acceptable([i for i in chosen if i not in barred])
     if ids and not taken:
-        replay.left |= _prints(entry, chosen)
+        replay.dropped |= _prints(entry, chosen)
         return
-    result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+    result = merged(taken)
     if result.conflicts:
         replay.conflicts.append((entry, result.conflicts))
         clashing = {c.id for c in result.conflicts}
         # A conflict in a file that is not a memory affects the whole step.
-        kept = [] if "" in clashing else [id_ for id_ in taken if id_ not in clashing]
-        taken = _share(entry, ids, kept)
-        result = _merged(work, replay, entry, base, _without(base, theirs, _rest(ids, taken)))
+        taken = acceptable([] if "" in clashing else _rest(taken, [*clashing]))
+        result = merged(taken)
         taken = [] if result.conflicts else taken
     if lost := _rest(chosen, taken):
-        replay.left |= _prints(entry, lost)
+        replay.dropped |= _prints(entry, lost)
     if result.conflicts or (ids and not taken) or not result.effect.files:
         return
-    said = _message(waits, entry, taken, replay.state, result.state)
-    replay.state = result.state
-    replay.edited |= result.effect.files.keys()
-    replay.taken.append(Part(entry=entry, memories=tuple(taken)))
-    replay.commits.append(Commit(message=said, effect=result.effect))
-
-
-def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
-    """Return the memories of a step that would be empty without their rejected statements."""
-    stones = tombstones_in(state)
-    if not stones:
-        return frozenset()
-    new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
-    return frozenset(i for i, m in new.items() if m != base.memories.get(i) and stones.bars_all(m))
-
-
-def _concerned(entry: history.LogEntry, base: State, theirs: State) -> tuple[str, ...]:
-    """Return the memories that a step concerns, which are the changed ones for a manual commit."""
-    if not _by_hand(entry):
-        return entry.trailers.get("Memory", ())
-    every = sorted({*base.memories, *theirs.memories})
-    return tuple(i for i in every if base.memories.get(i) != theirs.memories.get(i))
-
-
-def _share(entry: history.LogEntry, ids: Sequence[str], taken: list[str]) -> list[str]:
-    """Return the acceptable memories of a step, or none if only some of an indivisible step are."""
-    return taken if _by_parts(entry) or len(taken) == len(ids) else []
-
-
-def _by_parts(entry: history.LogEntry) -> bool:
-    return entry.op in BULK_OPS or _by_hand(entry)
-
-
-def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
-    return [id_ for id_ in ids if id_ not in taken]
-
-
-def _merged(
-    work: Work, replay: _Replay, entry: history.LogEntry, base: State, theirs: State
-) -> MergeResult:
-    ours = _differing(work, entry, work.tree.commit) | replay.edited
-    return merge_states(
-        base,
-        replay.state,
-        theirs,
-        our_facts=Facts(paths=ours, people=replay.people),
-        their_facts=Facts(paths=_differing(work, entry, entry.commit)),
-    )
-
-
-def _message(
-    waits: Waiting, entry: history.LogEntry, taken: Sequence[str], before: State, after: State
-) -> str:
     step = Step(
         op=entry.op,
         what=entry.subject if _by_hand(entry) or not taken else "",
@@ -393,7 +359,24 @@ def _message(
         run=waits.run,
         prints=tuple(p for p in entry.prints if p.split(":")[1] in taken),
     )
-    return message(step, context, before, after)
+    text = message(step, context, replay.state, result.state)
+    replay.state = result.state
+    replay.edited |= result.effect.files.keys()
+    replay.taken.append(Part(entry=entry, memories=tuple(taken)))
+    replay.commits.append(Commit(message=text, effect=result.effect))
+
+
+def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
+    """Return the memories of a step that would be empty without their rejected statements."""
+    stones = tombstones_in(state)
+    if not stones:
+        return frozenset()
+    new = {i: m for i in ids if (m := theirs.memories.get(i)) and m.status != "forgotten"}
+    return frozenset(i for i, m in new.items() if m != base.memories.get(i) and stones.bars_all(m))
+
+
+def _rest(ids: Sequence[str], taken: Sequence[str]) -> list[str]:
+    return [id_ for id_ in ids if id_ not in taken]
 
 
 def _prints(entry: history.LogEntry, ids: Sequence[str]) -> frozenset[str]:
@@ -426,7 +409,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     )
     page = composed(work, replay.state, never)
     effects, state = play(replay.state, Plan(base=work.tree.commit, steps=page))
-    files = left_behind(work, waits, replay.left, replay.offered)
+    files = left_behind(work, waits, replay.dropped, replay.offered)
     last = record(files, derived_files(work, state), "accepted after review")
     (effect,), _ = play(state, Plan(base=work.tree.commit, steps=(last,)))
     added = [
@@ -458,7 +441,7 @@ def _headline(waits: Waiting, replay: _Replay, tip: State) -> str:
     Return the subject of the run if all of the run is in effect. Otherwise return a subject with
     new counts.
     """
-    if not (replay.offered or replay.left or replay.conflicts):
+    if not (replay.offered or replay.dropped or replay.conflicts):
         return waits.entry.subject.removeprefix(ASKS)
     return headline(waits.run, count_parts(tip, replay.taken))
 
@@ -482,7 +465,7 @@ def _result(work: Work, waits: Waiting, replay: _Replay, choice: AcceptedPart) -
         proposed=len(of_each),
         dropped=sum(not ids & (taken | offered) for ids in of_each),
         conflicts=conflicts,
-        refused=tuple(sorted(replay.left)),
+        refused=tuple(sorted(replay.dropped)),
         offered=tuple(sorted(offered)),
         together=tuple(sorted(choice.together)),
         rejected=tuple(sorted(replay.barred)),

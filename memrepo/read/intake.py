@@ -106,6 +106,17 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         """Return the newest blob that was consumed, or an empty string if none was."""
         return self.spans[-1].to if self.spans else ""
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Return the blobs that units still open were edited from, oldest first.
+
+        Such units are in the gap that a reverted run left, or a run held them back.
+        """
+        pairs = zip(self.spans, self.spans[1:], strict=False)
+        found = [one.to for one, other in pairs if one.to != other.from_]
+        found += [span.from_ for span in self.spans if span.except_]
+        return tuple(dict.fromkeys(filter(None, found)))
+
     def is_at(self, blob: str) -> bool:
         """Return whether exactly this blob was consumed, completely, so nothing is left to read."""
         if len(self.spans) != 1:
@@ -596,6 +607,11 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
         revision = revise(units_of(at.last), units)
         intake.revisions[text.resource] = revision
+    if open_ and (bases := at.bases):
+        edited = dict[str, str]()
+        for blob in bases:
+            edited.update(revise(units_of(blob), units).edited)
+        revision = replace(revision, edited={**edited, **revision.edited})
     found = reader.notes(name, text.blob) if is_log else reader.claims(name, text.blob)
     intake.problems += found[1] if isinstance(found, tuple) else found.problems
     intake.standing += notes

@@ -34,6 +34,9 @@ from memrepo.views.report import counts_in_words
 
 def draft(work: Work, plan: RunPlan) -> None:
     """Draft the chain to commit and the chain to review. Either may be None."""
+    if plan.only_waiting:
+        draft_waiting(work, plan)
+        return
     units = _waiting_units(plan)
     main = _drafted(
         work,
@@ -60,6 +63,7 @@ def draft_waiting(work: Work, plan: RunPlan) -> None:
     The receipt is counted once, in the main chain.
     """
     removals = plan.removals if plan.main is None else ()
+    paid = plan.main is not None or plan.only_waiting
     if not (plan.parted.held or removals):
         return
     units = _waiting_units(plan)
@@ -77,7 +81,6 @@ def draft_waiting(work: Work, plan: RunPlan) -> None:
     )
     decided = on_record(removals, "")
     steps = [*plan.parted.held, *removals]
-    paid = plan.main is not None
     found = _drafted(work, plan, steps, consumed=consumed, decided=decided, paid=paid)
     if found is not None:
         why = "; ".join(filter(None, (plan.parted.why, plan.removal_reason)))

@@ -83,6 +83,8 @@ class RunPlan(msgspec.Struct, kw_only=True):
     """Whether the limit was given for this run. Pending removals may then be committed."""
     is_upgrade: bool = False
     """Whether rejected candidates are judged again and the run is always recorded."""
+    only_waiting: bool = False
+    """Whether to draft only the pending part, on the commit that the run has just made."""
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
     kept: AnswerStore | None = None

@@ -245,7 +245,7 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
             kept.billed()
         if plan.waiting is not None or plan.removals:
             # Draft the pending part on the commit that was just made.
-            plan.waiting = propose(first.refreshed(), replace(asked)).waiting
+            plan.waiting = propose(first.refreshed(), replace(asked, only_waiting=True)).waiting
             plan.used = plan.judge.usage
     at = first.refreshed()
     keep_unusable_answers(at, plan)

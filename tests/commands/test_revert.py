@@ -176,3 +176,92 @@ def test_a_commit_that_memrepo_did_not_write_is_left_to_git(small_repo: Path) ->
     answer = memrepo(small_repo, "revert", "HEAD")
     assert answer.exit == 2
     assert "git revert" in answer.error["fix"] + answer.error["message"]
+
+
+ALL = {
+    "MEMORY.md": b"- The office is in Rome.\n- The staging server runs Debian 11.\n",
+    "USER.md": b"- **Name:** Dylan\n- **Location:** Colorado\n",
+}
+EDITS = ((b"Rome", b"Lisbon"), (b"Debian 11", b"Debian 12"), (b"Colorado", b"Lisbon"))
+
+
+def edited(workspace: Path) -> None:
+    for path in (workspace / name for name in ALL):
+        text = path.read_bytes()
+        for old, new in EDITS:
+            text = text.replace(old, new)
+        path.write_bytes(text)
+
+
+def night(repo: Path, day: int, *argv: str) -> dict[str, object]:
+    return memrepo(repo, *argv or ("run",), now=f"2026-03-{day:02}T04:00:00Z").data
+
+
+@pytest.mark.parametrize("later", [b"", b"- We decided to bill per month.\n"])
+@pytest.mark.parametrize("again", [b"", b"- The cat of the office is called Mia.\n"])
+def test_a_reverted_rewording_waits_as_a_rewording(
+    tmp_path: Path, later: bytes, again: bytes
+) -> None:
+    workspaces.write(tmp_path / "workspace", ALL)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo, memory = tmp_path / "repo", tmp_path / "workspace" / "MEMORY.md"
+    night(repo, 1)
+    edited(tmp_path / "workspace")
+    reworded = night(repo, 2)
+    if later:
+        memory.write_bytes(memory.read_bytes() + later)
+        night(repo, 3)
+    night(repo, 4, "revert", str(reworded["run"]))
+    before = {m.id: m.body for m in memories(repo).values()}
+    if again:
+        memory.write_bytes(memory.read_bytes() + again)
+    answer = night(repo, 5)
+    assert answer["status"] == "held"
+    landed = {m.id: m.body for m in memories(repo).values()}
+    assert before.items() <= landed.items()
+    assert len(landed) - len(before) == bool(again)
+    found = night(repo, 5, "diff")
+    assert sorted(d["op"] for d in found["changes"]) == ["reworded"] * 3  # type: ignore[attr-defined]
+    night(repo, 6, "accept")
+    texts = " ".join(m.body for m in memories(repo).values())
+    assert [new.decode() in texts for _, new in EDITS] == [True] * 3
+    assert [old.decode() in texts for old, _ in EDITS] == [False] * 3
+    assert len(memories(repo)) == len(landed)
+    assert night(repo, 7)["status"] == "skipped"
+
+
+def test_a_waiting_removal_is_on_the_branch_that_is_named(tmp_path: Path) -> None:
+    names = ("pump", "gate", "barn", "well", "mill", "kiln", "shed", "dock")
+    rules = "".join(f"- Always close the {name} before you leave.\n" for name in names)
+    rest = {f"memory/{n}.md": f"- Ada leads {n} and ships in May.\n".encode() for n in "abcd"}
+    workspaces.write(tmp_path / "workspace", {**ALL, **rest, "memory/rules.md": rules.encode()})
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    night(repo, 1)
+    edited(tmp_path / "workspace")
+    reworded = night(repo, 2)
+    (tmp_path / "workspace" / "memory" / "rules.md").unlink()
+    night(repo, 3)
+    night(repo, 4, "revert", str(reworded["run"]))
+    note = tmp_path / "workspace" / "memory" / "2026-03-04.md"
+    note.write_bytes(b"## Lunch\n- Soup at noon with Ada.\n")
+    assert night(repo, 5)["status"] == "held"
+    ops = sorted(d["op"] for d in night(repo, 5, "diff")["changes"])  # type: ignore[attr-defined]
+    assert ops == ["retired"] * 8 + ["reworded"] * 3
+    night(repo, 6, "accept")
+    left = [m for m in memories(repo).values() if "Always close" in m.body]
+    assert not [m for m in left if m.standing != "retire_candidate"]
+
+
+def test_a_run_without_new_text_adds_nothing_while_something_waits(tmp_path: Path) -> None:
+    workspaces.write(tmp_path / "workspace", ALL)
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    night(repo, 1)
+    edited(tmp_path / "workspace")
+    night(repo, 2)
+    night(repo, 3, "revert")
+    night(repo, 4)
+    head = git(repo, "rev-parse", "HEAD")
+    assert night(repo, 5)["status"] == "held"
+    assert git(repo, "rev-parse", "HEAD") == head

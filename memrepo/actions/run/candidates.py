@@ -40,6 +40,7 @@ from memrepo.policies.ageing import SKILLS, Nomination
 from memrepo.policies.claims import only_reflecting
 from memrepo.read.intake import Intake, Placed, Reader, SourceText, candidate_id, meaning_key
 from memrepo.read.kinds import kinds
+from memrepo.read.shelf import Ranked
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.text.dates import DateBasis
 from memrepo.text.words import content_words
@@ -54,13 +55,15 @@ class Gathered(msgspec.Struct, frozen=True, kw_only=True):
     """Candidates in order of first mention, with the hashes of their units.
 
     `units` maps candidate ids to (resource, unit hash) pairs, and `former` to the (resource, text
-    hash) pairs of edited units before the edit. `rejected` counts the candidates left out because
-    they were rejected before, and `came_back` those that were deferred before.
+    hash) pairs of edited units before the edit. `by_context` are deferred candidates that returned
+    only because a new text resembles them. `rejected` counts the candidates left out because they
+    were rejected before, and `came_back` those that were deferred before.
     """
 
     candidates: tuple[Candidate, ...] = ()
     units: Mapping[str, tuple[tuple[str, str], ...]] = msgspec.field(default_factory=dict)
     former: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
+    by_context: frozenset[str] = frozenset()
     rejected: int = 0
     came_back: int = 0
 
@@ -137,22 +140,24 @@ def in_scope(
         rejected = {c.candidate_id for c in new.candidates if _was_rejected(state, c)}
         rejected -= {candidate_id(one.unit) for one in nominated}
     claims = {t.resource for t in texts if t.kind == "claims"}
-    changed = claims.intersection(entry.resource for entry in intake.consumed)
-    returning: list[Placed] = []
+    changed = claims.intersection(e.resource for e in intake.consumed if e.from_ != e.to)
+    restated: list[Placed] = []
+    resembling: list[Placed] = []
     if changed and not intake.whole:
         accepted = [c for c in new.candidates if c.candidate_id not in rejected]
         open_ = {(p.resource, p.unit.hash, p.unit.lines) for p in placed}
-        returning = [
-            p
-            for p in _returning(state, accepted, changed, texts, reader)
-            if (p.resource, p.unit.hash, p.unit.lines) not in open_
-        ]
-    every = candidates_of([*placed, *returning, *nominated])
-    came_back = {candidate_id(p.unit) for p in returning} - rejected
+        restated, resembling = (
+            [p for p in found if (p.resource, p.unit.hash, p.unit.lines) not in open_]
+            for found in _returning(state, accepted, changed, texts, reader)
+        )
+    every = candidates_of([*placed, *restated, *resembling, *nominated])
+    came_back = {candidate_id(p.unit) for p in (*restated, *resembling)} - rejected
+    otherwise = {candidate_id(p.unit) for p in (*placed, *restated, *nominated)}
     return replace(
         every,
         candidates=tuple(c for c in every.candidates if c.candidate_id not in rejected),
         units={id_: pairs for id_, pairs in new.units.items() if id_ not in rejected},
+        by_context=frozenset(came_back - otherwise),
         rejected=len(rejected),
         came_back=len(came_back - {c.candidate_id for c in new.candidates}),
     )
@@ -312,19 +317,21 @@ def _returning(
     changed: frozenset[str] | set[str],
     texts: Iterable[SourceText],
     reader: Reader,
-) -> Iterator[Placed]:
-    """Yield the units of deferred candidates with new context.
+) -> tuple[list[Placed], list[Placed]]:
+    """Return the units of deferred candidates that were stated again, or resemble a new text.
 
     `changed` names the sources with new text.
     """
     deferred = [file for file in candidate_files(state, "deferred/") if file.ids]
     if not deferred:
-        return
+        return [], []
     sources = {t.resource: t for t in texts if t.blob and t.kind == "claims"}
     by_id: dict[str, dict[str, list[Unit]]] = {}
     news = [_words(c.text, c.context) for c in new]
     ids = {c.candidate_id for c in new}
-    again: list[tuple[int, str, list[Placed]]] = []
+    ranks: dict[str, dict[str, Ranked]] = {}
+    restated: list[Placed] = []
+    resembling: list[tuple[int, str, list[Placed]]] = []
     for file in deferred:
         places: list[Placed] = []
         days = {s.resource: s.captured[:10] for s in file.sources}
@@ -332,7 +339,9 @@ def _returning(
             text = sources[resource]
             if resource not in by_id:
                 by_id[resource] = defaultdict(list)
-                for unit in reader.claims(text.name, text.blob).units:
+                units = reader.claims(text.name, text.blob).units
+                ranks[resource] = reader.ranks(text, frozenset(unit.hash for unit in units))
+                for unit in units:
                     by_id[resource][candidate_id(unit)].append(unit)
             places += (
                 Placed(
@@ -340,7 +349,7 @@ def _returning(
                     resource=resource,
                     blob=text.blob,
                     committed=text.committed or days.get(resource, ""),
-                    hint=reader.ranks(text, frozenset((unit.hash,)))[unit.hash].type,
+                    ranked=ranks[resource][unit.hash],
                 )
                 for id_ in sorted(file.ids)
                 for unit in by_id[resource].get(id_, ())
@@ -351,14 +360,14 @@ def _returning(
             for p in places
         )
         if ids & file.ids or is_elsewhere:
-            yield from places
+            restated += places
         elif places:
             own = _words(file.text, file.context)
             shared = max((len(own & words) for words in news), default=0)
             if shared >= MIN_SHARED_WORDS:
-                again.append((-shared, file.path, places))
-    for _, _, places in sorted(again, key=lambda one: one[:2])[:MAX_BY_CONTEXT]:
-        yield from places
+                resembling.append((-shared, file.path, places))
+    nearest = sorted(resembling, key=lambda one: one[:2])[:MAX_BY_CONTEXT]
+    return restated, [one for _, _, places in nearest for one in places]
 
 
 def _words(text: str, context: Sequence[str]) -> frozenset[str]:

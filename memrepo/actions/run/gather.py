@@ -116,7 +116,8 @@ def _put_on_shelf(plan: RunPlan) -> None:
     """Select the candidates to judge now. The others remain in their sources.
 
     Some candidates are always judged: those that support a memory, replace such a line, were
-    nominated, or change a memory.
+    nominated, or change a memory. A candidate that returned because of its context is judged with
+    the new text, but only a model chooses it: its rank is what it was when it was deferred.
     """
     gathered, marks = plan.gathered, plan.marks
     always = {
@@ -127,8 +128,9 @@ def _put_on_shelf(plan: RunPlan) -> None:
         or any(marks.with_hash(source.text_hash) for source in c.sources)
         or any(marks.with_hash(h) for _, h in gathered.former.get(c.candidate_id, ()))
     }
+    returned = gathered.by_context - always
     choice = choose(
-        gathered.candidates,
+        [c for c in gathered.candidates if c.candidate_id not in returned],
         size=shelf_size(sum(bool(text.blob) for text in plan.texts), plan.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
@@ -140,7 +142,7 @@ def _put_on_shelf(plan: RunPlan) -> None:
             same_as=choice.same.get(c.candidate_id, ""),
         )
         for c in gathered.candidates
-        if c.candidate_id in choice.shelf or c.candidate_id in choice.beside
+        if c.candidate_id in choice.shelf | choice.beside | returned
     )
     plan.gathered = replace(gathered, candidates=asked)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -39,6 +39,7 @@ from memrepo.core.memory import (
     hashes_of,
     listed_places,
 )
+from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -48,79 +49,57 @@ from memrepo.policies.links import find_directives
 from memrepo.policies.standing import links_of, still_contested
 from memrepo.policies.upkeep import archive, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
-from memrepo.read.thoughts import Unit
 
 DONE = "its box was ticked"
-
-_Ticks = dict[str, tuple[str, str]]
-"""Maps the text hash of a line to its resource and unit hash."""
+STANDING = "retire_candidate"
+_Gone = Mapping[str, frozenset[str]]
+"""Maps a source's path to the text hashes that were removed from it."""
 
 
 def ticking(
-    intake: Intake,
-    texts: Iterable[SourceText],
-    reader: Reader,
-    now: datetime,
-    marks: Marks,
+    intake: Intake, texts: Iterable[SourceText], reader: Reader, now: datetime, marks: Marks
 ) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
     """Return steps for ticked or reopened boxes, and the units that support each memory."""
-    if not intake.consumed:
-        return (), {}
-    done, opened = _boxes(intake, list(texts), reader)
+    done, opened = _boxes(intake, texts, reader) if intake.consumed else ({}, {})
     steps: list[Step] = []
     behind: dict[str, frozenset[tuple[str, str]]] = {}
     for memory in marks.with_hashes(done.keys() | opened.keys()):
-        if memory.status == "active" and (place := _changed_place(memory, done)):
-            steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
-        elif memory.status == "archived" and (place := _changed_place(memory, opened)):
-            steps.append(unarchive(memory, f"its box is open again in {place[0]}"))
-        else:
+        hashes = [hash_ for s in memory.sources for hash_ in memory.wordings(s)]
+        changed = {"active": done, "archived": opened}.get(memory.status, {})
+        place = next((changed[hash_] for hash_ in hashes if hash_ in changed), None)
+        if place is None:
             continue
+        if changed is done:
+            steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
+        else:
+            steps.append(unarchive(memory, f"its box is open again in {place[0]}"))
         behind[memory.id] = frozenset((place,))
     return tuple(steps), behind
 
 
-def _changed_place(memory: Memory, boxes: _Ticks) -> tuple[str, str] | None:
-    """Return the (resource, unit hash) of a memory's line if its box changed, otherwise None."""
-    hashes = (hash_ for s in memory.sources for hash_ in memory.wordings(s))
-    return next((boxes[hash_] for hash_ in hashes if hash_ in boxes), None)
-
-
-def _boxes(intake: Intake, texts: Sequence[SourceText], reader: Reader) -> tuple[_Ticks, _Ticks]:
-    """Return the newly ticked lines and the reopened lines.
+def _boxes(
+    intake: Intake, texts: Iterable[SourceText], reader: Reader
+) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
+    """Return the (resource, unit hash) of ticked and of reopened lines, by text hash.
 
     Ticked lines of new log entries count.
     """
-    done: _Ticks = {}
-    opened: _Ticks = {}
-    for text in texts:
+    done: dict[str, tuple[str, str]] = {}
+    opened: dict[str, tuple[str, str]] = {}
+    names = {text.resource: text for text in texts}
+    for text in names.values():
         revision = intake.revisions.get(text.resource)
         if revision is not None and revision.boxes:
             for unit in reader.claims(text.name, text.blob).units:
                 if unit.hash in revision.boxes:
                     boxes = done if unit.task == "done" else opened
                     boxes[unit.text_hash] = (text.resource, unit.hash)
-    for resource, task in _logged(intake, texts, reader):
-        done.setdefault(task.text_hash, (resource, task.hash))
-    return done, opened
-
-
-def _logged(
-    intake: Intake, texts: Sequence[SourceText], reader: Reader
-) -> Iterator[tuple[str, Unit]]:
-    """Yield (resource, unit) for ticked lines in new entries of daily logs."""
-    names = {text.resource: text.name for text in texts}
     for note in intake.notes:
         first, last = note.unit.lines
-        for unit in reader.claims(names[note.resource], note.blob).units:
+        for unit in reader.claims(names[note.resource].name, note.blob).units:
             if unit.task == "done" and first <= unit.lines[0] and unit.lines[1] <= last:
-                yield note.resource, unit
-
-
-STANDING = "retire_candidate"
-
-_Gone = Mapping[str, frozenset[str]]
-"""Maps a source's path to the text hashes that were removed from it."""
+                done.setdefault(unit.text_hash, (note.resource, unit.hash))
+    return done, opened
 
 
 def retire(
@@ -139,15 +118,9 @@ def retire(
     `spared` are memories that this run confirmed or reworded. `among` restricts the check to some
     ids.
     """
-    kept = set(spared)
-    asked = (
-        memory
-        for memory in _suspects(state, gone, marks)
-        if memory.id not in kept and (among is None or memory.id in among)
-    )
     found: dict[str, list[Memory]] = defaultdict(list)
-    for memory, path in _without_places(state, asked, gone, reader):
-        if not elsewhere(memory, reader.holding):
+    for memory, path in _without_places(state, gone, reader, spared, marks):
+        if (among is None or memory.id in among) and not elsewhere(memory, reader.holding):
             found[path].append(memory)
     return tuple(
         _retiring(path, members, reader, run, now) for path, members in sorted(found.items())
@@ -158,11 +131,9 @@ def relisted(
     state: State, gone: _Gone | None, reader: Reader, spared: Iterable[str], marks: Marks
 ) -> tuple[Step, ...]:
     """Return the step that lists other places for memories whose listed places are all gone."""
-    kept = set(spared)
-    asked = (m for m in _suspects(state, gone, marks) if m.has(SOURCE_COUNT) and m.id not in kept)
     changes = tuple(
         Update(id=memory.id, fields={"sources": _relisted(memory, places)})
-        for memory, _ in _without_places(state, asked, gone, reader)
+        for memory, _ in _without_places(state, gone, reader, spared, marks)
         if (places := elsewhere(memory, reader.holding))
     )
     if not changes:
@@ -184,25 +155,38 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
     return listed_places(unite(tuple(found), memory.sources))
 
 
-def _suspects(state: State, gone: _Gone | None, marks: Marks | None) -> Iterable[Memory]:
-    """Return the memories that may have lost some evidence."""
-    if gone is not None and marks is not None:
-        return marks.with_hashes(frozenset[str]().union(*gone.values()))
-    return state.active
-
-
 def _without_places(
-    state: State, asked: Iterable[Memory], gone: _Gone | None, reader: Reader
+    state: State,
+    gone: _Gone | None,
+    reader: Reader,
+    spared: Iterable[str],
+    marks: Marks | None,
 ) -> Iterator[tuple[Memory, str]]:
-    """Yield (memory, source that lost it) for each memory without any listed place left."""
-    for memory in asked:
+    """Yield (memory, source that lost it) for each memory without any listed place left.
+
+    A promoted note counts as a place. A person's own wording has no line to lose.
+    """
+    suspects: Iterable[Memory] = state.active
+    if gone is not None and marks is not None:
+        suspects = marks.with_hashes(frozenset[str]().union(*gone.values()))
+    spared = set(spared)
+    for memory in suspects:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue
-        lost = [s.resource for s in memory.sources if _may_have_left(memory, s, gone)]
-        if gone is not None and not lost:
-            lost = sorted(_unlisted(memory, gone))
+        if memory.id in spared:
+            continue
+        lost = []
+        for source in memory.sources:
+            hashes = memory.wordings(source) - {""}
+            if gone is not None:
+                may_have_left = bool(hashes & gone.get(source.resource, frozenset()))
+            else:
+                may_have_left = len(hashes) > (1 if worded_by_person(memory) else 0)
+            lost += [source.resource] if may_have_left else []
+        lost = lost or sorted(_unlisted(memory, gone or {}))
         if lost and not any(
-            _has_evidence(state, memory, s, reader.standing) for s in memory.sources
+            state.layout.is_memory(s.resource) or memory.wordings(s) & reader.standing(s.resource)
+            for s in memory.sources
         ):
             yield memory, lost[0]
 
@@ -217,22 +201,6 @@ def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:
     """Return the sources that lost a memory's text, if its list of places is incomplete."""
     hashes = hashes_of(memory) if memory.has(SOURCE_COUNT) else frozenset[str]()
     return frozenset(resource for resource, left in gone.items() if hashes & left)
-
-
-def _may_have_left(memory: Memory, source: Source, gone: _Gone | None) -> bool:
-    """Return whether a memory's line may be gone from a source. A person's own wording has none."""
-    hashes = memory.wordings(source) - {""}
-    if gone is None:
-        return bool(hashes) and not (len(hashes) == 1 and worded_by_person(memory))
-    return not hashes.isdisjoint(gone.get(source.resource, ()))
-
-
-def _has_evidence(
-    state: State, memory: Memory, source: Source, standing: Callable[[str], frozenset[str]]
-) -> bool:
-    """Return whether a piece of evidence still exists. A promoted note counts as existing."""
-    noted = state.layout.is_memory(source.resource)
-    return noted or not memory.wordings(source).isdisjoint(standing(source.resource))
 
 
 def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: datetime) -> Step:
@@ -260,16 +228,13 @@ def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: d
 
 
 REQUEST = "request-in-text"
-
 _KEEP = regex(
     r"(?:(?:^|[.!?:;,(\n][^\S\n]*|\bplease )remember this"
     r"|\b(?:don['’]?t|do not) forget)\b(?! about\b)",
     re.I,
 )
-
 _DROP = regex(r"(?<!n't )(?<!n’t )(?<!not )\bforget about (?:the |our |my )?([\w' -]{3,60})", re.I)
-
-_LENGTH, _NAMED = 80, 3
+_MAX_LENGTH, _MAX_NAMED = 80, 3
 
 
 class NewText(msgspec.Struct, frozen=True, kw_only=True):
@@ -281,23 +246,26 @@ class NewText(msgspec.Struct, frozen=True, kw_only=True):
     became: tuple[str, ...] = ()
 
 
-def requests(said: Iterable[NewText], memories: Mapping[str, Memory]) -> Iterator[Problem]:
+def requests(texts: Iterable[NewText], memories: Mapping[str, Memory]) -> Iterator[Problem]:
     """Yield a warning for each instruction in a text, with the command to carry it out."""
-    for one in said:
+    for one in texts:
         for directive in find_directives(one.text):
             word = f"[[{directive.verb}:{directive.target}]]".replace(":]]", "]]")
             yield _request(one, word, f"`echo {shlex.quote(word)} | memrepo directives`")
         if _KEEP.search(one.text):
-            ids = [id_ for id_ in one.became if not _is_note(memories, id_)]
-            fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_NAMED])
+            ids = [i for i in one.became if i not in memories or not memories[i].is_note]
+            fix = " or ".join(f"`memrepo promote {id_}`" for id_ in ids[:_MAX_NAMED])
             yield _request(one, "to be remembered", fix or "`memrepo add` what is meant")
         for found in _DROP.finditer(one.text):
             about = " ".join(found[1].split()).rstrip(" '-")
-            hits = _about(about, memories)
-            fix = " or ".join(f"`memrepo archive {m.id}`" for m in hits[:_NAMED])
-            yield _request(
-                one, f"to forget about {about}", fix or "nothing here says so by this name"
+            hits = sorted(
+                (m.path, m.id)
+                for m in memories.values()
+                if m.status == "active" and not m.is_note and about.casefold() in m.body.casefold()
             )
+            fix = " or ".join(f"`memrepo archive {id_}`" for _, id_ in hits[:_MAX_NAMED])
+            fix = fix or "nothing here says so by this name"
+            yield _request(one, f"to forget about {about}", fix)
 
 
 def may_ask(text: str) -> bool:
@@ -305,34 +273,15 @@ def may_ask(text: str) -> bool:
     return bool("[[" in text or _KEEP.search(text) or _DROP.search(text))
 
 
-def _request(said: NewText, what: str, fix: str) -> Problem:
-    what = visible(what)
-    what = what if len(what) <= _LENGTH else f"{what[: _LENGTH - 1]}…"
+def _request(text: NewText, what: str, fix: str) -> Problem:
     return Problem(
-        path=said.path,
-        line=said.line,
+        path=text.path,
+        line=text.line,
         column=1,
-        rule="request-in-text",
+        rule=REQUEST,
         severity="warning",
-        message=f"asks {what}: nothing was done, a person decides",
+        message=f"asks {cut(visible(what), _MAX_LENGTH)}: nothing was done, a person decides",
         fix=fix,
-    )
-
-
-def _is_note(memories: Mapping[str, Memory], id_: str) -> bool:
-    memory = memories.get(id_)
-    return memory is not None and memory.is_note
-
-
-def _about(word: str, memories: Mapping[str, Memory]) -> list[Memory]:
-    folded = word.casefold()
-    return sorted(
-        (
-            m
-            for m in memories.values()
-            if m.status == "active" and not m.is_note and folded in m.body.casefold()
-        ),
-        key=lambda m: m.path,
     )
 
 

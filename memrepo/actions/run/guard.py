@@ -1,8 +1,13 @@
-"""Limits on a run: ownership, decisions that a person reverted or rejected, many removals.
+"""Proposals that wait for review: removals, and decisions reverted or rejected before.
 
-If `run.owner` is set, only that clone runs. The others capture, recall and sync. After an upgrade
-of the logic, a run needs an acknowledgement. Secrets are excluded where commits are built
-(`actions.guard`), and budgets are checked before each question (`judges.budget`).
+Additions are committed, removals may have to wait. A pending removal is recorded in the manifest of
+the run that found it, so it survives in clones and later runs. It is proposed again until a
+manifest records a decision.
+
+An exact match of a rejection is dropped, and a similar one waits for review. Decisions that a
+person reverted wait as well. All are identified by fingerprint: operation, memories and proposed
+text. Equal proposals have equal fingerprints in every run. A dependent decision is treated like the
+decision it needs. Secrets are excluded where commits are built (`actions.guard`).
 """
 
 from __future__ import annotations
@@ -23,11 +28,8 @@ from memrepo.core.changes import (
     BULK_OPS,
     Change,
     Create,
-    Delete,
-    Remove,
     Step,
     Update,
-    Write,
     fingerprints,
     prints_of,
 )
@@ -67,14 +69,14 @@ def keep_rejected_out(plan: RunPlan) -> None:
     if bars.dropped:
         plan.counts = {**plan.counts, "barred": len(bars.dropped)}
     plan.warnings += problems
-    plan.parted = split_steps(
+    plan.split = split_steps(
         steps,
         plan.reverted,
         bars.dropped | plan.refused,
         similar=bars.held,
         offered=plan.left_out,
     )
-    plan.steps = plan.parted.kept
+    plan.steps = plan.split.kept
     plan.refused |= bars.dropped
 
 
@@ -200,9 +202,8 @@ def split_removals(
     state: State, steps: Sequence[Step]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Return the steps to commit, and the steps that remove active memories."""
-    takes = [can_wait(step) and bool(losses(state, step.changes)) for step in steps]
-    adding = tuple(s for s, taking in zip(steps, takes, strict=True) if not taking)
-    return adding, tuple(s for s, taking in zip(steps, takes, strict=True) if taking)
+    removing = tuple(s for s in steps if can_wait(s) and losses(state, s.changes))
+    return tuple(s for s in steps if s not in removing), removing
 
 
 def can_wait(step: Step) -> bool:
@@ -212,16 +213,13 @@ def can_wait(step: Step) -> bool:
 
 def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
     """Return pending steps as records for the manifest, with one removal per decision."""
-    found: list[Removal] = []
-    for step in filter(can_wait, steps):
-        if step.op == "supersede":
-            found.append(Removal(op=step.op, memories=step.memory_ids, reason=step.reason, why=why))
-        else:
-            found += [
-                Removal(op=step.op, memories=(id_,), reason=step.reason, why=why)
-                for id_ in step.memory_ids
-            ]
-    return tuple(found)
+    return tuple(
+        Removal(op=step.op, memories=ids, reason=step.reason, why=why)
+        for step in filter(can_wait, steps)
+        for ids in (
+            [step.memory_ids] if step.op == "supersede" else [(id_,) for id_ in step.memory_ids]
+        )
+    )
 
 
 def prints_in(steps: Iterable[Step]) -> frozenset[str]:
@@ -234,40 +232,38 @@ def prints_in(steps: Iterable[Step]) -> frozenset[str]:
 
 
 def carried(
-    state: State,
-    removals: Sequence[Removal],
-    reader: Reader,
-    now: datetime,
-    run: str,
+    state: State, removals: Sequence[Removal], reader: Reader, now: datetime, run: str
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Return steps for those pending removals that still apply, and why they are pending.
 
     A removal no longer applies if the line is back, if a person confirmed the memory, or if it left
     recall otherwise.
     """
-    there = state.memories
+    memories = state.memories
     retiring = {
-        removal.memories[0]
-        for removal in removals
-        if removal.op == "retire" and (memory := there.get(removal.memories[0])) is not None
+        r.memories[0]
+        for r in removals
+        if r.op == "retire" and (memory := memories.get(r.memories[0])) is not None
         if not any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
     }
     steps = [*retire(state, None, reader, (), run, now, among=retiring)]
     pairs = [
-        removal
-        for removal in removals
-        if removal.op == "supersede"
-        if all(i in there and there[i].status == "active" for i in removal.memories)
+        r
+        for r in removals
+        if r.op == "supersede"
+        if all(i in memories and memories[i].status == "active" for i in r.memories)
     ]
     if pairs:
         former = Former(standing=reader.standing, holding=reader.holding)
-        known = Known(state=state, former=former, now=now, marks=Marks(state.memories))
+        known = Known(state=state, former=former, now=now, marks=Marks(memories))
         made = (replaced_pair(known, r.memories[1], r.memories[0], r.reason) for r in pairs)
         steps += [step for step in made if step is not None]
     due = {(step.op, id_) for step in steps for id_ in step.memory_ids}
     why = (r.why for r in removals if (r.op, r.memories[0]) in due)
     return tuple(steps), tuple(dict.fromkeys(filter(None, why)))
 
+
+# -- rejected and corrected statements -------------------------------------------------------------
 
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
 
@@ -291,42 +287,68 @@ def barred(
     `left_out` maps a source text to the tombstone that shortened its unit. `whole` marks a
     reconciliation, which also reads corrected statements that are still in their sources.
     """
-    steps = tuple(steps)
     stones = tombstones_in(state)
     corrected = corrected_in(state) if steps else None
     if not (stones or corrected):
-        return steps, stones.problems, Bars()
+        return tuple(steps), stones.problems, Bars()
     dropped: set[str] = set()
     held: set[str] = set()
-    told: list[Problem] = []
-    shorter: dict[int, Change] = {}
-    for op, change, memory in _news(state, steps):
-        said, update = memory, None
-        if stones.bar_whole(memory) is None:
-            update = stones.shortening(memory)
-        if update is not None and update.body is not None:
-            change = shorter[id(change)] = _with_body(change, update)
-            said = memory.with_fields(update.fields, update.body)
-        if stone := _corrected(corrected, said, whole) if corrected else None:
-            dropped |= prints_of(op, change)
-            told.append(_left_out_problem(memory, stone, "corrected-left-out", "left out: it says"))
-        elif stone := stones.bar(said):
-            dropped |= prints_of(op, change)
-            told.append(_left_out_problem(memory, stone, "rejected-left-out", "left out: it says"))
-        elif stone := stones.near(said) or _repeats_left_out(stones, said, left_out):
-            held |= prints_of(op, change)
-            what = "waits for review: it is close to"
-            told.append(_left_out_problem(memory, stone, "rejected-similar", what))
-    if shorter:
-        steps = tuple(
-            replace(step, changes=tuple(shorter.get(id(c), c) for c in step.changes))
-            for step in steps
-        )
+    problems: list[Problem] = []
+    found: list[Step] = []
+    for step in steps:
+        changes = []
+        for change in step.changes:
+            memory = _stating(state, change)
+            if memory is not None:
+                change, memory = _shortened(stones, change, memory)
+                rule, what = "rejected", "left out: it says"
+                prints = prints_of(step.op, change)
+                stone = _correcting(corrected, memory, whole) if corrected else None
+                if stone is not None:
+                    rule = "corrected"
+                stone = stone or stones.bar(memory)
+                if stone is not None:
+                    dropped |= prints
+                    problems.append(_problem(memory, stone, f"{rule}-left-out", what))
+                elif stone := stones.near(memory) or _repeats_left_out(stones, memory, left_out):
+                    held |= prints
+                    what = "waits for review: it is close to"
+                    problems.append(_problem(memory, stone, "rejected-similar", what))
+            changes.append(change)
+        found.append(replace(step, changes=tuple(changes)))
     bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
-    return steps, (*stones.problems, *told), bars
+    return tuple(found), (*stones.problems, *problems), bars
 
 
-def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
+def _stating(state: State, change: Change) -> Memory | None:
+    """Return the memory to which a change gives a new statement, after the change, or None."""
+    match change:
+        case Create(memory=memory):
+            return memory
+        case Update(id=id_, fields=fields, body=body):
+            old = state.memories.get(id_)
+            is_stated = body is not None or not fields.keys().isdisjoint(_STATEMENT_FIELDS)
+            if is_stated and old is not None and old.status != "forgotten":
+                return old.with_fields(fields, body)
+    return None
+
+
+def _shortened(stones: Tombstones, change: Change, memory: Memory) -> tuple[Change, Memory]:
+    """Return a change and its memory without the rejected parts of the memory's text."""
+    update = stones.shortening(memory) if stones.bar_whole(memory) is None else None
+    if update is None or update.body is None:
+        return change, memory
+    shorter = memory.with_fields(update.fields, update.body)
+    match change:
+        case Create():
+            return replace(change, memory=shorter), shorter
+        case Update(fields=fields):
+            return replace(change, fields={**fields, **update.fields}, body=update.body), shorter
+        case _:
+            return change, shorter
+
+
+def _correcting(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone | None:
     """Return the correction that bars a new memory's text wherever it occurs, or None.
 
     Memories without sources, such as those written by a person, are never barred.
@@ -340,56 +362,30 @@ def _corrected(corrected: Corrected, memory: Memory, whole: bool) -> Tombstone |
     return stone if all(corrected.binds(stone, *place, whole=whole) for place in dated) else None
 
 
-def _with_body(change: Change, update: Update) -> Change:
-    match change:
-        case Create(memory=memory):
-            return replace(change, memory=memory.with_fields(update.fields, update.body))
-        case Update(fields=fields):
-            return replace(change, fields={**fields, **update.fields}, body=update.body)
-        case _:
-            return change
-
-
 def _repeats_left_out(
     stones: Tombstones, memory: Memory, left_out: Mapping[tuple[str, str], str]
 ) -> Tombstone | None:
     """Return the tombstone that shortened a memory's source, if the memory repeats its words."""
-    if memory.is_note:
-        return None
-    for source in memory.sources:
-        for (_, text), key in left_out.items():
-            stone = stones.found.get(key) if text == source.text_hash else None
-            if stone is not None and contains(stone.tokens, memory.said):
-                return stone
-    return None
+    hashes = {s.text_hash for s in memory.sources} if not memory.is_note else set()
+    keys = (key for (_, text), key in left_out.items() if text in hashes)
+    found = (stone for key in keys if (stone := stones.found.get(key)) is not None)
+    return next((stone for stone in found if contains(stone.tokens, memory.said)), None)
 
 
-def _news(state: State, steps: Sequence[Step]) -> Iterator[tuple[str, Change, Memory]]:
-    """Yield (operation, change, memory) for each change that gives a memory a new statement."""
-    for step in steps:
-        for change in step.changes:
-            match change:
-                case Create(memory=memory):
-                    yield step.op, change, memory
-                case Update(id=id_, fields=fields, body=body):
-                    old = state.memories.get(id_)
-                    if old is None or old.status == "forgotten":
-                        continue
-                    if body is not None or not fields.keys().isdisjoint(_STATEMENT_FIELDS):
-                        yield step.op, change, old.with_fields(fields, body)
-                case Remove() | Write() | Delete():
-                    pass
-
-
-def _left_out_problem(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
-    how, way = describe_bar(stone.key)
+def _problem(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
+    how, fix = describe_bar(stone.key)
     return Problem(
         path=memory.path,
         rule=rule,
         severity="warning",
         message=f"{memory.id} {what} what was {how}",
-        fix=way,
+        fix=fix,
     )
+
+
+# -- fingerprints ----------------------------------------------------------------------------------
+
+_RESTING = {"archived": "archive", "forgotten": "forget"}
 
 
 def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
@@ -408,36 +404,28 @@ def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
         fields = {k: v for k, v in new.fields.items() if old.fields.get(k) != v}
         update = Update(id=id_, fields=fields, body=new.body if new.body != old.body else None)
         prints = {p for op in BULK_OPS for p in prints_of(op, update)}
-        prints |= {p for other in fields.get("superseded_by", ()) for p in _pair_prints(id_, other)}
+        for other in fields.get("superseded_by", ()):
+            prints |= fingerprints("supersede", (id_, other))
         if fields.get("status") in _RESTING:
             prints |= fingerprints(_RESTING[fields["status"]], (id_,))
         found[id_] = frozenset(prints)
     return found
 
 
-_RESTING = {"archived": "archive", "forgotten": "forget"}
-
-
-def _pair_prints(one: str, other: str) -> frozenset[str]:
-    return fingerprints("supersede", (one, other))
-
-
 REVERTED = "the same changes were reverted before"
-
 LEFT_OUT = "it was left out when a run was accepted"
-
 SIMILAR = "what it says is close to what was rejected"
 
 
 def split_steps(
     steps: Sequence[Step],
-    taken_back: frozenset[str],
+    reverted: frozenset[str],
     refused: frozenset[str] = frozenset(),
     *,
     similar: frozenset[str] = frozenset(),
     offered: frozenset[str] = frozenset(),
 ) -> SplitSteps:
-    """Split steps by fingerprint into kept, pending and refused steps.
+    """Split steps by fingerprint into committed and pending steps. Refused ones are left out.
 
     Reverted decisions, texts `similar` to rejected ones, and decisions `offered` again become
     pending. A decision that needs a pending or refused memory is treated like that memory.
@@ -445,19 +433,19 @@ def split_steps(
     rest, out = _split_by_print(steps, refused)
     # The judgement of a note remains, even if the resulting memory was refused.
     rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
-    kept, held = _split_by_print(rest, taken_back | similar | offered)
+    kept, held = _split_by_print(rest, reverted | similar | offered)
     others, alike = _split_by_print(held, similar)
-    others, again = _split_by_print(others, offered - taken_back)
+    others, again = _split_by_print(others, offered - reverted)
     causes = ((alike, SIMILAR), (others, REVERTED), (again, LEFT_OUT))
-    why = [said for steps, said in causes if steps]
-    held_ids, refused_ids = _created(held), _created(out)
+    held_ids, refused_ids = (
+        frozenset(id_ for s in some if s.op == "create" for id_ in s.memory_ids)
+        for some in (held, out)
+    )
     return SplitSteps(
-        kept=_without_twins(kept, held_ids | refused_ids),
-        held=_without_twins(held, refused_ids),
-        refused=out,
-        held_ids=held_ids,
-        refused_ids=refused_ids,
-        why="; ".join(why),
+        kept=_without_duplicate_marks(kept, held_ids | refused_ids),
+        held=_without_duplicate_marks(held, refused_ids),
+        open_ids=held_ids | {id_ for step in held for id_ in step.memory_ids},
+        why="; ".join(why for some, why in causes if some),
     )
 
 
@@ -467,55 +455,30 @@ def _split_by_print(
     """Split steps into those to keep and those excluded by fingerprint or by memory."""
     stay: list[Step] = []
     leave: list[Step] = []
-    gone: set[str] = set()
+    left: set[str] = set()
     for step in steps:
         if step.op in BULK_OPS:
-            hit = [bool(prints_of(step.op, c) & prints) for c in step.changes]
-            out = [c for c, yes in zip(step.changes, hit, strict=True) if yes]
-            stay += _some(step, [c for c, yes in zip(step.changes, hit, strict=True) if not yes])
-            leave += _some(step, out)
-            gone |= {id_ for change in out if isinstance(change, Create) for id_ in _ids(change)}
-        elif fingerprints(step.op, step.memory_ids) & prints or gone & set(step.memory_ids):
+            excluded = [c for c in step.changes if prints_of(step.op, c) & prints]
+            left |= {c.memory.id for c in excluded if isinstance(c, Create)}
+            others = [c for c in step.changes if c not in excluded] if excluded else step.changes
+            for target, changes in ((stay, others), (leave, excluded)):
+                target += [replace(step, changes=tuple(changes))] if changes else []
+        elif fingerprints(step.op, step.memory_ids) & prints or left & set(step.memory_ids):
             leave.append(step)
         else:
             stay.append(step)
     return tuple(stay), tuple(leave)
 
 
-def _without_twins(steps: tuple[Step, ...], gone: frozenset[str]) -> tuple[Step, ...]:
-    """Remove duplicate marks that refer to memories that will not be created."""
-    return tuple(
-        replace(step, changes=tuple(_without_twin(change, gone) for change in step.changes))
-        for step in steps
-    )
+def _without_duplicate_marks(steps: tuple[Step, ...], left: frozenset[str]) -> tuple[Step, ...]:
+    """Remove marks of duplicates that refer to memories that will not be created."""
 
+    def without_mark(change: Change) -> Change:
+        if not isinstance(change, Create) or change.memory.text("duplicate_of") not in left:
+            return change
+        fields: dict[str, None] = {"duplicate_of": None}
+        if change.memory.standing == "probable_duplicate":
+            fields["standing"] = None
+        return Create(memory=change.memory.with_fields(fields))
 
-def _without_twin(change: Change, gone: frozenset[str]) -> Change:
-    if not isinstance(change, Create) or change.memory.text("duplicate_of") not in gone:
-        return change
-    fields: dict[str, None] = {"duplicate_of": None}
-    if change.memory.standing == "probable_duplicate":
-        fields["standing"] = None
-    return Create(memory=change.memory.with_fields(fields))
-
-
-def _created(steps: Sequence[Step]) -> frozenset[str]:
-    return frozenset(id_ for s in steps if s.op == "create" for id_ in s.memory_ids)
-
-
-def _some(step: Step, changes: Sequence[Change]) -> list[Step]:
-    if not changes:
-        return []
-    if len(changes) == len(step.changes):
-        return [step]
-    return [replace(step, changes=tuple(changes))]
-
-
-def _ids(change: Change) -> tuple[str, ...]:
-    match change:
-        case Create(memory=memory):
-            return (memory.id,)
-        case Update(id=id_) | Remove(id=id_):
-            return (id_,)
-        case Write() | Delete():
-            return ()
+    return tuple(replace(s, changes=tuple(map(without_mark, s.changes))) for s in steps)

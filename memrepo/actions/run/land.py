@@ -64,7 +64,7 @@ def draft_waiting(work: Work, plan: RunPlan) -> None:
     """
     removals = plan.removals if plan.main is None else ()
     paid = plan.main is not None or plan.only_waiting
-    if not (plan.parted.held or removals):
+    if not (plan.split.held or removals):
         return
     units = _waiting_units(plan)
     consumed = tuple(
@@ -80,10 +80,10 @@ def draft_waiting(work: Work, plan: RunPlan) -> None:
         if any(r == entry.resource for r, _ in units)
     )
     decided = on_record(removals, "")
-    steps = [*plan.parted.held, *removals]
+    steps = [*plan.split.held, *removals]
     found = _drafted(work, plan, steps, consumed=consumed, decided=decided, paid=paid)
     if found is not None:
-        why = "; ".join(filter(None, (plan.parted.why, plan.removal_reason)))
+        why = "; ".join(filter(None, (plan.split.why, plan.removal_reason)))
         plan.waiting = replace(found, wait=why, removals=decided)
 
 
@@ -144,7 +144,7 @@ def _drafted(
 def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
     """Return the units that support only pending memories, not committed ones."""
     held: set[tuple[str, str]] = set()
-    waiting = plan.parted.open_ids
+    waiting = plan.split.open_ids
     for id_ in waiting:
         held.update(plan.behind.get(id_, ()))
     for id_, units in plan.behind.items() if held else ():
@@ -176,7 +176,7 @@ def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
 
     A file remains while the memory it became is pending.
     """
-    waiting, none = plan.parted.open_ids, frozenset[str]()
+    waiting, none = plan.split.open_ids, frozenset[str]()
     return tuple(
         change
         for change in plan.files

@@ -64,6 +64,19 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(step for step in self.steps if step.op not in ("view", "run"))
 
 
+class SplitSteps(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps to commit, and the steps that need review, with the reason.
+
+    `open_ids` are all memories that a pending step concerns. The units that support them remain
+    open.
+    """
+
+    kept: tuple[Step, ...] = ()
+    held: tuple[Step, ...] = ()
+    open_ids: frozenset[str] = frozenset()
+    why: str = ""
+
+
 def _rules() -> Judge:
     from memrepo.judges.offline import OfflineJudge
 
@@ -157,7 +170,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     problems: tuple[Problem, ...] = ()
     """Problems to show. Those found while judging are also recorded, as `warnings`."""
     warnings: tuple[Problem, ...] = ()
-    parted: SplitSteps = msgspec.field(default_factory=lambda: SplitSteps(kept=(), held=()))
+    split: SplitSteps = msgspec.field(default_factory=SplitSteps)
     removals: tuple[Step, ...] = ()
     """Steps that remove memories and are pending."""
     removal_reasons: tuple[str, ...] = ()
@@ -213,26 +226,3 @@ class RunPlan(msgspec.Struct, kw_only=True):
     def removal_reason(self) -> str:
         """Return the reason why the removals are pending, as text."""
         return "; ".join(dict.fromkeys(filter(None, self.removal_reasons)))
-
-
-class SplitSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """The steps to commit, the steps that need review, and the steps refused for good.
-
-    `held_ids` and `refused_ids` are the memories whose creation is pending or refused.
-    """
-
-    kept: tuple[Step, ...]
-    held: tuple[Step, ...]
-    refused: tuple[Step, ...] = ()
-    held_ids: frozenset[str] = frozenset()
-    refused_ids: frozenset[str] = frozenset()
-    why: str = ""
-    """Why the held steps are pending."""
-
-    @property
-    def open_ids(self) -> frozenset[str]:
-        """Return every memory that a pending step concerns.
-
-        The units that support it remain open.
-        """
-        return self.held_ids | {id_ for step in self.held for id_ in step.memory_ids}

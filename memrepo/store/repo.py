@@ -7,7 +7,6 @@ reverts the write before it does anything else.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
@@ -73,10 +72,6 @@ LOOSE = 256
 """Number of loose objects from which a run packs them, because each occupies a disk block."""
 _GIT_LOOSE = 6700
 """Number of loose objects at which git packs by default (git-gc(1))."""
-_WINDOW = 250
-"""Window size for the delta search in a small repository, in objects."""
-_SMALL = 20_000
-"""Maximum number of objects, and of kibibytes, for which everything is repacked."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
@@ -102,7 +97,7 @@ class Repository:
         self._bound = ""
         self.expected = ""
         self.trees = Snapshots(repo)
-        self._held: tuple[int, ...] = ()
+        self._descriptors: tuple[int, ...] = ()
         self._landed: list[Journal] = []
 
     @cached_property
@@ -143,8 +138,7 @@ class Repository:
         """Return the id of the commit that a revision refers to, or an empty string."""
         if len(revision) > LONGEST_REVISION or "\0" in revision:
             return ""
-        known = self.repo.objects.commit(revision)
-        return known or replacement_of(self.repo, revision)
+        return self.repo.objects.commit(revision) or replacement_of(self.repo, revision)
 
     def is_ancestor(self, commit: str, head: str) -> bool:
         """Return whether a commit is `head` itself or one of its ancestors."""
@@ -174,8 +168,8 @@ class Repository:
 
     def commit_time(self, commit: str) -> datetime:
         """Return the committer date of a commit."""
-        said = _COMMITTED.search(self.repo.objects.read(commit).split(b"\n\n", 1)[0])
-        return datetime.fromtimestamp(seconds(said[1].decode() if said else ""), tz=UTC)
+        match = _COMMITTED.search(self.repo.objects.read(commit).split(b"\n\n", 1)[0])
+        return datetime.fromtimestamp(seconds(match[1].decode() if match else ""), tz=UTC)
 
     def not_before(self, now: datetime, base: str) -> datetime:
         """Return the later of two dates for a new commit: `now`, or the date of `base`."""
@@ -207,56 +201,56 @@ class Repository:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Run the block while holding the write lock, after crash recovery. Calls may be nested."""
-        if self._held:
+        if self._descriptors:
             yield
             return
         with lock(self.folder, "write", wait_s=WRITE_WAIT_S) as descriptor:
-            self._held = (descriptor,)
+            self._descriptors = (descriptor,)
             try:
                 self._recover()
                 yield
             finally:
-                self._held = ()
+                self._descriptors = ()
 
     def recover(self) -> None:
         """Finish or revert an interrupted write, and finish an interrupted purge, if any."""
-        if load_journal(self.journals) is not None or self._is_purged_half():
+        if load_journal(self.journals) is not None or self._is_purge_ready():
             with self.writing():
                 pass
 
-    def _is_purged_half(self) -> bool:
+    def _is_purge_ready(self) -> bool:
         return (self.repo.common_dir / "memrepo-purge" / "ready.json").exists()
 
     def _recover(self) -> None:
-        if self._is_purged_half():
+        if self._is_purge_ready():
             if self._resume is None:
                 raise CannotWork(
                     "a purge was interrupted", fix="`memrepo status` finishes it, then try again"
                 )
             self._resume(self)
-        left = load_journal(self.journals)
-        if left is not None:
+        journal = load_journal(self.journals)
+        if journal is not None:
             self.refuse_unfit()
-            drop_locks(self.repo, left, journal_written_at(self.journals))
-            if left.tip and not is_landed(self.repo, left, self.head()):
-                self._finish(left)
+            drop_locks(self.repo, journal, journal_written_at(self.journals))
+            if journal.tip and not is_landed(self.repo, journal, self.head()):
+                self._finish(journal)
         sweep(self.repo, self.journals)
         clear_journal(self.journals)
 
-    def _finish(self, left: Journal) -> None:
+    def _finish(self, journal: Journal) -> None:
         """Finish an interrupted write, or revert it if finishing is impossible."""
-        if self.head() == left.base and self.branch_or_none == left.branch:
-            changed = self.work.changed(left.base, left.tip)
-            mend_halves(self.work, left, changed)
+        if self.head() == journal.base and self.branch_or_none == journal.branch:
+            changed = self.work.changed(journal.base, journal.tip)
+            restore_truncated(self.work, journal, changed)
             try:
                 way = self.work.clear_way(changed)
-                self._forward(replace(left, adopted=way.adopted), changed)
+                self._forward(replace(journal, adopted=way.adopted), changed)
             except MemrepoError:
                 pass  # the user has changed the same paths since: revert the write below
             else:
                 return
-        theirs = take_back(self.work, left, self.head())
-        self.notices.append(dropped(left, theirs))
+        unchanged = revert_write(self.work, journal, self.head())
+        self.notices.append(reverted_notice(journal, unchanged))
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -279,7 +273,7 @@ class Repository:
                 # Deltas of fast-import only use the preceding object. Git finds better ones when
                 # packing.
                 words = ("fast-import", "--quiet", "--done", "--depth=0")
-                self.repo.call(*words, stdin=stream.fileno(), inherited=self._held)
+                self.repo.call(*words, stdin=stream.fileno(), inherited=self._descriptors)
         finally:
             for report in set(self.repo.git_dir.glob("fast_import_crash_*")) - before:
                 report.unlink(missing_ok=True)
@@ -321,7 +315,7 @@ class Repository:
         """
         with self.writing():
             self.refuse_unfit()
-            self._refuse_other(base)
+            self._refuse_other_base(base)
             self._advance(base, name, lambda: tip)
 
     def _signed(self, chain: Chain, name: str) -> str:
@@ -329,15 +323,15 @@ class Repository:
 
         tip = self.build(chain, name)
         if chain.merge and wants_signature(self.repo):
-            return sign_merge(self.repo, chain, tip, TX + name, self._held)
+            return sign_merge(self.repo, chain, tip, TX + name, self._descriptors)
         return tip
 
     def _refuse_unready(self, chain: Chain) -> None:
         self.refuse_unfit()
-        self._refuse_other(chain.base)
+        self._refuse_other_base(chain.base)
         self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
 
-    def _refuse_other(self, base: str) -> None:
+    def _refuse_other_base(self, base: str) -> None:
         """Raise NotAsExpected or BranchMoved if HEAD is not the base of the change."""
         if not base.startswith(self.expected):
             raise NotAsExpected(self.expected, base)
@@ -346,22 +340,22 @@ class Repository:
             raise BranchMoved(self.branch)
 
     def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
-        note = Journal(branch=self.branch, base=base, ref=TX + name)
-        save_journal(self.journals, note)
+        journal = Journal(branch=self.branch, base=base, ref=TX + name)
+        save_journal(self.journals, journal)
         try:
             tip = build()
             changed = self.work.changed(base, tip)
             way = self.work.clear_way(changed)
-            note = replace(note, tip=tip, adopted=way.adopted, kept=way.kept)
+            journal = replace(journal, tip=tip, adopted=way.adopted, kept=way.kept)
             with uninterrupted():
-                save_journal(self.journals, note)
-                self._forward(note, changed)
+                save_journal(self.journals, journal)
+                self._forward(journal, changed)
         except BaseException:
-            self._drop(note)
+            self._drop(journal)
             raise
-        self._landed.append(note)
+        self._landed.append(journal)
         with suppress(GitFailed):  # the write has landed: the next write cleans up what remains
-            self._drop(note)
+            self._drop(journal)
         return tip
 
     def withdraw(self, base: str) -> None:
@@ -371,16 +365,16 @@ class Repository:
         """
         with self.writing():
             while self._landed and base != self.head() == self._landed[-1].tip:
-                note = self._landed.pop()
-                save_journal(self.journals, note)
-                self.repo.call("update-ref", note.branch, note.base, note.tip)
-                self._drop(note)
+                journal = self._landed.pop()
+                save_journal(self.journals, journal)
+                self.repo.call("update-ref", journal.branch, journal.base, journal.tip)
+                self._drop(journal)
 
-    def _drop(self, note: Journal) -> None:
+    def _drop(self, journal: Journal) -> None:
         """End a write: revert it if it did not land, then delete its ref and journal."""
-        if note.tip and not is_landed(self.repo, note, self.head()):
-            take_back(self.work, note, self.head())
-        self.repo.call("update-ref", "-d", note.ref)
+        if journal.tip and not is_landed(self.repo, journal, self.head()):
+            revert_write(self.work, journal, self.head())
+        self.repo.call("update-ref", "-d", journal.ref)
         clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
@@ -388,19 +382,18 @@ class Repository:
         name = branch.replace("/", "-")
         with self.writing():
             self.refuse_unfit()
-            note = Journal(branch=f"refs/heads/{branch}", base=chain.base, ref=TX + name)
-            save_journal(self.journals, note)
+            journal = Journal(branch=f"refs/heads/{branch}", base=chain.base, ref=TX + name)
+            save_journal(self.journals, journal)
             try:
                 tip = self.build(chain, name)
-                there = self.resolve(note.branch)
-                if there not in ("", tip):
+                if self.resolve(journal.branch) not in ("", tip):
                     raise CannotWork(
                         f"{branch} already exists with other content",
                         fix="rename or delete that branch, then run the command again",
                     )
-                self.repo.call("update-ref", note.branch, tip)
+                self.repo.call("update-ref", journal.branch, tip)
             finally:
-                self._drop(note)
+                self._drop(journal)
         return tip
 
     def maintain(self) -> None:
@@ -410,15 +403,10 @@ class Repository:
         ones.
         """
         with self.writing():
-            said = self.repo.call("count-objects", "-v").splitlines()
-            counts = dict(line.split(": ", 1) for line in said)
-            if (loose := int(counts["count"])) >= LOOSE:
-                words = ["repack", "-d", "-l", "-q", "--geometric=2"]
-                if loose + int(counts["in-pack"]) <= _SMALL and int(counts["size-pack"]) <= _SMALL:
-                    # Files of runs are similar in every folder, so search a larger window for
-                    # deltas.
-                    words += [f"--window={_WINDOW}", "-f"]
-                self.repo.call(*words, inherited=self._held, check=False)
+            lines = self.repo.call("count-objects", "-v").splitlines()
+            if int(dict(line.split(": ", 1) for line in lines)["count"]) >= LOOSE:
+                words = ("repack", "-d", "-l", "-q", "--geometric=2")
+                self.repo.call(*words, inherited=self._descriptors, check=False)
                 # A commit graph with changed paths finds the history of one file without reading
                 # each tree.
                 graph = ("write", "--reachable", "--changed-paths", "--split", "--no-progress")
@@ -427,25 +415,25 @@ class Repository:
             settings = ("gc.autoDetach=false", "maintenance.autoDetach=false", when)
             options = (word for setting in settings for word in ("-c", setting))
             due = ("maintenance", "run", "--auto", "--quiet")
-            self.repo.call(*options, *due, inherited=self._held, check=False)
+            self.repo.call(*options, *due, inherited=self._descriptors, check=False)
 
-    def _forward(self, note: Journal, changed: Mapping[str, Sides]) -> None:
+    def _forward(self, journal: Journal, changed: Mapping[str, Sides]) -> None:
         """Fast-forward the files, the index and then the branch, while other git processes wait.
 
         If the process dies before the branch moves, then `git commit -a` in that state loses
         nothing.
         """
         try:
-            with self._still(note) as index:
-                self.work.adopt(note.adopted, changed)
-                self.work.move(note.base, note.tip, self._held)
+            with self._index_locked(journal) as index:
+                self.work.adopt(journal.adopted, changed)
+                self.work.move(journal.base, journal.tip, self._descriptors)
                 self.work.put_in_place(index)
-                self._move_branch(note)
+                self._move_branch(journal)
         except GitFailed as error:
-            if self.head() == note.tip and self.branch_or_none == note.branch:
+            if self.head() == journal.tip and self.branch_or_none == journal.branch:
                 return  # git failed after everything was done: the branch moves last
-            if self.head() != note.base:
-                raise BranchMoved(note.branch) from error
+            if self.head() != journal.base:
+                raise BranchMoved(journal.branch) from error
             raise CannotWork(
                 f"git refused to fast-forward: {error.cause}",
                 fix=error.fix
@@ -454,7 +442,7 @@ class Repository:
             ) from error
 
     @contextmanager
-    def _still(self, note: Journal) -> Iterator[Path]:
+    def _index_locked(self, journal: Journal) -> Iterator[Path]:
         """Lock the index while HEAD is at a write's base, and yield the path of an index copy.
 
         A switch of branches writes files and index first, releases the index, and moves HEAD last.
@@ -464,28 +452,28 @@ class Repository:
         with ExitStack() as held:
             index = held.enter_context(self.work.locked())
             while (
-                self.work.staged_since(note.base)
+                self.work.staged_since(journal.base)
                 and time.monotonic() < patience
                 and may_switch(self.repo)
             ):
                 held.close()
                 time.sleep(_PAUSE_S)
                 index = held.enter_context(self.work.locked())
-            self._refuse_moved(note, note.base)
+            self._refuse_moved(journal, journal.base)
             yield index
 
-    def _refuse_moved(self, note: Journal, commit: str) -> None:
-        if (self.branch_or_none, self.head()) != (note.branch, commit):
-            raise BranchMoved(note.branch)
+    def _refuse_moved(self, journal: Journal, commit: str) -> None:
+        if (self.branch_or_none, self.head()) != (journal.branch, commit):
+            raise BranchMoved(journal.branch)
 
-    def _move_branch(self, note: Journal) -> None:
-        none = "0" * len(note.tip)
-        said = f"merge {note.tip}: Fast-forward"
-        words = ("update-ref", "-m", said, note.branch, note.tip, note.base or none)
-        self.repo.call(*words, inherited=self._held)
-        if self.branch_or_none != note.branch:  # switching HEAD locks no branch
-            self.repo.call("update-ref", note.branch, note.base or none, note.tip)
-            raise BranchMoved(note.branch)
+    def _move_branch(self, journal: Journal) -> None:
+        none = "0" * len(journal.tip)
+        message = f"merge {journal.tip}: Fast-forward"
+        words = ("update-ref", "-m", message, journal.branch, journal.tip, journal.base or none)
+        self.repo.call(*words, inherited=self._descriptors)
+        if self.branch_or_none != journal.branch:  # switching HEAD locks no branch
+            self.repo.call("update-ref", journal.branch, journal.base or none, journal.tip)
+            raise BranchMoved(journal.branch)
 
     def _refuse_filters(self, paths: Iterable[str]) -> None:
         for path, name in self.work.filtered(dict.fromkeys(paths)):
@@ -511,7 +499,7 @@ def open_repository(
         yield made
 
 
-NAME = "journal.json"
+JOURNAL = "journal.json"
 
 
 class Journal(msgspec.Struct, frozen=True, kw_only=True):
@@ -532,153 +520,146 @@ class Journal(msgspec.Struct, frozen=True, kw_only=True):
 def save_journal(folder: Path, journal: Journal) -> None:
     """Write the journal atomically, so that after a crash it is either complete or absent."""
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f"{NAME}.new"
-    with draft.open("w", encoding="utf-8") as handle:
-        json.dump(asdict(journal), handle)
+    draft = folder / f"{JOURNAL}.new"
+    with draft.open("wb") as handle:
+        handle.write(msgspec.json.encode(journal))
         handle.flush()
         os.fsync(handle.fileno())
-    draft.replace(folder / NAME)
+    draft.replace(folder / JOURNAL)
 
 
 def load_journal(folder: Path) -> Journal | None:
     """Return the journal of an interrupted write, or None if there is no readable journal."""
     try:
-        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
-        return Journal(
-            branch=str(found["branch"]),
-            base=str(found["base"]),
-            ref=str(found["ref"]),
-            tip=str(found.get("tip", "")),
-            adopted=tuple(found.get("adopted", ())),
-            kept=tuple(found.get("kept", ())),
-        )
-    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
+        return msgspec.json.decode((folder / JOURNAL).read_bytes(), type=Journal)
+    except (FileNotFoundError, ValueError):
         return None
 
 
 def clear_journal(folder: Path) -> None:
     """Delete the journal of a write that is finished or reverted."""
-    for name in (NAME, f"{NAME}.new"):
+    for name in (JOURNAL, f"{JOURNAL}.new"):
         (folder / name).unlink(missing_ok=True)
 
 
 def journal_written_at(folder: Path) -> float:
     """Return the time at which the journal was written, in seconds since the epoch."""
-    return (folder / NAME).stat().st_mtime
+    return (folder / JOURNAL).stat().st_mtime
 
 
 def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:
     """Yield the journals of the repository's other work trees."""
     for folder in (common / "memrepo", *sorted(common.glob("worktrees/*/memrepo"))):
-        if folder.resolve() != own.resolve() and (left := load_journal(folder)) is not None:
-            yield left
+        if folder.resolve() != own.resolve() and (journal := load_journal(folder)) is not None:
+            yield journal
 
 
 TX = "refs/memrepo/tx/"
 
 
-def drop_locks(repo: Repo, left: Journal, since: float) -> None:
+def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
     """Remove lock files left by our interrupted git processes. Raises GitAtWork for others.
 
     None of our git processes is alive: each inherits memrepo's write lock, which the caller holds.
     """
     own, common = repo.git_dir, repo.common_dir
-    found = [common / f"{left.branch}.lock", common / "packed-refs.lock"]
-    if left.tip:
+    found = [common / f"{journal.branch}.lock", common / "packed-refs.lock"]
+    if journal.tip:
         found += [own / name for name in ("index.lock", "HEAD.lock", "ORIG_HEAD.lock")]
     for path in found:
         if not path.exists():
             continue
         # A lock older than the journal belongs to another git process and stopped ours.
-        seen = path.stat()
-        if seen.st_mtime < since - 1 or git_alive(repo) or _changed(path, seen):
+        status = path.stat()
+        if status.st_mtime < since - 1 or git_alive(repo) or _was_replaced(path, status):
             raise GitAtWork(path)
         path.unlink(missing_ok=True)
     for path in (common / TX).glob("*.lock"):
         path.unlink(missing_ok=True)
 
 
-def _changed(path: Path, seen: os.stat_result) -> bool:
+def _was_replaced(path: Path, before: os.stat_result) -> bool:
     """Return whether another git process replaced a lock file while processes were listed."""
     try:
         now = path.stat()
     except FileNotFoundError:
         return False
-    return (now.st_ino, now.st_mtime_ns) != (seen.st_ino, seen.st_mtime_ns)
+    return (now.st_ino, now.st_mtime_ns) != (before.st_ino, before.st_mtime_ns)
 
 
 def sweep(repo: Repo, folder: Path) -> None:
     """Delete all transaction refs, except those in journals of other work trees."""
     refs = repo.refs.below(TX)
-    left = journals_elsewhere(repo.common_dir, folder) if refs else ()
-    needed = {one.ref for one in left}
+    needed = {one.ref for one in journals_elsewhere(repo.common_dir, folder)} if refs else ()
     for ref in refs:
         if ref not in needed:
             repo.call("update-ref", "-d", ref)
 
 
-def is_landed(repo: Repo, left: Journal, head: str) -> bool:
+def is_landed(repo: Repo, journal: Journal, head: str) -> bool:
     """Return whether the branch contains a write, or the write's newest commit no longer exists."""
-    if head == left.tip or not repo.objects.commit(left.tip):
+    if head == journal.tip or not repo.objects.commit(journal.tip):
         return True
-    return bool(head) and left.tip in repo.call("merge-base", left.tip, head, accepted=1).split()
+    bases = repo.call("merge-base", journal.tip, head, accepted=1) if head else ""
+    return journal.tip in bases.split()
 
 
-def mend_halves(tree: WorkTree, left: Journal, changed: Mapping[str, Sides]) -> None:
+def restore_truncated(tree: WorkTree, journal: Journal, changed: Mapping[str, Sides]) -> None:
     """Restore files that an interrupted checkout wrote only partially."""
-    mine = {p: s for p, s in changed.items() if s.new and p not in (*left.adopted, *left.kept)}
-    halves = [
+    users = (*journal.adopted, *journal.kept)
+    written = {p: s for p, s in changed.items() if s.new and p not in users}
+    truncated = [
         path
-        for path in tree.dirty(mine)
-        if path in mine
-        and not any(tree.is_at(path, blob) for blob in (mine[path].new, mine[path].old))
-        and tree.is_truncated(path, mine[path].new)
+        for path in tree.dirty(written)
+        if path in written
+        and not any(tree.is_at(path, blob) for blob in (written[path].new, written[path].old))
+        and tree.is_truncated(path, written[path].new)
     ]
     staged = tree.staged()
-    tree.restore(path for path in halves if path in staged)
-    for path in halves:
+    tree.restore(path for path in truncated if path in staged)
+    for path in truncated:
         if path not in staged:
             tree.remove(path)
 
 
-def take_back(tree: WorkTree, left: Journal, head: str) -> tuple[str, ...]:
+def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]:
     """Undo an interrupted write in the index and work tree. Return the paths left unchanged.
 
     Paths that the user has committed, staged or edited since are left unchanged.
     """
-    changed = tree.changed(left.base, left.tip)
-    for path in tree.changed(left.base, head):
+    changed = tree.changed(journal.base, journal.tip)
+    for path in tree.changed(journal.base, head):
         changed.pop(path, None)
-    mine = {path: sides for path, sides in changed.items() if path not in left.kept}
+    written = {path: sides for path, sides in changed.items() if path not in journal.kept}
     staged = tree.staged()
-    unstage, theirs = {}, []
-    for path, sides in mine.items():
+    unstage, unchanged = {}, []
+    for path, sides in written.items():
         found = staged[path].blob if path in staged else ""
         if found == sides.new:
             unstage[path] = sides.old
         elif found != sides.old:
-            theirs.append(path)
-    tree.stage(unstage, {path: sides.mode for path, sides in mine.items()})
+            unchanged.append(path)
+    tree.stage(unstage, {path: sides.mode for path, sides in written.items()})
     again = []
-    for path, sides in mine.items():
-        if path in theirs or path in left.adopted or tree.is_at(path, sides.old):
+    for path, sides in written.items():
+        if path in unchanged or path in journal.adopted or tree.is_at(path, sides.old):
             continue
         if not (tree.is_at(path, sides.new) or (sides.new and tree.is_truncated(path, sides.new))):
-            theirs.append(path)
+            unchanged.append(path)
         elif sides.old:
             again.append(path)
         else:
             tree.remove(path)
     tree.restore(again)
-    return tuple(theirs)
+    return tuple(unchanged)
 
 
-def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
+def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
     """Return a problem which reports that an interrupted write was reverted."""
-    name = left.ref.removeprefix(TX)
-    kept = f"; left as they are: {', '.join(theirs[:5])}" if theirs else ""
+    name = journal.ref.removeprefix(TX)
+    kept = f"; left as they are: {', '.join(unchanged[:5])}" if unchanged else ""
     return Problem(
-        path=theirs[0] if theirs else left.branch,
+        path=unchanged[0] if unchanged else journal.branch,
         rule="write-taken-back",
         severity="warning",
         message=f"an earlier write ({name}) was interrupted and has been undone{kept}",
@@ -687,7 +668,7 @@ def dropped(left: Journal, theirs: tuple[str, ...]) -> Problem:
 
 
 @contextmanager
-def born(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
+def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     """Open the repository whose top folder is the given one, or create it if needed.
 
     Yield the repository and whether it was created.

@@ -103,6 +103,8 @@ class BlobFiles(Mapping[str, bytes]):
         Entries that are not regular files or have invalid names are omitted. `problems` reports
         them.
         """
+        if "_listed" in self.__dict__:
+            return {path: blob for path, blob in self.blobs.items() if path.startswith(folder)}
         found = self._below.get(folder)
         if found is None:
             objects = self._repo.objects

@@ -29,7 +29,7 @@ from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.git import top_of
 from memrepo.store.local import NotARepository, find_layout, refuse_other_root
-from memrepo.store.repo import Repository, born
+from memrepo.store.repo import Repository, open_or_create
 from memrepo.store.settings import (
     HOOK_CALL,
     append_local,
@@ -133,7 +133,7 @@ def do(work: Work, request: Request) -> Result:
         raise UsageError(
             f"--from {workspace}: is not a folder", fix="name the folder that holds MEMORY.md"
         )
-    with born(where, Layout()) as (store, made):
+    with open_or_create(where, Layout()) as (store, made):
         store.refuse_unfit()
         with store.writing():
             pass  # recover from an interrupted init

@@ -39,10 +39,8 @@ from memrepo.merge.tombstones import (
     tombstone_bytes,
 )
 from memrepo.store import history
+from memrepo.store.errors import CannotWork, FilesInTheWay, NotARepository
 from memrepo.store.history import changes, hand_commits
-from memrepo.store.local import NotARepository
-from memrepo.store.lock import CannotWork
-from memrepo.store.repo import FilesInTheWay
 from memrepo.store.stream import SYNC, Chain, Commit
 
 SETTLES = "Settles"

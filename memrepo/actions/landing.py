@@ -23,7 +23,8 @@ from memrepo.core.messages import MAX_STEPS, Context, message
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, play
 from memrepo.policies.rules import HotRules
-from memrepo.store.repo import BranchMoved, Repository
+from memrepo.store.errors import BranchMoved
+from memrepo.store.repo import Repository
 from memrepo.store.stream import RUN, Chain, Commit
 from memrepo.views.hot import hot_changes, standing_of
 from memrepo.views.pages import render_views

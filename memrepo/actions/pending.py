@@ -25,8 +25,8 @@ from memrepo.core.secrets import without_secrets
 from memrepo.read.notes import note_hash, scan_notes
 from memrepo.read.thoughts import scan
 from memrepo.store import history
+from memrepo.store.errors import CannotWork
 from memrepo.store.git import GitFailed
-from memrepo.store.repo import CannotWork
 from memrepo.store.tree import read_blob
 
 Json: TypeAlias = dict[str, Any]
@@ -221,10 +221,7 @@ def refuse_on_waiting(work: Work) -> None:
     """Raise CannotWork if HEAD is on the branch of a pending run."""
     here = work.store.branch_or_none.removeprefix("refs/heads/")
     if here.startswith(PREFIX) and here in {w.branch for w in all_waiting(work)}:
-        raise CannotWork(
-            f"you are on {here}, the branch of a pending run",
-            fix="switch to your branch first (`git switch main`), then run the command again",
-        )
+        raise CannotWork("on-pending-run", branch=here)
 
 
 def requests_waiting(work: Work) -> list[Problem]:
@@ -247,10 +244,7 @@ def refuse_no_room(work: Work) -> None:
     """Raise CannotWork if a branch is named `run`, so that git cannot create `run/<run-id>`."""
     name = PREFIX.rstrip("/")
     if work.store.repo.refs.id(f"refs/heads/{name}"):
-        raise CannotWork(
-            f"a branch is named {name!r}: no run could wait for review next to it",
-            fix=f"rename it (`git branch -m {name} <name>`), then run the command again",
-        )
+        raise CannotWork("branch-named-run", name=name)
 
 
 def left_behind(

@@ -15,30 +15,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.store.errors import CrontabFailed, NoCrontab
 
 _LIMIT_S = 30.0
 _NONE_YET = (b"no crontab", b"no such file")
 _CRON_PATH = ("/usr/bin", "/bin")
-
-
-class NoCrontab(MemrepoError):
-    """Raised when the `crontab` program is not installed on this machine."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the program crontab is not on the PATH",
-            fix="install cron, or use `memrepo schedule install --launcher` with an agent's own",
-        )
-
-
-class CrontabFailed(MemrepoError):
-    """Raised when the crontab cannot be read or written, or when a block is damaged.
-
-    A failed read or a damaged block changes nothing.
-    """
 
 
 def read() -> bytes:
@@ -48,19 +29,16 @@ def read() -> bytes:
         return done.stdout
     if any(words in done.stderr.lower() for words in _NONE_YET):
         return b""
-    raise CrontabFailed(f"`crontab -l` failed: {_said(done)}")
+    raise CrontabFailed("read", cause=_output(done))
 
 
 def write(text: bytes) -> None:
     """Replace the user's crontab and read it back to verify it. Remove an empty crontab."""
     done = _run("-", text) if text else _run("-r")
     if done.returncode != 0:
-        raise CrontabFailed(f"`crontab` refused the new table: {_said(done)}")
+        raise CrontabFailed("write", cause=_output(done))
     if read() != text:
-        raise CrontabFailed(
-            "another program changed the crontab at the same time",
-            fix="run the command again",
-        )
+        raise CrontabFailed("raced")
 
 
 def _run(option: str, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
@@ -77,10 +55,10 @@ def _run(option: str, text: bytes = b"") -> subprocess.CompletedProcess[bytes]:
             env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise CrontabFailed(f"`crontab {option}` failed: {error}") from error
+        raise CrontabFailed("run", option=option, cause=error) from error
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+def _output(done: subprocess.CompletedProcess[bytes]) -> str:
     text = " ".join(done.stderr.decode("utf-8", "replace").split())
     return text or f"exit code {done.returncode}"
 
@@ -127,10 +105,7 @@ def _found(rows: Sequence[bytes], begin: bytes, end: bytes) -> tuple[int, int] |
     if not starts and not ends:
         return None
     if len(starts) != 1 or len(ends) != 1 or starts[0] > ends[0]:
-        raise CrontabFailed(
-            f"memrepo's markers in the crontab do not match: {os.fsdecode(begin)}",
-            fix="remove those lines and the entries between them with `crontab -e`",
-        )
+        raise CrontabFailed("markers", marker=os.fsdecode(begin))
     return starts[0], ends[0] + 1
 
 

@@ -15,7 +15,8 @@ from typing import Any, BinaryIO, cast
 import git
 from git.exc import GitCommandNotFound
 
-from memrepo.store.git import SETTINGS, GitFailed, NoGit, isolate, verb_of
+from memrepo.store.errors import NoGit
+from memrepo.store.git import SETTINGS, GitFailed, isolate, verb_of
 
 
 class Door(git.Git):

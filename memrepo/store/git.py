@@ -25,6 +25,7 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
+from memrepo.store.errors import Missing, NoGit
 
 # The variables listed by `git rev-parse --local-env-vars`, except command-line configuration.
 # Inherited from a hook or an alias, they would point our git processes at another repository.
@@ -36,16 +37,6 @@ _LOCAL_VARIABLES = """
 """.split()
 
 _SECRET = regex(r"://[^/@\s]+@")
-
-
-class NoGit(MemrepoError):
-    """Raised when the `git` program is not installed or not on the PATH."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the program `git` is not on the PATH; memrepo needs it to read and write memories",
-            fix="install git 2.34 or newer, or add its folder to PATH",
-        )
 
 
 def refuse_no_git() -> None:
@@ -316,16 +307,6 @@ _NAMES_BYTES = 32 * 1024
 _CHUNK = 1024 * 1024
 
 
-class Missing(MemrepoError):
-    """Raised when a requested object is not in the repository."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"{name} is missing",
-            fix="a partial clone needs the remote it came from; `git fsck` lists what else is lost",
-        )
-
-
 class Object(msgspec.Struct, frozen=True):
     """A git object: its id, its kind (blob, tree, commit or tag) and its content."""
 
@@ -359,7 +340,7 @@ class Objects:
     def read(self, name: str) -> bytes:
         """Return the content of an object that must exist. Raises Missing or GitFailed."""
         if (found := self.find(name)) is None:
-            raise Missing(name)
+            raise Missing(name=name)
         return found.data
 
     def commit(self, revision: str) -> str:
@@ -454,7 +435,7 @@ class Objects:
     def _tree(self, name: str) -> Mapping[bytes, TreeEntry]:
         found = self.find(f"{name}^{{tree}}")
         if found is None:
-            raise Missing(name)
+            raise Missing(name=name)
         return dict(_entries(found.data, len(found.id) // 2))
 
     # -- the child process -------------------------------------------------------------------

@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
+from memrepo.store.errors import NotARepository
 from memrepo.store.git import Git, GitFailed, isolate, refuse_no_git
 
 if TYPE_CHECKING:
@@ -155,18 +155,6 @@ class Repo(Git):
         return Door(self.top)
 
 
-class NotARepository(MemrepoError):
-    """Raised when a folder is in no git repository, or in one without memrepo.toml."""
-
-    def __init__(
-        self,
-        where: Path,
-        what: str,
-        fix: str = "make one with `memrepo init`, or name its folder with -C",
-    ) -> None:
-        super().__init__(f"{where}: {what}", fix=fix)
-
-
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     """Open the git repository that contains a folder. Raises NotARepository if there is none."""
@@ -213,9 +201,9 @@ def _any(where: Path) -> Repo:
         with Found(where, search_parent_directories=True) as found:
             return known(found)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
-        raise NotARepository(where, "found no git repository here or above") from error
+        raise NotARepository("none", where=where) from error
     except NoWorkTree as error:
-        raise NotARepository(where, str(error)) from error
+        raise NotARepository("bare", where=where, cause=error) from error
 
 
 class NoWorkTree(ValueError):
@@ -278,9 +266,11 @@ def refuse_other_root(repo: Repo) -> None:
     if ref := _first_with_layout(repo, refs):
         name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
         raise NotARepository(
-            where,
-            f"{'' if head else unborn}the branch {name} contains {CONFIG_NAME}",
-            fix=f"check that branch out, or `git merge {'' if head else '--ff-only '}{name}`",
+            "other-branch",
+            where=where,
+            unborn="" if head else unborn,
+            name=name,
+            option="" if head else "--ff-only ",
         )
     logs = (repo.common_dir / "logs" / branch, repo.git_dir / "logs" / "HEAD")
     for log in () if head else logs:
@@ -288,9 +278,7 @@ def refuse_other_root(repo: Repo) -> None:
         commits = dict.fromkeys(line.split(" ")[1] for line in reversed(lines) if " " in line)
         if commit := _first_with_layout(repo, commits):
             raise NotARepository(
-                where,
-                f"{unborn}its reflog has commit {commit[:10]}, which contains {CONFIG_NAME}",
-                fix=f"`git update-ref {branch} {commit[:10]}` restores the commit of the branch",
+                "reflog", where=where, unborn=unborn, commit=commit[:10], branch=branch
             )
 
 

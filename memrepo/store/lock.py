@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.store.errors import CannotWork, GitAtWork, Locked
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -46,55 +46,10 @@ _MIDDLE_OF = {
 }
 
 
-class BranchSwitched(MemrepoError):
-    """Raised when another branch was checked out during a run."""
-
-    exit_code = Exit.REPOSITORY
-
-    def __init__(self, before: str, now: str) -> None:
-        was, is_ = (name.removeprefix("refs/heads/") for name in (before, now))
-        super().__init__(
-            f"the branch was switched from {was} to {is_ or 'no branch'} during the run: the run"
-            " did not land",
-            fix=f"`git switch {was}` and run again; what was taken in is on {was}",
-        )
-
-
-class BranchMoved(MemrepoError):
-    """Raised when the branch received another commit while a change was computed."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, branch: str) -> None:
-        super().__init__(
-            f"{branch} changed while the command was at work",
-            fix="run the command again",
-        )
-
-
-class NotAsExpected(MemrepoError):
-    """Raised when a write is based on a commit that is no longer the newest."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, expected: str, found: str) -> None:
-        super().__init__(
-            f"nothing was written: expected commit {expected[:12]}, found {found[:12]}",
-            fix="read the memories again, then name the commit found",
-        )
-
-
-class CannotWork(MemrepoError):
-    """Raised when the repository is in a state that does not allow writes."""
-
-
 def branch_of(name: str) -> str:
     """Return a full branch name unchanged. Raises CannotWork if it is empty (detached HEAD)."""
     if not name:
-        raise CannotWork(
-            "HEAD is detached: a run needs a branch to land on",
-            fix="`git switch -c <name>` keeps these commits, `git switch main` leaves them",
-        )
+        raise CannotWork("detached")
     return name
 
 
@@ -103,20 +58,11 @@ def refuse_unfit(repo: Repo, branch: str, *, unmerged: bool) -> None:
     git_dir = repo.git_dir
     for name, what in _MIDDLE_OF.items():
         if (git_dir / name).exists():
-            raise CannotWork(
-                f"the repository is in the middle of {what}",
-                fix="finish or abort it (`git status` shows how), then run the command again",
-            )
+            raise CannotWork("in-progress", what=what)
     if unmerged:
-        raise CannotWork(
-            "the index holds unmerged paths",
-            fix="resolve them (`git status` names them) and commit, then run again",
-        )
+        raise CannotWork("unmerged")
     if (repo.common_dir / "shallow").exists():
-        raise CannotWork(
-            "this is a shallow clone: it lacks history that runs need",
-            fix="`git fetch --unshallow` fetches it",
-        )
+        raise CannotWork("shallow")
     _refuse_second_checkout(repo, branch_of(branch))
 
 
@@ -126,10 +72,7 @@ def _refuse_second_checkout(repo: Repo, branch: str) -> None:
         return
     listed = repo.call("worktree", "list", "--porcelain", "-z").split("\0")
     if listed.count(f"branch {branch}") > 1:
-        raise CannotWork(
-            f"{branch} is checked out in two work trees",
-            fix="switch one of them to a branch of its own (`git worktree list`)",
-        )
+        raise CannotWork("second-checkout", branch=branch)
 
 
 _PAUSE_S = 0.02
@@ -137,16 +80,6 @@ INDEX_WAIT_S = 5.0
 """Maximum wait in seconds for git's index lock, for example while branches are switched."""
 _PROCESSES = Path("/proc")
 _HARMLESS = (b"cat-file", b"fsmonitor--daemon")
-
-
-class GitAtWork(MemrepoError):
-    """Raised when there is a git lock file that a running git process may own."""
-
-    def __init__(self, lock: Path) -> None:
-        super().__init__(
-            f"another git process is running here: it holds {lock.name}",
-            fix=f"run the command again when it has ended; if none is running, remove {lock}",
-        )
 
 
 def git_alive(repo: Repo) -> bool:
@@ -187,25 +120,12 @@ def index_lock(git_dir: Path) -> Iterator[None]:
             break
         except FileExistsError:
             if time.monotonic() >= deadline:
-                raise GitAtWork(path) from None
+                raise GitAtWork(name=path.name, path=path) from None
             time.sleep(_PAUSE_S)
     try:
         yield
     finally:
         path.unlink(missing_ok=True)
-
-
-class Locked(MemrepoError):
-    """Raised when another memrepo process holds the lock."""
-
-    exit_code = Exit.LOCKED
-
-    def __init__(self, name: str, waited_s: float) -> None:
-        after = f" after {waited_s:g} s" if waited_s else ""
-        super().__init__(
-            f"another memrepo process holds the {name} lock{after}",
-            fix="wait until it ends; the lock of a dead process is released automatically",
-        )
 
 
 @contextmanager
@@ -218,7 +138,7 @@ def lock(folder: Path, name: str, *, wait_s: float = 0.0) -> Iterator[int]:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / f"{name}.lock").open("a") as handle:
         if not lock_file(handle.fileno(), wait_s):
-            raise Locked(name, wait_s)
+            raise Locked(name=name, after=f" after {wait_s:g} s" if wait_s else "")
         yield handle.fileno()
 
 

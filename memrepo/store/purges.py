@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.needles import Keyed, find, known_again, mac
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import Watch
@@ -41,20 +40,6 @@ if TYPE_CHECKING:
 
 VALUES = "values.json"
 _KEY_BYTES = 32
-
-
-class KeyMissing(MemrepoError):
-    """Raised when the key of a recorded purge is not on this machine."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, purge: str, key: str) -> None:
-        super().__init__(
-            f"{purge} removed a value from history, and its key {key} is not on this machine: "
-            "nothing was fetched or sent",
-            fix=f"copy {keys_folder() / key} from the machine that has it (file mode 0600), or "
-            "clone the hub again and delete this clone",
-        )
 
 
 class Count(msgspec.Struct, frozen=True, kw_only=True):

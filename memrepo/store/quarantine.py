@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from git.exc import GitCommandError
 
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import MemrepoError
 from memrepo.merge.purging import Edit
 from memrepo.store.door import Door
+from memrepo.store.errors import CannotRewrite, CannotWork, GitAtWork, RefsMoved
 from memrepo.store.git import ABSENT, FILES, GitFailed, Object, TreeEntry
-from memrepo.store.lock import CannotWork, GitAtWork, git_alive, scratch
+from memrepo.store.lock import git_alive, scratch
 from memrepo.store.remote import RECORDS
 from memrepo.store.stream import quoted
 
@@ -40,16 +41,6 @@ class Tip(NamedTuple):
 
     name: str
     id: str
-
-
-class CannotRewrite(MemrepoError):
-    """Raised when history contains an object that memrepo cannot rewrite."""
-
-    def __init__(self, name: str, kind: str) -> None:
-        super().__init__(
-            f"{name} names a {kind}, not a commit, tag or file: it cannot be rewritten",
-            fix=f"`git update-ref -d {name}` removes it, if nobody needs it",
-        )
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,7 +83,8 @@ def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
                 found = objects.find(below[-1].ids("object")[0])
             tags += reversed(below)
             if found is None or found.kind == "tree":
-                raise CannotRewrite(tip.name, "tree" if found else "thing that is missing")
+                kind = "tree" if found else "thing that is missing"
+                raise CannotRewrite(name=tip.name, kind=kind)
             if found.kind == "commit":
                 commits.setdefault(found.id, tip.name)
             else:
@@ -315,18 +307,6 @@ memrepo can rebuild them from history, except the answers in `kept/`, which are 
 _LINK = "120000"
 
 
-class Moved(MemrepoError):
-    """Raised when a ref changed while history was being rewritten."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f"the repository changed while its history was rewritten; nothing was changed ({why})",
-            fix="run the command again when no other process uses the repository",
-        )
-
-
 class Ref(msgspec.Struct, frozen=True, kw_only=True):
     """The name of a ref, with its object id before and after the rewrite."""
 
@@ -376,15 +356,9 @@ def refuse_unfit(repo: Repo) -> None:
     """Raise CannotWork if the repository borrows objects or has additional work trees."""
     common = repo.common_dir
     if (common / "objects" / "info" / "alternates").exists():
-        raise CannotWork(
-            "this repository borrows objects from another one, which would keep them",
-            fix="`git repack -a -d` and remove .git/objects/info/alternates",
-        )
+        raise CannotWork("alternates")
     if any((common / "worktrees").glob("*")):
-        raise CannotWork(
-            "other work trees belong to this repository",
-            fix="`git worktree list` lists them, `git worktree remove` removes them",
-        )
+        raise CannotWork("work-trees")
 
 
 # -- objects to rewrite ----------------------------------------------------------------------
@@ -547,7 +521,7 @@ def _drop_locks(repo: Repo) -> None:
     found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
     for path in found:
         if git_alive(repo):
-            raise GitAtWork(path)
+            raise GitAtWork(name=path.name, path=path)
         path.unlink(missing_ok=True)
 
 
@@ -561,7 +535,7 @@ def _add_objects(repo: Repo) -> None:
 
 
 def _move_refs(repo: Repo, plan: Plan) -> None:
-    """Move all refs in one transaction. Raises Moved if another process changed a ref."""
+    """Move all refs in one transaction. Raises RefsMoved if another process changed a ref."""
     form = "--format=%(objectname) %(refname)"
     rows = (line.split(" ", 1) for line in repo.git.for_each_ref(form).splitlines())
     there = {name: id_ for id_, name in rows}
@@ -582,7 +556,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
         if not any(there.get(r.new_name) == r.new_id for r in plan.refs if r.id != r.new_id):
             (folder_of(repo) / READY).unlink()  # the old repository is complete and remains
             abandon(repo)
-        raise Moved(error.cause) from error
+        raise RefsMoved(cause=error.cause) from error
     if plan.head.startswith("refs/"):
         repo.git.symbolic_ref("HEAD", plan.head)
     else:

@@ -25,13 +25,20 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
 from memrepo.core.state import Effect, Files, State
 from memrepo.merge.diff3 import merge_text
 from memrepo.merge.states import Facts, virtual_base
 from memrepo.store import history
+from memrepo.store.errors import (
+    HubUnreachable,
+    LedgerBusy,
+    LedgerDiffers,
+    NoRemote,
+    PushRefused,
+    UnfitRemote,
+)
 from memrepo.store.git import ABSENT, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit, Pick
@@ -47,48 +54,6 @@ _HELPER = regex(r"[A-Za-z0-9][A-Za-z0-9+.-]*::")
 _RACES = ("lock", "failed to update ref", "already exists", "incorrect old value")
 _PAUSE_S = 0.1
 _LONGEST_S = 2.0
-
-
-class NoRemote(MemrepoError):
-    """Raised when the repository has no remote, or none with the given name."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, message: str) -> None:
-        super().__init__(
-            message, fix="add one with `git remote add origin <address of the hub>`, then sync"
-        )
-
-
-class UnfitRemote(MemrepoError):
-    """Raised when sync does not support the name or address of a remote."""
-
-    exit_code = Exit.USAGE
-
-
-class HubUnreachable(MemrepoError):
-    """Raised when git could not communicate with the hub."""
-
-    def __init__(self, name: str, said: str) -> None:
-        super().__init__(
-            f"{name} could not be reached: {said}",
-            fix=f"`git ls-remote {name}` must work without a prompt (set up a key agent or a"
-            " credential helper)",
-        )
-
-
-class PushRefused(MemrepoError):
-    """Raised when the hub rejected a push for a reason other than a moved ref."""
-
-    def __init__(self, name: str, ref: str, cause: str) -> None:
-        bare = "make the hub a bare repository (`git init --bare`)"
-        super().__init__(
-            f"{name} refuses {ref}: {cause}",
-            fix=bare
-            if "checked out" in cause
-            else "ask the owner of the hub for permission to push",
-        )
-        self.cause = cause
 
 
 class Hub(msgspec.Struct, frozen=True):
@@ -176,8 +141,8 @@ class Hub(msgspec.Struct, frozen=True):
                 why = rest.partition("\t")[2]
                 if why.startswith("[rejected]") or any(word in why for word in _RACES):
                     return False
-                raise PushRefused(self.name, ref, one_line(why))
-        raise HubUnreachable(self.name, one_line(err))
+                raise self._refusal(ref, why)
+        raise HubUnreachable(name=self.name, cause=one_line(err))
 
     def replace(self, ref: str, old: str, new: str) -> bool:
         """Replace a ref's object on the hub after a purge. Return False if the hub's ref moved.
@@ -191,7 +156,15 @@ class Hub(msgspec.Struct, frozen=True):
         said = next((line for line in out.splitlines() if line.startswith("!")), err)
         if "stale info" in said:
             return False
-        raise PushRefused(self.name, ref, one_line(said))
+        raise self._refusal(ref, said)
+
+    def _refusal(self, ref: str, text: str) -> PushRefused:
+        return PushRefused(
+            "checked-out" if "checked out" in text else "other",
+            name=self.name,
+            ref=ref,
+            cause=one_line(text),
+        )
 
     @contextmanager
     def _away(self) -> Iterator[Door]:
@@ -207,7 +180,7 @@ class Hub(msgspec.Struct, frozen=True):
             with git.custom_environment(GIT_TERMINAL_PROMPT="0", **env):
                 yield git
         except GitFailed as error:
-            raise HubUnreachable(self.name, error.cause) from error
+            raise HubUnreachable(name=self.name, cause=error.cause) from error
 
     def _push(self, *words: str) -> tuple[int, str, str]:
         options = ("--porcelain", "--no-verify", "--recurse-submodules=no", *words)
@@ -228,31 +201,25 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     short = branch.removeprefix("refs/heads/")
     upstream = repo.config.get(f"branch.{short}.remote")
     if not word and not names:
-        raise NoRemote("this repository has no remote to sync with")
+        raise NoRemote("none")
     name = word or (upstream if upstream in names else "origin")
     if name not in names:
-        raise NoRemote(_stranger(name, names))
+        raise _unknown_remote(name, names)
     if not _NAME.fullmatch(name) or name.endswith(".lock"):
-        raise UnfitRemote(
-            f"{name}: the name of this remote contains characters that sync does not accept",
-            fix="rename it with `git remote rename`, to letters, digits, dots and hyphens",
-        )
+        raise UnfitRemote("name", name=name)
     for kind in ("--all", "--push"):
         for url in repo.git.remote("get-url", kind, name).splitlines():
             if _HELPER.match(url):
-                raise UnfitRemote(
-                    f"{name}: its address would start a program ({url.partition('::')[0]}::)",
-                    fix="give it a path, or an address of ssh, https or git",
-                )
+                raise UnfitRemote("helper", name=name, helper=url.partition("::")[0])
     merged = repo.config.get(f"branch.{short}.merge") if name == upstream else ""
     return Hub(repo, name, merged.removeprefix("refs/heads/") or short)
 
 
-def _stranger(name: str, names: list[str]) -> str:
+def _unknown_remote(name: str, names: list[str]) -> NoRemote:
     known = f"; known remotes: {', '.join(names)}" if names else ""
     if re.search(r"[:/\\]", name):
-        return f"{one_line(name)} is an address or a path, expected the name of a remote{known}"
-    return f"{name!r} is not the name of a remote of this repository{known}"
+        return NoRemote("address", name=one_line(name), known=known)
+    return NoRemote("unknown", name=name, known=known)
 
 
 def pause(commit: str, turn: int) -> None:
@@ -265,28 +232,6 @@ ACCESS = "refs/memrepo/access"
 RECORDS = "refs/memrepo/purges"
 """Ref with the records of purges and of clones that repeated them (`store.purges`)."""
 TRIES = 10
-
-
-class LedgerDiffers(MemrepoError):
-    """Raised when two ledgers contain different segments of the same name, so one was altered."""
-
-    def __init__(self, path: str, ours: str, theirs: str) -> None:
-        super().__init__(
-            f"the access ledgers disagree about {visible(path)}: found {ours[:10]} here and "
-            f"{theirs[:10]} on the hub, expected the same segment; neither ledger was changed",
-            fix="compare them with `git show`, and correct the one that was altered; the memories "
-            "themselves are in sync",
-        )
-
-
-class LedgerBusy(MemrepoError):
-    """Raised when a ledger was changed by another process during every attempt to merge."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"the access ledger changed {TRIES} times while it was merged with that of {name}",
-            fix="run `memrepo sync` again; nothing was lost",
-        )
 
 
 class Carried(msgspec.Struct, frozen=True, kw_only=True):
@@ -327,7 +272,7 @@ def carry(
             store.repo.git.update_ref(own, tip)
         if tip == ours or _moved(store, ref, tip, ours):
             return carried
-    raise LedgerBusy(hub.name)
+    raise LedgerBusy(name=hub.name, tries=TRIES)
 
 
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
@@ -341,10 +286,14 @@ def _difference(store: Repository, ours: str, theirs: str) -> Carried:
     mine, other = _segments(store, ours), _segments(store, theirs)
     for path in sorted(mine.keys() & other.keys()):
         if mine[path] != other[path]:
-            raise LedgerDiffers(path, mine[path].blob, other[path].blob)
+            raise _ledger_differs(path, mine[path].blob, other[path].blob)
     for path in collisions({*mine, *other}, {*mine, *other}):
-        raise LedgerDiffers(path, ours, theirs)
+        raise _ledger_differs(path, ours, theirs)
     return Carried(pulled=len(other.keys() - mine.keys()), pushed=len(mine.keys() - other.keys()))
+
+
+def _ledger_differs(path: str, ours: str, theirs: str) -> LedgerDiffers:
+    return LedgerDiffers(path=visible(path), ours=ours[:10], theirs=theirs[:10])
 
 
 def _union(store: Repository, ours: str, theirs: str, message: str, now: datetime) -> str:

@@ -24,9 +24,18 @@ from memrepo.core.errors import MemrepoError
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
+from memrepo.store.errors import (
+    BranchMoved,
+    BranchSwitched,
+    CannotWork,
+    FilesInTheWay,
+    GitAtWork,
+    NotARepository,
+    NotAsExpected,
+    problem,
+)
 from memrepo.store.git import GitFailed, isolate, refuse_no_git, seconds
 from memrepo.store.local import (
-    NotARepository,
     NoWorkTree,
     find_layout,
     known,
@@ -34,21 +43,9 @@ from memrepo.store.local import (
     refuse_other_root,
     replacement_of,
 )
-from memrepo.store.lock import (
-    BranchMoved,
-    BranchSwitched,
-    CannotWork,
-    GitAtWork,
-    NotAsExpected,
-    branch_of,
-    git_alive,
-    lock,
-    may_switch,
-    refuse_unfit,
-    uninterrupted,
-)
+from memrepo.store.lock import branch_of, git_alive, lock, may_switch, refuse_unfit, uninterrupted
 from memrepo.store.tree import Snapshot, Snapshots
-from memrepo.store.worktree import FilesInTheWay, Sides, WorkTree
+from memrepo.store.worktree import Sides, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -190,7 +187,10 @@ class Repository:
     def refuse_switched(self) -> None:
         """Raise BranchSwitched if another branch was checked out since the run began."""
         if self._bound and self.branch_or_none != self._bound:
-            raise BranchSwitched(self._bound, self.branch_or_none)
+            before, now = (
+                name.removeprefix("refs/heads/") for name in (self._bound, self.branch_or_none)
+            )
+            raise BranchSwitched(before=before, now=now or "no branch")
 
     @contextmanager
     def syncing(self) -> Iterator[None]:
@@ -224,9 +224,7 @@ class Repository:
     def _recover(self) -> None:
         if self._is_purge_ready():
             if self._resume is None:
-                raise CannotWork(
-                    "a purge was interrupted", fix="`memrepo status` finishes it, then try again"
-                )
+                raise CannotWork("purge-interrupted")
             self._resume(self)
         journal = load_journal(self.journals)
         if journal is not None:
@@ -334,10 +332,10 @@ class Repository:
     def _refuse_other_base(self, base: str) -> None:
         """Raise NotAsExpected or BranchMoved if HEAD is not the base of the change."""
         if not base.startswith(self.expected):
-            raise NotAsExpected(self.expected, base)
+            raise NotAsExpected(expected=self.expected[:12], found=base[:12])
         self.refuse_switched()
         if self.head() != base:
-            raise BranchMoved(self.branch)
+            raise BranchMoved(branch=self.branch)
 
     def _advance(self, base: str, name: str, build: Callable[[], str]) -> str:
         journal = Journal(branch=self.branch, base=base, ref=TX + name)
@@ -387,10 +385,7 @@ class Repository:
             try:
                 tip = self.build(chain, name)
                 if self.resolve(journal.branch) not in ("", tip):
-                    raise CannotWork(
-                        f"{branch} already exists with other content",
-                        fix="rename or delete that branch, then run the command again",
-                    )
+                    raise CannotWork("branch-exists", branch=branch)
                 self.repo.call("update-ref", journal.branch, tip)
             finally:
                 self._drop(journal)
@@ -433,13 +428,10 @@ class Repository:
             if self.head() == journal.tip and self.branch_or_none == journal.branch:
                 return  # git failed after everything was done: the branch moves last
             if self.head() != journal.base:
-                raise BranchMoved(journal.branch) from error
-            raise CannotWork(
-                f"git refused to fast-forward: {error.cause}",
-                fix=error.fix
-                if error.by_system
-                else "move the files it names out of the way and run the command again",
-            ) from error
+                raise BranchMoved(branch=journal.branch) from error
+            move = "move the files it names out of the way and run the command again"
+            fix = error.fix if error.by_system else move
+            raise CannotWork("refused", cause=error.cause, fix=fix) from error
 
     @contextmanager
     def _index_locked(self, journal: Journal) -> Iterator[Path]:
@@ -464,7 +456,7 @@ class Repository:
 
     def _refuse_moved(self, journal: Journal, commit: str) -> None:
         if (self.branch_or_none, self.head()) != (journal.branch, commit):
-            raise BranchMoved(journal.branch)
+            raise BranchMoved(branch=journal.branch)
 
     def _move_branch(self, journal: Journal) -> None:
         none = "0" * len(journal.tip)
@@ -473,14 +465,11 @@ class Repository:
         self.repo.call(*words, inherited=self._descriptors)
         if self.branch_or_none != journal.branch:  # switching HEAD locks no branch
             self.repo.call("update-ref", journal.branch, journal.base or none, journal.tip)
-            raise BranchMoved(journal.branch)
+            raise BranchMoved(branch=journal.branch)
 
     def _refuse_filters(self, paths: Iterable[str]) -> None:
         for path, name in self.work.filtered(dict.fromkeys(paths)):
-            raise CannotWork(
-                f"{path}: found the git filter {name!r}, which memrepo would bypass",
-                fix="exclude memrepo's folders from the filter in .gitattributes",
-            )
+            raise CannotWork("filter", path=path, name=name)
 
 
 @contextmanager
@@ -494,7 +483,7 @@ def open_repository(
         layout = find_layout(repo, head) if head else None
         if layout is None:
             refuse_other_root(repo)
-            raise NotARepository(where, "found a git repository, but no memrepo.toml at its HEAD")
+            raise NotARepository("no-config", where=where)
         made.layout = layout
         yield made
 
@@ -572,7 +561,7 @@ def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
         # A lock older than the journal belongs to another git process and stopped ours.
         status = path.stat()
         if status.st_mtime < since - 1 or git_alive(repo) or _was_replaced(path, status):
-            raise GitAtWork(path)
+            raise GitAtWork(name=path.name, path=path)
         path.unlink(missing_ok=True)
     for path in (common / TX).glob("*.lock"):
         path.unlink(missing_ok=True)
@@ -657,14 +646,9 @@ def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]
 def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
     """Return a problem which reports that an interrupted write was reverted."""
     name = journal.ref.removeprefix(TX)
-    kept = f"; left as they are: {', '.join(unchanged[:5])}" if unchanged else ""
-    return Problem(
-        path=unchanged[0] if unchanged else journal.branch,
-        rule="write-taken-back",
-        severity="warning",
-        message=f"an earlier write ({name}) was interrupted and has been undone{kept}",
-        fix="nothing to do: the next run reads its input again",
-    )
+    named = f"; left as they are: {', '.join(unchanged[:5])}" if unchanged else ""
+    path = unchanged[0] if unchanged else journal.branch
+    return problem("write-taken-back", path, name=name, unchanged=named)
 
 
 @contextmanager
@@ -693,7 +677,7 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
         with Found(where) as found:
             repo = known(found)
     except NoWorkTree as error:
-        raise CannotWork(f"{where}: {error}") from error
+        raise CannotWork("bare", where=where, cause=error) from error
     try:
         yield Repository(repo, layout), made
     finally:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
-from memrepo.core.errors import MemrepoError
 from memrepo.core.state import Effect
 from memrepo.store import settings
+from memrepo.store.errors import CannotSign
 from memrepo.store.git import GitFailed
 
 if TYPE_CHECKING:
@@ -139,17 +139,6 @@ UNCHECKED = "E"
 """Git's `%G?` letter for a signature that cannot be checked: no key, or no program."""
 
 
-class CannotSign(MemrepoError):
-    """Raised when commit.gpgSign is set but signing failed, so nothing was written."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(
-            f"the merge commit could not be signed, as commit.gpgSign asks: {why}",
-            fix="check gpg.format, user.signingKey and the signing program (`git commit -S`"
-            " tests them), or unset commit.gpgSign",
-        )
-
-
 def committer(repo: Repo) -> str:
     """Return the committer identity configured in git, or memrepo's own if there is none."""
     return settings.author(repo) or COMMITTER
@@ -173,7 +162,7 @@ def refuse_unsigned(repo: Repo) -> None:
     try:
         repo.call("commit-tree", "-S", "-m", "a trial", empty, env=who)
     except GitFailed as error:
-        raise CannotSign(error.cause) from error
+        raise CannotSign(cause=error.cause) from error
 
 
 def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ...]) -> str:
@@ -197,7 +186,7 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
             },
         ).strip()
     except GitFailed as error:
-        raise CannotSign(error.cause) from error
+        raise CannotSign(cause=error.cause) from error
     repo.call("update-ref", ref, made, tip)
     return made
 

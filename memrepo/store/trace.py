@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core import codec
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import ID_PATTERN
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.times import asked
+from memrepo.store.errors import BeforeHistory, UnknownRevision
 from memrepo.store.git import GitFailed
 from memrepo.store.history import LogEntry, changes, commits_touching, commits_with_files
 from memrepo.store.lock import git_alive
@@ -26,48 +26,19 @@ if TYPE_CHECKING:
     from memrepo.store.local import Repo
 
 
-class NoSuchMoment(MemrepoError):
-    """Raised when an argument is neither a date nor a revision of this repository."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str) -> None:
-        shown = word if len(word) <= 80 else f"{word[:79]}…"
-        super().__init__(
-            f"{shown!r} is neither a revision of this repository nor a date",
-            fix="name a commit, branch or tag (`memrepo log` lists commits), or write a date as "
-            "2026-01-31 or a time as 2026-01-31T09:00:00Z",
-        )
-
-
-class BeforeHistory(MemrepoError):
-    """Raised when all commits on the branch are newer than the given date."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, word: str, first: datetime, zone: tzinfo, *, shallow: bool) -> None:
-        said = f"{first.astimezone(zone):%Y-%m-%d %H:%M}"
-        super().__init__(
-            f"no commit of this branch is as old as {word}: the first is of {said}",
-            fix="this clone is shallow: `git fetch --unshallow` fetches older commits"
-            if shallow
-            else f"name a date from {first.astimezone(zone):%Y-%m-%d} on",
-        )
-
-
 def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
     """Return the commit that a `REV|DATE` argument names.
 
     A date selects the newest commit along the first parents of `head` that is not younger. A date
     without a time means the end of that day in the time zone. A word that can be read as a date is
-    a date. Name a branch like that as `refs/heads/<name>`. Raises NoSuchMoment or BeforeHistory.
+    a date. Name a branch like that as `refs/heads/<name>`. Raises UnknownRevision or BeforeHistory.
     """
     try:
         moment = asked(word, zone)
     except ValueError:
         commit = store.resolve(word)
         if not commit:
-            raise NoSuchMoment(word) from None
+            raise UnknownRevision(word=word if len(word) <= 80 else f"{word[:79]}…") from None
         return commit
     # Git's own date parser guesses, so pass seconds. They must not be negative.
     seconds = int(moment.timestamp())
@@ -79,7 +50,13 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
         first = git.rev_list("--first-parent", "--max-parents=0", head, "--").split()
         roots = first or git.rev_list("--first-parent", "--reverse", head, "--").split()[:1]
         shallow = git.rev_parse("--is-shallow-repository") == "true"
-        raise BeforeHistory(word, store.commit_time(roots[-1]), zone, shallow=shallow)
+        root = store.commit_time(roots[-1]).astimezone(zone)
+        raise BeforeHistory(
+            "shallow" if shallow else "whole",
+            word=word,
+            first=f"{root:%Y-%m-%d %H:%M}",
+            day=f"{root:%Y-%m-%d}",
+        )
     return found
 
 

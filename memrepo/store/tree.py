@@ -13,11 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
-from memrepo.store.git import FOLDER, LONGEST, Missing, TreeEntry
+from memrepo.store.errors import Missing, NoContent, problem
+from memrepo.store.git import FOLDER, LONGEST, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Recorded
@@ -37,24 +37,12 @@ _SPARE = 1000
 """Minimum number of cached files of other commits, in addition to twice the last commit's files."""
 
 
-class NoContent(MemrepoError, ValueError):
-    """Raised when the repository lacks an object that one of its commits refers to."""
-
-    def __init__(self, blob: str, path: str = "") -> None:
-        super().__init__(
-            f"{visible(path) or 'a file'}: its content, object {blob}, is not in this repository",
-            fix="a partial clone needs the remote it came from; `git fetch --refetch` brings it"
-            " from the hub (git 2.36 or newer); from a copy of the repository:"
-            f" `git -C COPY cat-file blob {blob} | git hash-object -w --stdin`",
-        )
-
-
 def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
     """Return the bytes of the blob with an id. Raises NoContent if the repository lacks it."""
     try:
         return repo.read(blob)
     except Missing as error:
-        raise NoContent(blob, path) from error
+        raise NoContent(blob=blob, path=visible(path) or "a file") from error
 
 
 def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
@@ -138,7 +126,7 @@ class BlobFiles(Mapping[str, bytes]):
         each = self._repo.objects.each(names)
         for (path, name), found in zip(wanted, each, strict=True):
             if found is None:
-                raise NoContent(name, path)
+                raise NoContent(blob=name, path=visible(path) or "a file")
             yield found.data
 
     def many(self, blobs: Iterable[str]) -> Mapping[str, bytes | None]:
@@ -393,20 +381,10 @@ def is_text(path: str) -> bool:
 
 
 def _bad_name(path: str) -> Problem:
-    return Problem(
-        path=ascii(path)[1:-1],
-        rule="tree-name-not-utf8",
-        message="found a file name that is not UTF-8: the file is ignored",
-        fix="rename the file",
-    )
+    return problem("tree-name-not-utf8", ascii(path)[1:-1])
 
 
 def not_a_file(path: str, mode: str) -> Problem:
     """Return the problem of a symlink or submodule at the path of an expected file or folder."""
     what = "a symlink" if mode == "120000" else "a submodule"
-    return Problem(
-        path=path,
-        rule="tree-not-a-file",
-        message=f"found {what}, expected a file or folder: it is never followed",
-        fix="replace it by what it stands for, or remove it",
-    )
+    return problem("tree-not-a-file", path, what=what)

@@ -20,6 +20,7 @@ from memrepo.core.lines import find_conflict
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import (
+    Secret,
     find_secrets,
     is_clean,
     name_without_purged,
@@ -37,6 +38,7 @@ from memrepo.read.sources import (
     may_hold,
     why_denied,
 )
+from memrepo.store.errors import problem
 from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -73,13 +75,8 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
 
 def not_followed(folder: str, only: str = "") -> Workspace:
     """Refuse a whole folder reached through a symlink, and retain all its last snapshots."""
-    problem = _refusal(
-        folder,
-        "source-not-a-file",
-        "found a symlink, expected a folder: it is never followed",
-        "replace it by the folder that it points to",
-    )
-    return Workspace(files={}, refused=frozenset({only}), problems=(problem,))
+    link = problem("source-not-a-file", folder, "folder-link")
+    return Workspace(files={}, refused=frozenset({only}), problems=(link,))
 
 
 def _readable(
@@ -125,8 +122,8 @@ def read_workspace(
             continue
         # History contains names without purged values.
         name = name_without_purged(name)
-        data, problem = _read(name, entry)
-        found = [problem] if problem is not None else []
+        data, refusal = _read(name, entry)
+        found = [refusal] if refusal is not None else []
         if data is not None and standing_of(data) != "foreign":
             continue  # our own hot cache page, if the workspace is the repository
         if data is not None and not is_clean(data):
@@ -287,9 +284,7 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
 
     def enters(name: str) -> bool:
         if wants(name):
-            said = "found a folder, expected a file: the files in it are read separately"
-            told = _refusal(name, "source-not-a-file", said, "rename the folder")
-            problems.append(told)
+            problems.append(problem("source-not-a-file", name, "folder"))
         return not _is_shut(root / name, name, wants)
 
     if not root.is_dir():
@@ -303,9 +298,8 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
     for name, entry in entries:
         if root.is_dir() and not wants(name) and not isinstance(entry, OSError):
             continue
-        data, problem = _read(name, entry, _LARGEST)
-        if problem is not None:
-            problems.append(problem)
+        data, refusal = _read(name, entry, _LARGEST)
+        problems += [refusal] if refusal is not None else []
         if data is not None:
             files[name] = data
     return files, problems
@@ -369,84 +363,38 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _refusal(name: str, rule: str, message: str, fix: str) -> Problem:
-    return Problem(path=name, rule=rule, message=message, fix=fix)
-
-
-def _unreadable(name: str, error: OSError) -> Problem:
-    return _refusal(
-        name,
-        "source-unreadable",
-        f"could not be read: {error.strerror}",
-        "make it readable for the user that memrepo runs as, or move it",
-    )
-
-
 def _read(
     name: str, entry: os.DirEntry[str] | OSError, most: int = MAX_BYTES
 ) -> tuple[bytes | None, Problem | None]:
     if isinstance(entry, OSError):
-        return None, _unreadable(name, entry)
+        return None, problem("source-unreadable", name, cause=entry.strerror)
     if not name.isprintable():
-        return None, _refusal(
-            ascii(name)[1:-1],
-            "source-name",
-            "found a name that is not plain UTF-8 text",
-            "rename the file: no control characters, no broken encoding",
-        )
+        return None, problem("source-name", ascii(name)[1:-1])
     if not entry.is_file(follow_symlinks=False):
         what = "a symlink" if entry.is_symlink() else "something that is not a file"
-        return None, _refusal(
-            name,
-            "source-not-a-file",
-            f"found {what}, expected a file: it is never followed",
-            "replace it by a copy of the file; for a folder, name where it leads:"
-            " `memrepo config set sources.follow FOLDER`",
-        )
+        return None, problem("source-not-a-file", name, "other", what=what)
     try:
         descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as handle:
             data = handle.read(most + 1)
     except OSError as error:
-        return None, _unreadable(name, error)
+        return None, problem("source-unreadable", name, cause=error.strerror)
     return _text_only(name, data, most)
 
 
 def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem | None]:
     if len(data) > most:
-        return None, _refusal(
-            name,
-            "source-too-large",
-            f"found more than {most} bytes",
-            "split the file, or add it to sources.deny",
-        )
+        return None, problem("source-too-large", name, limit=most)
     if data.startswith(LFS_POINTER):
-        return None, _refusal(
-            name,
-            "source-lfs-pointer",
-            "found a Git LFS pointer, expected the text itself",
-            "fetch the text (`git lfs pull`)",
-        )
+        return None, problem("source-lfs-pointer", name)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return None, _refusal(
-            name,
-            "source-not-utf8",
-            f"found a byte that is not UTF-8 at offset {error.start}",
-            "save the file as UTF-8",
-        )
+        return None, problem("source-not-utf8", name, offset=error.start)
     if "\0" in text:
-        return None, _refusal(
-            name, "source-binary", "found a NUL byte, expected text", "remove it from the file"
-        )
+        return None, problem("source-binary", name)
     if line := find_conflict(text):
-        return None, _refusal(
-            name,
-            "source-conflict",
-            f"found git's conflict markers at line {line}, expected a resolved merge",
-            "choose one of the two sides, and delete the marker lines",
-        )
+        return None, problem("source-conflict", name, at=line)
     return data, None
 
 
@@ -460,25 +408,18 @@ def _without_secrets(
     text = data.decode("utf-8")
     if name.startswith("inbox/"):
         secrets = find_secrets(text)
-        return None if secrets else data, [
-            Problem(
-                path=name,
-                line=secret.line,
-                column=secret.column,
-                rule="source-secret",
-                message=f"found a secret ({secret.kind}): this inbox file was not read",
-                fix="remove the secret from the file",
-            )
-            for secret in secrets
-        ]
+        return None if secrets else data, [_secret("source-secret", name, s) for s in secrets]
     clean, secrets = redact(text)
     for secret in secrets:
         value = text[secret.start : secret.end]
         if _UNMISTAKABLE.fullmatch(value):
             values[value] = secret.kind
-    return clean.encode("utf-8"), [
-        _redacted(name, secret.line, secret.column, secret.kind) for secret in secrets
-    ]
+    problems = [_secret("source-secret-redacted", name, secret) for secret in secrets]
+    return clean.encode("utf-8"), problems
+
+
+def _secret(rule: str, name: str, secret: Secret) -> Problem:
+    return problem(rule, name, line=secret.line, column=secret.column, kind=secret.kind)
 
 
 def _with_values(
@@ -501,24 +442,13 @@ def _without_values(
     longest = sorted(values, key=lambda value: (-len(value), value))
     known = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest))})(?!\w)")
     problems = [
-        _redacted(
+        problem(
+            "source-secret-redacted",
             name,
-            text.count("\n", 0, match.start()) + 1,
-            match.start() - text.rfind("\n", 0, match.start()),
-            values[match[0]],
+            line=text.count("\n", 0, match.start()) + 1,
+            column=match.start() - text.rfind("\n", 0, match.start()),
+            kind=values[match[0]],
         )
         for match in known.finditer(text)
     ]
     return known.sub(lambda match: placeholder(values[match[0]]), text).encode("utf-8"), problems
-
-
-def _redacted(name: str, line: int, column: int, kind: str) -> Problem:
-    return Problem(
-        path=name,
-        line=line,
-        column=column,
-        rule="source-secret-redacted",
-        message=f"found a secret ({kind}): the snapshot has a placeholder instead",
-        fix="remove the secret from the workspace too",
-        severity="warning",
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.core.errors import MemrepoError
+from memrepo.store.errors import FilesInTheWay
 from memrepo.store.git import GitFailed
 from memrepo.store.lock import index_lock
 from memrepo.store.tree import is_text, read_blob
@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     from memrepo.store.local import Repo
 
 _PATHS_PER_CALL = 10_000
-
-
-class FilesInTheWay(MemrepoError):
-    """Raised when paths to be written have uncommitted changes, which are left unchanged."""
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        named = ", ".join(paths[:5]) + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")
-        super().__init__(
-            f"found uncommitted changes on paths to be written: {named}",
-            fix="commit them, or move them away, and run the command again",
-        )
-        self.paths = tuple(paths)
 
 
 class Sides(msgspec.Struct, frozen=True):

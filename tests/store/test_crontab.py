@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.store import crontab
+from memrepo.store.errors import CrontabFailed, NoCrontab
 
 NAME = "/srv/memory"
 line = st.text(
@@ -42,9 +43,9 @@ def test_a_block_comes_changes_and_goes_and_all_else_stays(
     ],
 )
 def test_marks_that_do_not_pair_stop_everything(table: bytes) -> None:
-    with pytest.raises(crontab.CrontabFailed, match="do not match"):
+    with pytest.raises(CrontabFailed, match="do not match"):
         crontab.with_block(table, NAME, ["a"])
-    with pytest.raises(crontab.CrontabFailed, match="do not match"):
+    with pytest.raises(CrontabFailed, match="do not match"):
         crontab.block(table, NAME)
 
 
@@ -61,7 +62,7 @@ def test_a_table_that_cannot_be_read_is_not_an_empty_one(
     fake_crontab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_CRONTAB_FAILS", "you are not allowed to use this program")
-    with pytest.raises(crontab.CrontabFailed, match="not allowed"):
+    with pytest.raises(CrontabFailed, match="not allowed"):
         crontab.read()
 
 
@@ -69,7 +70,7 @@ def test_a_table_that_another_program_changed_is_noticed(
     fake_crontab: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FAKE_CRONTAB_ADDS", "0 0 * * * theirs")
-    with pytest.raises(crontab.CrontabFailed, match="another program changed the crontab"):
+    with pytest.raises(CrontabFailed, match="another program changed the crontab"):
         crontab.write(b"0 0 * * * ours\n")
 
 
@@ -77,7 +78,7 @@ def test_without_the_program_it_is_said_what_else_helps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(crontab.NoCrontab) as caught:
+    with pytest.raises(NoCrontab) as caught:
         crontab.read()
     assert "--launcher" in caught.value.fix
 

@@ -16,7 +16,8 @@ import pytest
 import standing
 
 from memrepo.core.errors import Exit
-from memrepo.store.lock import Locked, lock
+from memrepo.store.errors import Locked
+from memrepo.store.lock import lock
 from memrepo.store.repo import open_repository
 
 HOLDER = """

@@ -16,8 +16,9 @@ from driving import git
 from memrepo.core.layout import Layout
 from memrepo.core.state import Effect
 from memrepo.core.times import parse_time
+from memrepo.store.errors import BranchMoved
 from memrepo.store.local import opened
-from memrepo.store.repo import BranchMoved, Repository, open_repository
+from memrepo.store.repo import Repository, open_repository
 from memrepo.store.stream import Chain, Commit
 
 WRITERS = (("run",), ("ingest",), ("revert", "--reason", "test"))

@@ -9,8 +9,9 @@ import pytest
 from driving import git, memrepo
 
 from memrepo.core.layout import Layout
+from memrepo.store.errors import NoContent
 from memrepo.store.local import opened
-from memrepo.store.tree import NoContent, Snapshot, file_at, snapshot
+from memrepo.store.tree import Snapshot, file_at, snapshot
 
 
 @pytest.fixture

@@ -126,12 +126,12 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 @contextmanager
 def opened_git(where: Path) -> Iterator[Git]:
     """Open the repository that contains a folder, for reading. Raises NotARepository."""
+    from memrepo.store.errors import NotARepository
     from memrepo.store.git import Git, top_of
-    from memrepo.store.local import NotARepository
 
     top = top_of(where)
     if top is None:
-        raise NotARepository(where, "found no git repository here or above")
+        raise NotARepository("none", where=where)
     with Git(top) as git:
         yield git
 
@@ -192,14 +192,14 @@ class Everything(Around):
 
 def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
     """Check every file at HEAD against the rules."""
-    from memrepo.store.local import NotARepository
+    from memrepo.store.errors import NotARepository
     from memrepo.store.staged import at_head, grounds
 
     with opened_git(where) as git:
         known = grounds(git)
         layout = known.layout
         if layout is None:
-            raise NotARepository(git.top, "this repository is not set up for memrepo")
+            raise NotARepository("not-set-up", where=git.top)
         entries = list(at_head(git))
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
         files, early = taken(git, layout, owned)

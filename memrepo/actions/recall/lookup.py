@@ -17,8 +17,8 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import bare
 from memrepo.core.memory import Memory
 from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.store.errors import Locked
 from memrepo.store.ledger import ledger_of
-from memrepo.store.lock import Locked
 
 if TYPE_CHECKING:
     from memrepo.core.state import State

@@ -17,8 +17,8 @@ from memrepo.core.state import Difference, Files, Kind, State, differences
 from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.importance import MOST, Topic, Trend, topics_of, trends
+from memrepo.store.errors import BeforeHistory
 from memrepo.store.ledger import ledger_of
-from memrepo.store.trace import BeforeHistory
 
 DEFAULT_PERIOD = timedelta(days=7)
 """The period of `recent` if none is given."""

@@ -46,8 +46,8 @@ from memrepo.actions.setup.survey import survey
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import UsageError
 from memrepo.keys import JUDGES
+from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
-from memrepo.store.stream import CannotSign
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -45,8 +45,8 @@ from memrepo.policies.cadence import next_fire
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import recall_surface
 from memrepo.store import run_files
+from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
-from memrepo.store.lock import Locked
 from memrepo.store.run_files import run_command
 from memrepo.store.settings import workspace
 from memrepo.store.workspace import find_unread

@@ -44,13 +44,13 @@ from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import history, settings, stream, trace, vectors
+from memrepo.store.errors import NoContent
 from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import RECORDS
 from memrepo.store.run_files import interrupted_runs
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
 from memrepo.store.trace import git_version, interrupted, object_problems, obstacle
-from memrepo.store.tree import NoContent
 from memrepo.views.hot import hot_path
 
 MIN_GIT = (2, 34)
@@ -174,7 +174,7 @@ def _objects(work: Work, fix: bool) -> Finding:
     problems = object_problems(work.store.repo)
     if missing := _missing_objects(work):
         (path, blob), *_ = missing.items()
-        error = NoContent(blob, path)
+        error = NoContent(blob=blob, path=path or "a file")
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         return _finding(f"{error.message}{more}; {error.fix}", "")
     return _finding(f"git fsck says: {problems[0]}" if problems else "", "git fsck finds nothing")

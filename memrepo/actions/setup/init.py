@@ -27,8 +27,9 @@ from memrepo.formats.purifier import CLAIMS
 from memrepo.keys import is_zone
 from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
+from memrepo.store.errors import NotARepository
 from memrepo.store.git import top_of
-from memrepo.store.local import NotARepository, find_layout, refuse_other_root
+from memrepo.store.local import find_layout, refuse_other_root
 from memrepo.store.repo import Repository, open_or_create
 from memrepo.store.settings import (
     HOOK_CALL,
@@ -141,11 +142,7 @@ def do(work: Work, request: Request) -> Result:
         if known is None:
             refuse_other_root(store.repo)
         elif not (store.root / known.config).exists():
-            raise NotARepository(
-                where,
-                f"{known.config} is not in the work tree: no files are checked out",
-                fix="`git checkout HEAD -- .`",
-            )
+            raise NotARepository("not-checked-out", where=where, config=known.config)
         found = recognise(workspace or where) if known is None else Recognised()
         adopted = workspace is None and _holds_markdown(where, found)
         apart = adopted and (found.is_code or _taken(where))

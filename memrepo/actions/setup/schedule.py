@@ -23,6 +23,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.cadence import MODES, clock_times, due, plain, upcoming
 from memrepo.policies.rules import RunMode
 from memrepo.store import crontab, run_files, settings
+from memrepo.store.errors import NoCrontab
 
 MAX_COMMAND = 990
 """The maximum length of a command in bytes. Crons truncate longer commands, or reject the table."""
@@ -228,7 +229,7 @@ def _state(work: Work, by: str) -> str:
         return "not scheduled; `memrepo schedule install` would write:"
     try:
         return f"{out_of_step(work, work.call.now) or 'scheduled by the crontab'}:"
-    except crontab.NoCrontab as error:
+    except NoCrontab as error:
         return f"not scheduled ({error.message}):"
 
 
@@ -236,7 +237,7 @@ def _remove(work: Work, *, dry_run: bool) -> Removed:
     by = settings.get(work.store.repo, BY)
     try:
         changed = _write(work, (), dry_run=dry_run)
-    except crontab.NoCrontab:
+    except NoCrontab:
         if by == "crontab":
             raise
         changed = False

@@ -15,9 +15,8 @@ from memrepo.actions.landing import hot_rules
 from memrepo.actions.work import NewerFormat, Work
 from memrepo.config import Config, parse_config
 from memrepo.core.changes import Plan, Step, Update
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.layout import CONFIG_NAME, Layout
+from memrepo.core.layout import Layout
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, apply, play
@@ -26,8 +25,8 @@ from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import Facts, MergeResult, merge_states
 from memrepo.merge.versions import Conflict, LosingVersion
+from memrepo.store.errors import CannotWork, HistoryRewritten, problem
 from memrepo.store.ledger import ledger_of
-from memrepo.store.lock import CannotWork
 from memrepo.store.remote import (
     Foreign,
     Side,
@@ -158,11 +157,12 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
         for path in effect.files
         if path.startswith(area) and not any(path in side.files for side in sides.states)
     )
+    decided = (problem("sync-gave-way", c.path) for c in result.conflicts if not taken)
     return Joined(
         chain=chain,
         merged=merged,
         kept=kept,
-        problems=(*result.problems, *map(_stood, result.conflicts if not taken else ())),
+        problems=(*result.problems, *decided),
     )
 
 
@@ -185,17 +185,9 @@ def _unkept(result: MergeResult) -> list[LosingVersion]:
 def _sides(work: Work, hub: str, name: str) -> Sides:
     store, config = work.store, work.tree.layout.config
     if not store.common_ancestors([work.tree.commit, hub]):
-        raise MemrepoError(
-            f"{name} and this repository have no history in common; nothing was changed",
-            fix="`git clone` the hub for this machine, and take over there what this one holds "
-            "(`memrepo export`, `memrepo import`)",
-            exit_code=Exit.DECIDE,
-        )
+        raise HistoryRewritten("unrelated", hub=name)
     if config not in store.snapshot(hub).files:
-        raise CannotWork(
-            f"{name} holds no {config}",
-            fix=f"bring it back there, or sync with the branch that has {CONFIG_NAME}",
-        )
+        raise CannotWork("no-config", name=name, config=config)
     return sides_of(store, hub, work.tree.commit, work.config.human_authors)
 
 
@@ -261,10 +253,7 @@ def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: Foreign) -
     written |= {p for p, pick in foreign.picks.items() if pick is not None}
     gone = {*effect.files, *foreign.picks} - written
     if found := collisions((work.store.paths(hub) | written) - gone, written):
-        raise CannotWork(
-            f"{visible(found[0])} is a file on one side and a folder on the other",
-            fix="rename one of them here, commit, and sync again",
-        )
+        raise CannotWork("file-and-folder", path=visible(found[0]))
 
 
 def _config(state: State) -> Config:
@@ -313,17 +302,6 @@ def _chain(
         author=SYNC,
         when=when,
         commits=[Commit(message=text, effect=effect, picks=foreign.picks)],
-    )
-
-
-def _stood(conflict: Conflict) -> Problem:
-    """Return a warning about a conflict that the merge resolved automatically."""
-    return Problem(
-        path=conflict.path,
-        rule="sync-gave-way",
-        severity="warning",
-        message="both sides changed it and the changes conflict: the newer version is used",
-        fix="the other version is in corrections/, in a file with this date",
     )
 
 

@@ -17,9 +17,9 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
-from memrepo.core.problems import Problem
 from memrepo.merge.files import is_derived, join_file
 from memrepo.merge.versions import FileVersion, Stamps, join_versions
+from memrepo.store.errors import problem
 
 
 class Joined(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +62,7 @@ def do(work: Work, request: Request) -> Result:
         path=request.path,
         open=found.open_,
         exit=Exit.NO if found.open_ else Exit.DONE,
-        notices=tuple(_open(request.path, what) for what in found.open_),
+        notices=tuple(problem("git-merge-conflict", request.path, what=w) for w in found.open_),
     )
 
 
@@ -94,12 +94,3 @@ def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined
 
 def _version(path: str, data: bytes | None) -> FileVersion | None:
     return None if data is None else FileVersion(path, data, codec.decode(path, data)[0])
-
-
-def _open(path: str, what: str) -> Problem:
-    return Problem(
-        path=path,
-        rule="git-merge-conflict",
-        message=f"found a conflict: {what}",
-        fix="`git diff` and `git show MERGE_HEAD:<path>` show both; edit the file, then `git add`",
-    )

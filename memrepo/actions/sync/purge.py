@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, Work
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.messages import counted
@@ -32,20 +32,21 @@ from memrepo.core.times import format_time
 from memrepo.merge.purging import WORD, Edit, File, is_page, with_ids, with_words
 from memrepo.store import purges, quarantine, settings
 from memrepo.store.door import Door
+from memrepo.store.errors import (
+    HistoryRewritten,
+    HubUnreachable,
+    KeyMissing,
+    NoRemote,
+    PurgeHarmful,
+    PurgeIncomplete,
+    UnfitRemote,
+    problem,
+)
 from memrepo.store.git import Git, names
 from memrepo.store.local import replaced_commits
-from memrepo.store.purges import Count, KeyMissing, Receipt
+from memrepo.store.purges import Count, Receipt
 from memrepo.store.quarantine import History, Plan, Said, read_history
-from memrepo.store.remote import (
-    OWN,
-    RECORDS,
-    Hub,
-    HubUnreachable,
-    NoRemote,
-    UnfitRemote,
-    carry,
-    hub_of,
-)
+from memrepo.store.remote import OWN, RECORDS, Hub, carry, hub_of
 from memrepo.store.settings import clone_id
 
 _CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
@@ -142,8 +143,13 @@ def _again(work: Work, history: History, receipt: Receipt) -> list[Needle]:
 def _key(receipt: Receipt) -> bytes:
     key = purges.key_of(receipt.key)
     if key is None:
-        raise KeyMissing(receipt.id, receipt.key)
+        raise _key_missing(receipt)
     return key
+
+
+def _key_missing(receipt: Receipt) -> KeyMissing:
+    path = purges.keys_folder() / receipt.key
+    return KeyMissing(purge=receipt.id, key=receipt.key, path=path)
 
 
 def _old_tips(work: Work, receipt: Receipt) -> list[str]:
@@ -275,12 +281,8 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
             after = count(git, edit)
         if left := sum(after.hits.values()):
-            raise MemrepoError(
-                f"the value would still be in {counted(left, 'place', 'places')} of the"
-                " new history: nothing was changed",
-                fix="please report this; docs/erasing.md says what else can be done",
-                exit_code=Exit.REPOSITORY,
-            )
+            places_left = counted(left, "place", "places")
+            raise PurgeIncomplete(places=places_left)
         _refuse_broken(work, plan)
         receipt = replace(
             receipt,
@@ -345,12 +347,7 @@ def _refuse_broken(work: Work, plan: Plan) -> None:
     head = repo.refs.branch or repo.refs.head
     before = _failing(work, where / "before", objects, old_refs, head)
     if broken := _failing(work, where / "after", new, new_refs, plan.head) - before:
-        raise MemrepoError(
-            f"doctor does not work on the history without the value ({', '.join(sorted(broken))}):"
-            " nothing was changed",
-            fix="please report this; docs/erasing.md says what else can be done",
-            exit_code=Exit.DECIDE,
-        )
+        raise PurgeHarmful(checks=", ".join(sorted(broken)))
 
 
 def _failing(
@@ -597,15 +594,8 @@ def fetch_unknown(work: Work) -> tuple[Problem, ...]:
     except (NoRemote, UnfitRemote):
         return ()
     except HubUnreachable as error:
-        return (
-            Problem(
-                path=work.store.branch,
-                rule="purge-hub-unreached",
-                severity="warning",
-                message=f"{error.message}: refs that only the hub has are not known here",
-                fix="`memrepo sync` when it can be reached",
-            ),
-        )
+        unreached = problem("purge-hub-unreached", work.store.branch, cause=error.message)
+        return (unreached,)
     return ()
 
 
@@ -632,7 +622,7 @@ def _repeat(work: Work, receipt: Receipt) -> Problem:
     repo, now = work.store.repo, work.call.now
     key = purges.key_of(receipt.key)
     if key is None:
-        raise KeyMissing(receipt.id, receipt.key)
+        raise _key_missing(receipt)
     history = read_history(repo, quarantine.tips_of(repo))
     needles = recognised(work, history, receipt.values, key)
     hits = 0
@@ -645,13 +635,8 @@ def _repeat(work: Work, receipt: Receipt) -> Problem:
         purges.keep_map(repo, receipt.id, {})
         purges.record(work.store, purges.acknowledgement(repo, receipt, now, 0), now)
     where = counted(hits, "place", "places") if hits else "no place"
-    return Problem(
-        path=RECORDS,
-        rule="purge-repeated",
-        severity="warning",
-        message=f"{receipt.id}, purged by {receipt.by} on {receipt.at:%Y-%m-%d}, "
-        f"was repeated here: {where} held the value",
-        fix="nothing; `memrepo purge verify` searches again",
+    return problem(
+        "purge-repeated", RECORDS, purge=receipt.id, by=receipt.by, at=receipt.at, where=where
     )
 
 
@@ -681,31 +666,13 @@ def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
     hub.forget(*repo.refs.below(f"{OWN}{hub.name}/other/"))
     problems = []
     if changed:
-        problems.append(_moved_notice(hub, changed))
+        refs = counted(changed, "ref", "refs")
+        moved_refs = problem("purge-hub", hub.name, refs=refs, name=hub.name, collect=COLLECT)
+        problems.append(moved_refs)
     if left:
-        problems.append(_kept_notice(hub, left))
+        named = ", ".join(left[:5])
+        problems.append(problem("purge-hub-keeps", hub.name, name=hub.name, refs=named))
     return tuple(problems)
-
-
-def _moved_notice(hub: Hub, changed: int) -> Problem:
-    return Problem(
-        path=hub.name,
-        rule="purge-hub",
-        severity="warning",
-        message=f"{counted(changed, 'ref', 'refs')} of {hub.name} moved to the history without the"
-        " value; the hub's own copy of the old objects lies there until it collects them",
-        fix=f"in the hub's folder: {COLLECT} (a host has a button, or its support, for that)",
-    )
-
-
-def _kept_notice(hub: Hub, left: Sequence[str]) -> Problem:
-    return Problem(
-        path=hub.name,
-        rule="purge-hub-keeps",
-        severity="warning",
-        message=f"{hub.name} keeps old history under refs of its own: {', '.join(left[:5])}",
-        fix="ask whoever runs it to delete them, and to collect garbage",
-    )
 
 
 def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
@@ -722,10 +689,5 @@ def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
     if old:
         hub.forget(kept)
         repo.git.prune("--expire=now")
-        raise MemrepoError(
-            f"{hub.name}/{hub.branch} holds {counted(len(old), 'commit', 'commits')} that a purge"
-            " took out of history; nothing of it was kept here",
-            fix="somebody pushed from a clone that has not synced since: its owner runs "
-            "`memrepo sync` there, or pushes the branch without them",
-            exit_code=Exit.DECIDE,
-        )
+        commits = counted(len(old), "commit", "commits")
+        raise HistoryRewritten("purged", hub=f"{hub.name}/{hub.branch}", commits=commits)

@@ -13,22 +13,19 @@ from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.sync.join import Clash, Joined, Merged, join
 from memrepo.actions.work import Work
 from memrepo.core.changes import Step
-from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.errors import Exit
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.store.remote import (
-    RECORDS,
-    Carried,
-    Hub,
+from memrepo.store.errors import (
+    BranchMoved,
+    HistoryRewritten,
+    HubBusy,
     LedgerDiffers,
     PushRefused,
     UnfitRemote,
-    carry,
-    count,
-    hub_of,
-    pause,
+    problem,
 )
-from memrepo.store.repo import BranchMoved
+from memrepo.store.remote import RECORDS, Carried, Hub, carry, count, hub_of, pause
 
 TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
@@ -103,10 +100,7 @@ def do(work: Work, request: Request) -> Result:
     work.store.refuse_unfit()
     hub = hub_of(work.store.repo, request.remote, work.store.branch)
     if work.config.ledger_ref == hub.head:
-        raise UnfitRemote(
-            f"ledger.ref names {hub.branch}, the branch that holds the memories",
-            fix="give the access ledger a branch of its own in memrepo.toml",
-        )
+        raise UnfitRemote("ledger", branch=hub.branch)
     with work.store.syncing():
         if not request.dry_run:
             work.store.recover()
@@ -183,11 +177,7 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
             # If the hub already has this merge, the next attempt adds the new local commits.
             continue
         pause(first.store.head(), turn)
-    raise MemrepoError(
-        f"{hub.name} or this branch moved {TRIES} times while they were joined; no data was lost",
-        fix="run `memrepo sync` again later",
-        exit_code=Exit.DECIDE,
-    )
+    raise HubBusy(name=hub.name, tries=TRIES)
 
 
 def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
@@ -208,13 +198,8 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
     seen = hub.seen()
     if seen and not request.accept_rewritten and not (tip and at.store.is_ancestor(seen, tip)):
         lost = counted(count(hub.repo, seen, tip), "commit", "commits")
-        raise MemrepoError(
-            f"{hub.name}/{hub.branch} no longer holds {seen[:10]}, which it held when this clone "
-            f"last saw it: {lost} gone from there; nothing was changed",
-            fix="if an old copy was put back there, `memrepo sync --accept-rewritten` joins both "
-            "and gives back what is gone; if history was removed on purpose, clone the hub again",
-            exit_code=Exit.DECIDE,
-        )
+        name = f"{hub.name}/{hub.branch}"
+        raise HistoryRewritten("lost", hub=name, commit=seen[:10], lost=lost)
     if tip and not request.dry_run:
         hub.remember(tip)
     return tip
@@ -251,10 +236,4 @@ def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem 
             path=there, rule="ledger-differs", message=error.message, fix=error.fix
         )
     except PushRefused as error:
-        return Carried(), Problem(
-            path=there,
-            rule="ledger-refused",
-            severity="warning",
-            message=error.message,
-            fix='name a branch instead: [ledger] ref = "memrepo-access" in memrepo.toml',
-        )
+        return Carried(), problem("ledger-refused", there, cause=error.message)

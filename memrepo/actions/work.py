@@ -300,7 +300,7 @@ def outside(work: Work) -> Mapping[str, Setting]:
     for name, value in parse_outside(text, str(path)).items():
         found[name] = Setting(value=value, origin=str(path))
     names = (*OUTSIDE, *sorted(RETIRED))
-    here = settings.some(work.store.repo, [f"memrepo.{git_name(name)}" for name in names])
+    here = settings.local(work.store.repo)
     for name in names:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")

@@ -30,7 +30,8 @@ from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.mcp.replies import acting, listing, told
-from memrepo.store.index import Filter, no_model
+from memrepo.store.corpus import Filter
+from memrepo.store.index import no_model
 from memrepo.text.words import query_terms
 from memrepo.views.hot import fenced
 

@@ -35,41 +35,45 @@ _COLUMNS = (
 )
 
 
-class Limits:
-    """An SQL condition on rows of table `memory`, with the values of its placeholders."""
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a search. Empty limits match everything, and `paths` None matches all files.
 
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-        self.values: list[str] = []
+    A match has all of the `tags`. Its scope is one of the `scopes` or the whole repository.
+    """
 
-    def tagged(self, tags: Sequence[str]) -> Limits:
-        """Limit the condition to rows that have all of the given tags."""
-        self.parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(tags)
-        self.values += tags
-        return self
-
-    def among(self, column: str, values: Sequence[str]) -> Limits:
-        """Limit a column to the given values."""
-        self.parts.append(f"m.{column} IN ({','.join('?' * len(values))})")
-        self.values += values
-        return self
-
-    def among_paths(self) -> Limits:
-        """Limit the rows to paths in the temporary table."""
-        self.parts.append(f"m.path IN (SELECT path FROM {PATHS})")  # noqa: S608 - a constant
-        return self
+    statuses: tuple[str, ...] = ("active",)
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    limit: int = 10
+    paths: frozenset[str] | None = None
+    bound: str = ""
+    """The scope that the caller is restricted to. Searches find nothing outside this scope."""
 
     @property
-    def condition(self) -> str:
-        """Return the SQL condition, with all parts joined by AND."""
-        return " AND ".join(self.parts) or "1"
+    def condition(self) -> tuple[str, list[str]]:
+        """Return an SQL condition on rows of table `memory`, and the values of its placeholders."""
+        limits = (
+            ("status", self.statuses),
+            ("type", self.types),
+            ("scope", ("", *self.scopes) if self.scopes else ()),
+            ("scope", ("", self.bound) if self.bound else ()),
+        )
+        parts = [
+            f"m.{column} IN ({','.join('?' * len(found))})" for column, found in limits if found
+        ]
+        parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(self.tags)
+        if self.paths is not None:
+            parts.append(f"m.path IN (SELECT path FROM {PATHS})")  # noqa: S608 - a constant
+        values = [value for _, found in limits for value in found]
+        return " AND ".join(parts) or "1", [*values, *self.tags]
 
 
 class IndexCorpus:
     """The rows of an open index that match the limits of a search (`policies.ranking.Corpus`)."""
 
-    def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
-        self._base, self._limits = base, limits
+    def __init__(self, base: sqlite3.Connection, only: Filter) -> None:
+        self._base, (self._condition, self._values) = base, only.condition
         self._similar: dict[str, Mapping[str, float]] = {}
         self.size = int(get_meta(base, "size") or 0)
         self.average = int(get_meta(base, "length") or 0) / self.size if self.size else 0.0
@@ -92,9 +96,9 @@ class IndexCorpus:
         # Only the sort keys are sorted here. Other columns are read for the remaining rows.
         best = self._base.execute(
             f"""SELECT m.number FROM words JOIN memory AS m ON m.number = words.rowid
-            WHERE words MATCH ? AND {self._limits.condition}
+            WHERE words MATCH ? AND {self._condition}
             ORDER BY bm25(words), m.path, m.part LIMIT ?""",  # noqa: S608 - question marks alone
-            (expression(found), *self._limits.values, limit),
+            (expression(found), *self._values, limit),
         )
         return self._documents([number for (number,) in best])
 
@@ -102,8 +106,8 @@ class IndexCorpus:
         """Return the number of memories that contain any of the terms."""
         row = self._base.execute(
             f"""SELECT count(DISTINCT m.id) FROM words JOIN memory AS m ON m.number = words.rowid
-            WHERE words MATCH ? AND {self._limits.condition}""",  # noqa: S608 - as above
-            (expression(found), *self._limits.values),
+            WHERE words MATCH ? AND {self._condition}""",  # noqa: S608 - as above
+            (expression(found), *self._values),
         ).fetchone()
         return int(row[0])
 
@@ -111,9 +115,9 @@ class IndexCorpus:
         """Return (id, path, blob, status) of each memory in which all terms occur."""
         statement = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
-            WHERE words MATCH ? AND {self._limits.condition}"""  # noqa: S608 - as above
+            WHERE words MATCH ? AND {self._condition}"""  # noqa: S608 - as above
         matches = (
-            set(self._base.execute(statement, (expression([term]), *self._limits.values)))
+            set(self._base.execute(statement, (expression([term]), *self._values)))
             for term in found
         )
         return set.intersection(*matches)
@@ -122,9 +126,9 @@ class IndexCorpus:
         """Return the documents dated within any of the given spans, newest first."""
         within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(spans))
         rows = self._base.execute(
-            f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._limits.condition}
+            f"""SELECT {_COLUMNS} FROM memory AS m WHERE ({within}) AND {self._condition}
             ORDER BY m.day DESC, m.path, m.part LIMIT ?""",  # noqa: S608 - as above
-            (*(day for span in spans for day in span), *self._limits.values, limit),
+            (*(day for span in spans for day in span), *self._values, limit),
         )
         return [_document(row) for row in rows]
 
@@ -146,8 +150,8 @@ class IndexCorpus:
         """Return (number, path, blob, part) of every document, ordered by path and part."""
         return self._base.execute(
             f"""SELECT m.number, m.path, m.blob, m.part FROM memory AS m
-            WHERE {self._limits.condition} ORDER BY m.path, m.part""",  # noqa: S608 - as above
-            self._limits.values,
+            WHERE {self._condition} ORDER BY m.path, m.part""",  # noqa: S608 - as above
+            self._values,
         ).fetchall()
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
@@ -160,9 +164,9 @@ class IndexCorpus:
         for name, hits in threads.items():
             rows = self._base.execute(
                 f"""SELECT m.number, m.subject FROM memory AS m
-                WHERE m.thread = ? AND {self._limits.condition}
+                WHERE m.thread = ? AND {self._condition}
                 ORDER BY m.place, m.path, m.part""",  # noqa: S608 - as above
-                (name, *self._limits.values),
+                (name, *self._values),
             ).fetchall()
             numbers, is_talk = [number for number, _ in rows], _is_talk(rows)
             places = {number: at for at, number in enumerate(numbers)}
@@ -223,8 +227,8 @@ class CombinedCorpus(IndexCorpus):
     omitted, whatever the memory's status: they were promoted or removed.
     """
 
-    def __init__(self, base: sqlite3.Connection, limits: Limits) -> None:
-        super().__init__(base, limits)
+    def __init__(self, base: sqlite3.Connection, only: Filter) -> None:
+        super().__init__(base, only)
         (count,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
         self.size += count
         self.passages: dict[int, Passage] = {}

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from memrepo.core.memory import STATUSES
 from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, answers, rank, shares
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Likeness, Ranked
 from memrepo.policies.rules import Weights
-from memrepo.store.corpus import PATHS, CombinedCorpus, IndexCorpus, Limits, Passage
+from memrepo.store.corpus import PATHS, CombinedCorpus, Filter, IndexCorpus, Passage
 from memrepo.store.database import NAME, get_meta, open_database, query, remove
 from memrepo.store.tables import (
     FOLLOWS,
@@ -79,34 +78,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """For each passage: the number of memories ranked before it, and its share of query terms."""
 
 
-class Filter(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of a search. Empty `types` match all types, and `paths` None matches all files.
-
-    A match has all of the `tags`. Its scope is one of the `scopes` or the whole repository.
-    """
-
-    statuses: tuple[str, ...] = ("active",)
-    types: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    scopes: tuple[str, ...] = ()
-    limit: int = 10
-    paths: frozenset[str] | None = None
-    bound: str = ""
-    """The scope that the caller is restricted to. Searches find nothing outside this scope."""
-
-    @property
-    def limits(self) -> Limits:
-        """Convert the filter to an SQL condition on index rows."""
-        limits = Limits().among("status", self.statuses).tagged(self.tags)
-        if self.paths is not None:
-            limits.among_paths()
-        if self.bound:
-            limits.among("scope", ("", self.bound))
-        if self.scopes:
-            limits.among("scope", ("", *self.scopes))
-        return limits.among("type", self.types) if self.types else limits
-
-
 class Index(msgspec.Struct, frozen=True, kw_only=True):
     """A search index: its folder and file name, and the content that it must reflect.
 
@@ -144,7 +115,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
         def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
             _limit_to(base, only.paths)
-            corpus = (CombinedCorpus if with_passages else IndexCorpus)(base, only.limits)
+            corpus = (CombinedCorpus if with_passages else IndexCorpus)(base, only)
             like = self._like(base, corpus, text, waits) if weights.meaning else None
             cosines: dict[int, float] = {}
 
@@ -187,7 +158,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         from memrepo.store.vectors import Vectors
 
         known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
-        documents = self._ask(lambda base: IndexCorpus(base, Limits()).all())
+        documents = self._ask(lambda base: IndexCorpus(base, Filter(statuses=())).all())
         with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
             known.embed(documents)
 
@@ -209,7 +180,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             from memrepo.store.vectors import Vectors
 
             known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
-            if waits and known.lacks(IndexCorpus(base, Limits()).all()):
+            if waits and known.lacks(IndexCorpus(base, Filter(statuses=())).all()):
                 raise _NotEmbeddedError
             return known.similarity(corpus.all(), text)(scored)
 
@@ -219,10 +190,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """Return {id: match} of the memories with the given ids, whatever their status."""
 
         def found(base: sqlite3.Connection) -> dict[str, Match]:
-            limits = self._bound(Filter(statuses=STATUSES)).limits
-            asked = "SELECT id, path, blob, status FROM memory AS m WHERE id = ? AND "
-            asked += limits.condition
-            rows = [base.execute(asked, (id_, *limits.values)).fetchone() for id_ in sorted(ids)]
+            condition, values = self._bound(Filter(statuses=())).condition
+            by_id = f"SELECT id, path, blob, status FROM memory AS m WHERE id = ? AND {condition}"  # noqa: S608
+            rows = [base.execute(by_id, (id_, *values)).fetchone() for id_ in sorted(ids)]
             return {row[0]: _named(row) for row in rows if row}
 
         return self._ask(found) if ids else {}
@@ -238,7 +208,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
         def proposed(base: sqlite3.Connection) -> list[str]:
             _limit_to(base, only.paths)
-            likeliest = IndexCorpus(base, only.limits).propose(found, only.limit)
+            likeliest = IndexCorpus(base, only).propose(found, only.limit)
             return list(dict.fromkeys(document.id for document in likeliest))
 
         return self._ask(proposed)
@@ -251,7 +221,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
         def held(base: sqlite3.Connection) -> set[tuple[str, str, str, str]]:
             _limit_to(base, only.paths)
-            return IndexCorpus(base, only.limits).holding(found)
+            return IndexCorpus(base, only).holding(found)
 
         return [_named(row) for row in sorted(self._ask(held), key=lambda row: row[1])]
 
@@ -261,9 +231,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         if not found:
             return [0] * len(filters)
         return self._ask(
-            lambda base: [
-                IndexCorpus(base, self._bound(one).limits).count(found) for one in filters
-            ]
+            lambda base: [IndexCorpus(base, self._bound(one)).count(found) for one in filters]
         )
 
     def _ask(self, ask: Callable[[sqlite3.Connection], T]) -> T:

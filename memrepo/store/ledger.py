@@ -290,25 +290,9 @@ def _added(known: Accesses, more: Accesses) -> Accesses:
     if not (more.by_memory or more.sessions):
         return known
     updated = {m: known.of(m) + account for m, account in more.by_memory.items()}
+    rows = known.by_memory.rows if isinstance(known.by_memory, LazyAccounts) else {}
     sessions = united([Accesses(sessions=a.sessions) for a in (known, more)]).sessions
-    return Accesses(by_memory=Overlay(known.by_memory, updated), sessions=sessions)
-
-
-class Overlay(Mapping[str, Access]):
-    """Mapping of a few updated accounts on top of a base mapping, which may decode lazily."""
-
-    def __init__(self, base: Mapping[str, Access], updated: Mapping[str, Access]) -> None:
-        self._base, self._updated = base, updated
-
-    def __getitem__(self, key: str) -> Access:
-        return self._updated[key] if key in self._updated else self._base[key]
-
-    def __iter__(self) -> Iterator[str]:
-        yield from self._base
-        yield from (key for key in self._updated if key not in self._base)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
+    return Accesses(by_memory=LazyAccounts(rows, updated), sessions=sessions)
 
 
 def _is_incomplete(buffer: BinaryIO) -> bool:
@@ -345,25 +329,22 @@ _TABLES = (
 
 
 class LazyAccounts(Mapping[str, Access]):
-    """A mapping from memories to accounts. Each account is decoded on first access."""
+    """A mapping from memories to accounts. Rows are decoded on first access."""
 
-    def __init__(self, rows: dict[str, str]) -> None:
-        self._rows = rows
-        self._known: dict[str, Access] = {}
+    def __init__(self, rows: Mapping[str, str], known: Mapping[str, Access] | None = None) -> None:
+        self.rows = rows
+        self._known = dict(known or {})
 
     def __getitem__(self, memory: str) -> Access:
         if memory not in self._known:
-            self._known[memory] = read_access(json.loads(self._rows[memory]))
+            self._known[memory] = read_access(json.loads(self.rows[memory]))
         return self._known[memory]
 
-    def __contains__(self, memory: object) -> bool:
-        return memory in self._rows
-
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter({**self.rows, **self._known})
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self.rows.keys() | self._known.keys())
 
 
 def _cached_accounts(ledger: Ledger, commit: str) -> tuple[Accesses, frozenset[str]]:

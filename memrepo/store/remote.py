@@ -41,7 +41,7 @@ from memrepo.store.errors import (
 )
 from memrepo.store.git import ABSENT, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
-from memrepo.store.stream import Chain, Commit, Pick
+from memrepo.store.stream import Chain, Commit
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ RECORDS = "refs/memrepo/purges"
 TRIES = 10
 
 
-class Carried(msgspec.Struct, frozen=True, kw_only=True):
+class SegmentCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of ledger segments pulled from the hub and pushed to it."""
 
     pulled: int = 0
@@ -250,7 +250,7 @@ def carry(
     *,
     ref: str = ACCESS,
     dry_run: bool = False,
-) -> Carried:
+) -> SegmentCounts:
     """Update our ledger and the hub's to their union. `there` is the hub's ref and `ref` is ours.
 
     Do nothing if neither side has a ledger. Raises LedgerDiffers, LedgerBusy or PushRefused.
@@ -260,10 +260,10 @@ def carry(
     for turn in range(1, TRIES + 1):
         theirs = hub.fetch({there: own}).get(there, "")
         ours = hub.tip(ref)
-        carried = _difference(store, ours, theirs)
+        counts = _difference(store, ours, theirs)
         if dry_run:
             hub.forget(own)
-            return carried
+            return counts
         tip = _union(store, ours, theirs, message, now)
         if tip != theirs and not hub.push(tip, there):
             pause(ours or tip, turn)
@@ -271,7 +271,7 @@ def carry(
         if tip and tip != theirs:
             store.repo.git.update_ref(own, tip)
         if tip == ours or _moved(store, ref, tip, ours):
-            return carried
+            return counts
     raise LedgerBusy(name=hub.name, tries=TRIES)
 
 
@@ -282,14 +282,16 @@ def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
     return store.repo.refs.id(ref) == tip
 
 
-def _difference(store: Repository, ours: str, theirs: str) -> Carried:
+def _difference(store: Repository, ours: str, theirs: str) -> SegmentCounts:
     mine, other = _segments(store, ours), _segments(store, theirs)
     for path in sorted(mine.keys() & other.keys()):
         if mine[path] != other[path]:
-            raise _ledger_differs(path, mine[path].blob, other[path].blob)
+            raise _ledger_differs(path, mine[path].id, other[path].id)
     for path in collisions({*mine, *other}, {*mine, *other}):
         raise _ledger_differs(path, ours, theirs)
-    return Carried(pulled=len(other.keys() - mine.keys()), pushed=len(mine.keys() - other.keys()))
+    return SegmentCounts(
+        pulled=len(other.keys() - mine.keys()), pushed=len(mine.keys() - other.keys())
+    )
 
 
 def _ledger_differs(path: str, ours: str, theirs: str) -> LedgerDiffers:
@@ -311,17 +313,14 @@ def _union(store: Repository, ours: str, theirs: str, message: str, now: datetim
     return store.loose(Chain(base=ours, first=theirs, commits=[commit], when=when), "access")
 
 
-def _segments(store: Repository, commit: str) -> Mapping[str, Pick]:
-    if not commit:
-        return {}
-    found = store.repo.objects.files(commit)
-    return {path: Pick(mode=entry.mode, blob=entry.id) for path, entry in found}
+def _segments(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
+    return dict(store.repo.objects.files(commit)) if commit else {}
 
 
 FILE = "100644"
 _FILES = (FILE, "100755")
 Side: TypeAlias = Literal["", "ours", "theirs"]
-_Changes: TypeAlias = Mapping[str, tuple[Pick | None, Pick | None]]
+_Changes: TypeAlias = Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]
 
 
 class Foreign(msgspec.Struct, frozen=True, kw_only=True):
@@ -331,7 +330,7 @@ class Foreign(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     paths: frozenset[str]
-    picks: Mapping[str, Pick | None]
+    picks: Mapping[str, TreeEntry | None]
     texts: Mapping[str, bytes]
     clashes: tuple[str, ...]
 
@@ -352,7 +351,7 @@ def merge_foreign(
     """
     firsts = [_changes(repo, base, first) for base in bases]
     seconds = [_changes(repo, base, second) for base in bases]
-    picks: dict[str, Pick | None] = {}
+    picks: dict[str, TreeEntry | None] = {}
     texts: dict[str, bytes] = {}
     clashes: list[str] = []
     paths = set[str]()
@@ -394,9 +393,9 @@ def _folders(path: str) -> Iterable[str]:
 
 def _versions(
     path: str, firsts: Sequence[_Changes], seconds: Sequence[_Changes]
-) -> list[Pick | None]:
+) -> list[TreeEntry | None]:
     """Return the versions of a path: both sides, and each base that differs from either side."""
-    before: list[Pick | None] = []
+    before: list[TreeEntry | None] = []
     a = b = None
     for one, two in zip(firsts, seconds, strict=True):
         if path in one or path in two:
@@ -408,14 +407,14 @@ def _versions(
 
 
 def _by_line(
-    repo: Repo, a: Pick | None, b: Pick | None, before: Sequence[Pick | None]
+    repo: Repo, a: TreeEntry | None, b: TreeEntry | None, before: Sequence[TreeEntry | None]
 ) -> bytes | None:
     """Merge two versions of a text line by line. Return None if a person must decide."""
     (old, *others) = before
     if others or a is None or b is None or old is None or {a.mode, b.mode, old.mode} != {FILE}:
         return None
     try:
-        o, x, y = (read_blob(repo, side.blob).decode("utf-8") for side in (old, a, b))
+        o, x, y = (read_blob(repo, side.id).decode("utf-8") for side in (old, a, b))
     except UnicodeDecodeError:
         return None
     joined = merge_text(o, x, y)
@@ -424,13 +423,12 @@ def _by_line(
     return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
 
 
-def _changes(repo: Repo, base: str, tip: str) -> dict[str, tuple[Pick | None, Pick | None]]:
+def _changes(repo: Repo, base: str, tip: str) -> _Changes:
     found = repo.objects.differences(base, tip)
-    return {path: (_pick(old), _pick(new)) for path, old, new in found}
-
-
-def _pick(entry: TreeEntry) -> Pick | None:
-    return None if entry == ABSENT else Pick(mode=entry.mode, blob=entry.id)
+    return {
+        path: (old if old != ABSENT else None, new if new != ABSENT else None)
+        for path, old, new in found
+    }
 
 
 class Common(msgspec.Struct, frozen=True, kw_only=True):

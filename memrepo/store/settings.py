@@ -19,7 +19,7 @@ import os
 import shlex
 import stat
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
@@ -52,25 +52,6 @@ def local(repo: Repo) -> dict[str, str]:
     """Return {name: value} of memrepo's settings in this clone. The last repeated value counts."""
     found = repo.config.of_clone()
     return {name: value for name, value in found.items() if name.startswith("memrepo.")}
-
-
-def some(repo: Repo, names: Iterable[str]) -> dict[str, str]:
-    """Return {name: value} of the given settings that are set. Call git only if one may be set."""
-    wanted = frozenset(names)
-    if not _may_have(repo, wanted):
-        return {}
-    return {name: value for name, value in local(repo).items() if name in wanted}
-
-
-def _may_have(repo: Repo, names: Iterable[str]) -> bool:
-    """Return whether any setting may be set: the config file contains all parts of its name."""
-    try:
-        text = (repo.common_dir / "config").read_text("utf-8").lower()
-    except (OSError, UnicodeDecodeError):
-        return True
-    return "include" in text or any(
-        all(part in text for part in name.lower().split(".")[1:]) for name in names
-    )
 
 
 def put(repo: Repo, key: str, value: str) -> None:

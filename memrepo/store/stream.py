@@ -18,7 +18,7 @@ import msgspec
 from memrepo.core.state import Effect
 from memrepo.store import settings
 from memrepo.store.errors import CannotSign
-from memrepo.store.git import GitFailed
+from memrepo.store.git import GitFailed, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -31,13 +31,6 @@ SYNC = "memrepo sync <sync@memrepo.invalid>"
 """The author of merges of two histories."""
 
 
-class Pick(msgspec.Struct, frozen=True, kw_only=True):
-    """The mode and object id of a tree entry that is already in the repository."""
-
-    mode: str
-    blob: str
-
-
 class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """A commit to write, with its message and its changes to files.
 
@@ -46,7 +39,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
 
     message: str
     effect: Effect
-    picks: Mapping[str, Pick | None] = msgspec.field(default_factory=dict)
+    picks: Mapping[str, TreeEntry | None] = msgspec.field(default_factory=dict)
 
 
 class Chain(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,8 +98,8 @@ def write_stream(out: BinaryIO, chain: Chain, ref: str, committer: str = COMMITT
     out.write(b"done\n")
 
 
-def _entry(pick: Pick | None) -> str:
-    return f"{pick.mode} {pick.blob}" if pick is not None else ""
+def _entry(pick: TreeEntry | None) -> str:
+    return f"{pick.mode} {pick.id}" if pick is not None else ""
 
 
 def _commit(

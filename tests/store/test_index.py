@@ -28,6 +28,7 @@ from memrepo.policies.answers import Moment
 from memrepo.policies.rules import Weights
 from memrepo.store import database, index
 from memrepo.store import tables as indexing
+from memrepo.store.corpus import Filter
 from memrepo.store.repo import open_repository
 from memrepo.store.tree import BlobFiles, Snapshot
 
@@ -38,7 +39,7 @@ SCRIPTS = """\
 - The greenhouse in Oslo is warm.
 - Привет мир, Вера живёт здесь.
 """.encode()
-ALL = index.Filter(statuses=("active", "archived", "superseded", "forgotten"), limit=100)
+ALL = Filter(statuses=("active", "archived", "superseded", "forgotten"), limit=100)
 
 
 class Files(BlobFiles):
@@ -90,7 +91,7 @@ def search(
     folder: Path,
     tree: Snapshot,
     words: Sequence[str],
-    only: index.Filter,
+    only: Filter,
     weights: Weights | None = None,
 ) -> list[index.Match]:
     """Search an index of a tree, by what answers the question alone."""
@@ -100,7 +101,7 @@ def search(
     )
 
 
-def found(tree: Snapshot, *words: str, only: index.Filter = ALL) -> list[int]:
+def found(tree: Snapshot, *words: str, only: Filter = ALL) -> list[int]:
     """Return the numbers of the memories that a new index finds, best first."""
     with tempfile.TemporaryDirectory() as folder:
         return numbers(search(Path(folder), tree, words, only))

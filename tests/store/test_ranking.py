@@ -16,7 +16,7 @@ from memrepo.policies.answers import Moment, rank
 from memrepo.policies.questions import question_of
 from memrepo.policies.rules import Merits, Weights
 from memrepo.store import index
-from memrepo.store.corpus import IndexCorpus, Limits
+from memrepo.store.corpus import Filter, IndexCorpus
 from memrepo.store.database import open_database
 from memrepo.store.index import begin_at
 from memrepo.store.tables import Indexed
@@ -51,7 +51,7 @@ def asked(
     folder: Path, files: dict[str, bytes], question: str, weights: Weights | None = None
 ) -> list[int]:
     """Return the numbers of what answers a question, best first."""
-    only = index.Filter(limit=100)
+    only = Filter(limit=100)
     found = search(folder, tree_of(files), [question], only, weights)
     return [int(match.id.removeprefix("mem-"), 16) for match in found]
 
@@ -114,7 +114,7 @@ def ranked(
     folder: Path,
     files: dict[str, bytes],
     question: str,
-    only: index.Filter | None = None,
+    only: Filter | None = None,
     merits: Merits | None = None,
     **retrievals: int,
 ) -> list[index.Match]:
@@ -123,7 +123,7 @@ def ranked(
     moment = Moment(now=NOW, retrievals=lambda id_: counts.get(id_, 0))
     wanted = index.Index(folder=folder, wanted=Indexed(tree=tree_of(files)))
     weights = Weights(merits=merits or Merits())
-    return wanted.search([question], only or index.Filter(limit=100), weights, moment).matches
+    return wanted.search([question], only or Filter(limit=100), weights, moment).matches
 
 
 def order(matches: list[index.Match]) -> list[int]:
@@ -147,15 +147,15 @@ def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) ->
             lone(3, "pump"),
         ]
     )
-    only = index.Filter(statuses=("active", "superseded"))
+    only = Filter(statuses=("active", "superseded"))
     found = ranked(tmp_path, files, "pump house", only)
     assert order(found).index(2) < order(found).index(1)
     (first,) = (match for match in found if match.id.endswith("1"))
     assert first.parts["status"] < 0
     assert first.score == pytest.approx(sum(first.parts.values()), abs=1e-3)
-    one = index.Filter(statuses=("active", "superseded"), limit=1)
+    one = Filter(statuses=("active", "superseded"), limit=1)
     assert order(ranked(tmp_path, files, "pump house", one)) != [1]
-    alone = index.Filter(statuses=("superseded",))
+    alone = Filter(statuses=("superseded",))
     assert order(ranked(tmp_path, files, "pump house", alone)) == [1]
 
 
@@ -171,7 +171,7 @@ def test_tags_and_scopes_limit_what_is_found_and_what_lends_a_score(tmp_path: Pa
     )
 
     def kept(**only: tuple[str, ...]) -> list[int]:
-        return sorted(order(ranked(tmp_path, files, "pump", index.Filter(**only))))  # type: ignore[arg-type]
+        return sorted(order(ranked(tmp_path, files, "pump", Filter(**only))))  # type: ignore[arg-type]
 
     assert kept(tags=("ops",)) == [1, 2]
     assert kept(tags=("ops", "home base")) == [1]
@@ -195,11 +195,11 @@ def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -
     files = dict([lone(1, long), lone(2, long_text("The pump", "nothing", "The valve"))])
     found = ranked(tmp_path, files, "pump valve leak")
     assert order(found) == [1, 2]
-    assert order(ranked(tmp_path, files, "green valve", index.Filter(limit=1))) == [1]
+    assert order(ranked(tmp_path, files, "green valve", Filter(limit=1))) == [1]
     assert [one.blob for one in found] == [tree_of(files).blobs[one.path] for one in found]
     wanted = index.Index(folder=tmp_path, wanted=Indexed(tree=tree_of(files)))
-    assert wanted.count(["pump"], index.Filter()) == [2]
-    assert sorted(wanted.near(["pump"], index.Filter())) == [f"mem-{n:016x}" for n in (1, 2)]
+    assert wanted.count(["pump"], Filter()) == [2]
+    assert sorted(wanted.near(["pump"], Filter())) == [f"mem-{n:016x}" for n in (1, 2)]
 
 
 # -- likeness of meaning -------------------------------------------------------------------------
@@ -214,7 +214,10 @@ def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_p
 
     with closing(open_database(":memory:")) as base:
         begin_at(base, Indexed(tree=tree_of(files)))
-        corpus, question = IndexCorpus(base, Limits()), question_of("pump cellar stairs lamp")
+        corpus, question = (
+            IndexCorpus(base, Filter(statuses=())),
+            question_of("pump cellar stairs lamp"),
+        )
         found = rank(question, corpus, 10, Weights(meaning=0.6), None, like)
         assert [one.document.number for one in found] == [3, 2, 1]
         most = found[0].parts["meaning"]

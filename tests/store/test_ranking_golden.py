@@ -15,7 +15,7 @@ from test_index import search, tree_of
 
 from memrepo.core import codec
 from memrepo.core.memory import Importance, Memory, Source
-from memrepo.store import index
+from memrepo.store.corpus import Filter
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "ranking.json"
 FIRST = 6
@@ -120,7 +120,7 @@ def files() -> dict[str, bytes]:
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[float]]]:
     """Return number, score and share held of the first hits of each question."""
     folder, tree = tmp_path_factory.mktemp("index"), tree_of(files())
-    only = index.Filter(limit=FIRST)
+    only = Filter(limit=FIRST)
     return {
         question: [
             [int(hit.id.removeprefix("mem-"), 16), round(hit.score, 3), round(hit.held, 3)]

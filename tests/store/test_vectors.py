@@ -12,6 +12,7 @@ from test_ranking import lone
 
 from memrepo.policies.answers import ENOUGH
 from memrepo.store import index, vectors
+from memrepo.store.corpus import Filter
 from memrepo.store.tables import Indexed
 
 np = pytest.importorskip("numpy", reason="numpy comes with memrepo[dense], which is not installed")
@@ -114,21 +115,19 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     wanted = Indexed(tree=tree_of(files), tick=ticks.append)
     model = vectors.load()
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
-    found = asked.search(["which doctor treated whom"], index.Filter()).matches
+    found = asked.search(["which doctor treated whom"], Filter()).matches
     assert {match.id[-1] for match in found} == {"1", "3"}
     assert all(match.parts["meaning"] > 0 for match in found)
-    (by_meaning,) = asked.search(
-        ["Hat der Arzt Tabletten verschrieben?"], index.Filter(limit=1)
-    ).matches
+    (by_meaning,) = asked.search(["Hat der Arzt Tabletten verschrieben?"], Filter(limit=1)).matches
     assert (by_meaning.id[-1], by_meaning.parts["words"]) == ("1", 0)
     assert by_meaning.held == ENOUGH, "it is like enough to answer"
-    (far,) = asked.search(["who healed people who were ill"], index.Filter(limit=1)).matches
+    (far,) = asked.search(["who healed people who were ill"], Filter(limit=1)).matches
     assert (far.id[-1], far.held) == ("3", 0)
     assert ticks.count("memories embedded") == 3
     before = len(ticks)
-    assert asked.search(["which doctor treated whom"], index.Filter()).matches == found
+    assert asked.search(["which doctor treated whom"], Filter()).matches == found
     assert len(ticks) == before
-    limited = index.Filter(types=("preference",))
+    limited = Filter(types=("preference",))
     assert asked.search(["which doctor treated whom"], limited).matches == []
 
 

@@ -24,9 +24,9 @@ from memrepo.policies.questions import KINDS
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
 from memrepo.store import vectors
-from memrepo.store.corpus import Passage
+from memrepo.store.corpus import Filter, Passage
 from memrepo.store.database import NAME
-from memrepo.store.index import PAST, Filter, Index, Match, no_model
+from memrepo.store.index import PAST, Index, Match, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks

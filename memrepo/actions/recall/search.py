@@ -37,7 +37,8 @@ from memrepo.policies.questions import kind_asked, question_of
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
 from memrepo.store import corpus as stored
-from memrepo.store.index import Filter, Index
+from memrepo.store.corpus import Filter
+from memrepo.store.index import Index
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import query_terms, telling_words, terms
 

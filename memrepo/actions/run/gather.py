@@ -197,7 +197,7 @@ def _near(work: Work) -> Near:
         return index_of(work, edits=False)
 
     def near(query: Query) -> list[str]:
-        from memrepo.store.index import Filter
+        from memrepo.store.corpus import Filter
 
         words = sorted(query.words | query.subject_words | query.entities)
         return index().near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))

@@ -44,8 +44,8 @@ from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import history, settings, stream, trace, vectors
+from memrepo.store.corpus import Filter
 from memrepo.store.errors import NoContent
-from memrepo.store.index import Filter
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import RECORDS
 from memrepo.store.run_files import interrupted_runs

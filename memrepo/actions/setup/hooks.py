@@ -159,8 +159,8 @@ def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...
         return ()  # a checkout of files, or of the same commit
     from memrepo.actions.hand_merges import announced, unsettled
     from memrepo.actions.recall.recall import index_of
+    from memrepo.store.corpus import Filter
     from memrepo.store.database import NAME, has_index
-    from memrepo.store.index import Filter
 
     if has_index(work.store.folder / NAME):
         index_of(work).count(["memory"], Filter())

@@ -25,7 +25,7 @@ from memrepo.store.errors import (
     UnfitRemote,
     problem,
 )
-from memrepo.store.remote import RECORDS, Carried, Hub, carry, count, hub_of, pause
+from memrepo.store.remote import RECORDS, Hub, SegmentCounts, carry, count, hub_of, pause
 
 TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
@@ -69,13 +69,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""
 
 
-class Segments(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of pulled and pushed segments of the access ledger."""
-
-    pulled: int = 0
-    pushed: int = 0
-
-
 class Result(VerbResult, frozen=True, kw_only=True):
     """The outcome of a sync. If there are conflicts, nothing was written or pushed."""
 
@@ -89,7 +82,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     kept: tuple[str, ...] = ()
     """The files in `corrections/` with the replaced versions."""
     conflicts: tuple[Clash, ...] = ()
-    ledger: Segments = Segments()
+    ledger: SegmentCounts = SegmentCounts()
     fix: str = ""
     """How to resolve the clashes."""
 
@@ -119,7 +112,7 @@ def do(work: Work, request: Request) -> Result:
                 fix=CLASHING,
                 exit=Exit.DECIDE,
             )
-        carried, problem = _carried(work, hub, dry_run=request.dry_run)
+        counts, failure = _sync_ledger(work, hub, dry_run=request.dry_run)
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
     joined = outcome.joined or Joined(chain=None)
@@ -127,10 +120,10 @@ def do(work: Work, request: Request) -> Result:
         *repeated,
         *joined.problems,
         *back,
-        *((problem,) if problem else ()),
+        *((failure,) if failure else ()),
         *work.store.notices,
     )
-    failed = problem is not None and problem.severity == "error"
+    failed = failure is not None and failure.severity == "error"
     return Result(
         remote=hub.name,
         branch=hub.branch,
@@ -139,7 +132,7 @@ def do(work: Work, request: Request) -> Result:
         pushed=outcome.pushed,
         merged=joined.merged,
         kept=joined.kept,
-        ledger=Segments(pulled=carried.pulled, pushed=carried.pushed),
+        ledger=counts,
         exit=Exit.REPOSITORY if failed else Exit.DONE,
         notices=notices,
     )
@@ -224,7 +217,7 @@ def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
     )
 
 
-def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem | None]:
+def _sync_ledger(first: Work, hub: Hub, *, dry_run: bool) -> tuple[SegmentCounts, Problem | None]:
     """Synchronise the access ledger. If this fails, the memories remain synchronised."""
     step = Step(op="sync", what="Merge access ledgers", reason="both clones counted retrievals")
     text = message(step, first.context())
@@ -232,8 +225,8 @@ def _carried(first: Work, hub: Hub, *, dry_run: bool) -> tuple[Carried, Problem 
     try:
         return carry(first.store, hub, there, text, first.call.now, dry_run=dry_run), None
     except LedgerDiffers as error:
-        return Carried(), Problem(
+        return SegmentCounts(), Problem(
             path=there, rule="ledger-differs", message=error.message, fix=error.fix
         )
     except PushRefused as error:
-        return Carried(), problem("ledger-refused", there, cause=error.message)
+        return SegmentCounts(), problem("ledger-refused", there, cause=error.message)

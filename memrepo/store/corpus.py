@@ -137,7 +137,6 @@ class IndexCorpus:
         return self._documents(sorted(numbers))
 
     def _documents(self, numbers: Sequence[int]) -> list[Document]:
-        """Return the documents with the given numbers, in the given order. Omit unknown ones."""
         rows = self._base.execute(
             f"""SELECT {_COLUMNS} FROM memory AS m
             WHERE m.number IN (SELECT value FROM json_each(?))""",  # noqa: S608 - as above
@@ -247,10 +246,7 @@ class CombinedCorpus(IndexCorpus):
         return counts
 
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return the memories and passages that contain any of the terms, memories first.
-
-        Memories and passages are each sorted by best match.
-        """
+        """Return the memories and passages that contain any of the terms, memories first."""
         rows = self._base.execute(
             """SELECT best.number, p.terms, p.path, p.first, p.last, p.blob, p.context, p.text,
               p.captured
@@ -346,10 +342,7 @@ def similar_words(base: sqlite3.Connection, term: str, *, inflects: bool) -> Map
 
 
 def _is_near(one: str, other: str, *, inflects: bool) -> bool:
-    """Return whether two Latin-script words may be the same word with a typo or another ending.
-
-    A part of a compound must be long enough, because a short word ends many others.
-    """
+    """Return whether two Latin-script words may be the same word with a typo or another ending."""
     if _is_slip(one, other):
         return True
     short, long = sorted((one, other), key=len)
@@ -375,7 +368,6 @@ def _share_a_head_alone(one: str, other: str) -> bool:
 
 
 def _ends(tail: str) -> frozenset[str]:
-    """Return the trigrams of the end of a word, including a mark for the word's end."""
     written = f"{tail}$"
     return frozenset(written[i : i + 3] for i in range(max(1, len(written) - 2)))
 

@@ -129,10 +129,7 @@ def has_index(path: Path) -> bool:
 
 @cache
 def program_print() -> str:
-    """Return a fingerprint of memrepo's modules and tables, based on file sizes and times.
-
-    Python uses the same data to decide whether a compiled module is current.
-    """
+    """Return a fingerprint of memrepo's modules and tables, based on file sizes and times."""
     found = [*_files(str(Path(memrepo.__file__).parent))]
     return blake2b(repr((memrepo.__version__, sorted(found))).encode(), digest_size=16).hexdigest()
 
@@ -154,7 +151,6 @@ def _schema() -> str:
 
 
 def _is_current(base: sqlite3.Connection) -> bool:
-    """Return whether the current version of the program wrote the tables of a file."""
     tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
     wanted = re.findall(r"^CREATE (?:VIRTUAL )?TABLE (\w+)", _schema(), re.MULTILINE)
     return tables.issuperset(wanted) and get_meta(base, _VERSION) == program_print()
@@ -298,7 +294,6 @@ class MemoryCache:
                     yield kind, key, _checksum(key, value), value
 
     def _select(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Yield the readable rows written by the current program version."""
         if self._path.exists():
             with (
                 suppress(sqlite3.Error, UnicodeDecodeError),
@@ -338,7 +333,6 @@ def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, bytes]]:
 
 
 def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
-    """Delete the rows of removed files if there are many, and delete the oldest answers."""
     count = base.execute("SELECT count(*) FROM parsed").fetchone()[0]
     if count > 2 * len(current) + SPARE_ROWS:
         blobs = msgspec.json.encode([*current]).decode()

@@ -40,10 +40,7 @@ _SECRET = regex(r"://[^/@\s]+@")
 
 
 def refuse_no_git() -> None:
-    """Raise NoGit if git is not installed.
-
-    Importing GitPython would fail without a clear reason.
-    """
+    """Raise NoGit if git is not installed."""
     import shutil
 
     if shutil.which("git") is None:
@@ -390,10 +387,7 @@ class Objects:
         return entry
 
     def differences(self, one: str, other: str) -> Iterator[tuple[str, TreeEntry, TreeEntry]]:
-        """Yield (path, entry before, entry after) for each difference between two trees.
-
-        An empty tree name means no files. ABSENT stands for an absent entry.
-        """
+        """Yield (path, entry before, entry after) for each difference between two trees."""
         before, after = (TreeEntry(FOLDER, tree) if tree else ABSENT for tree in (one, other))
         open_ = [(b"", before, after)]
         while open_:
@@ -441,7 +435,6 @@ class Objects:
     # -- the child process -------------------------------------------------------------------
 
     def _batch(self, names: Sequence[str], limit: int | None) -> list[Object | None]:
-        """Return the objects with the given names. Restart git once for each name if it ends."""
         found: list[Object | None] = []
         failed_at = -1
         while len(found) < len(names):

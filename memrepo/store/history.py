@@ -158,18 +158,12 @@ def entry_of(git: Git, commit: str) -> LogEntry:
 
 
 def commits_with_files(git: Git, *arguments: str, lines: Iterable[str] = ()) -> Iterator[LogEntry]:
-    """Yield the commits listed by `git log` with their changed files, newest first.
-
-    A merge has files only with an option such as `-m`.
-    """
+    """Yield the commits listed by `git log` with their changed files, newest first."""
     yield from entries(git, *_RAW, *arguments, lines=lines)
 
 
 def changes(git: Git, commits: Iterable[str]) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (commit, path, old blob, new blob) of files changed in commits, without merges.
-
-    The blob of an absent file is empty.
-    """
+    """Yield (commit, path, old blob, new blob) of files changed in commits, without merges."""
     lines = [f"{commit}\n" for commit in commits]
     words = ("--no-walk=unsorted", "--stdin")
     for entry in commits_with_files(git, *words, lines=lines) if lines else ():
@@ -221,19 +215,13 @@ def commits_touching(
 
 
 def runs(repo: Repo, head: str) -> Iterator[LogEntry]:
-    """Yield the merges that landed runs, newest first.
-
-    After a sync, some of these merges are no longer on the first-parent line.
-    """
+    """Yield the merges that landed runs, newest first."""
     found = entries(repo, "--merges", f"--grep=^{PREFIX}Op: run$", head)
     return (entry for entry in found if entry.is_run)
 
 
 def ledger_base(repo: Repo, head: str) -> str:
-    """Return the ledger commit that the newest run based its decisions on, or "".
-
-    The commit may be missing from this repository.
-    """
+    """Return the ledger commit that the newest run based its decisions on, or ""."""
     key = f"{PREFIX}Access"
     form = f"--format=%(trailers:key={key},valueonly)"
     found = repo.call("log", "-1", f"--grep=^{key}: ", form, head).strip()
@@ -247,10 +235,7 @@ def last_of(repo: Repo, head: str, op: Op, memory: str) -> LogEntry | None:
 
 
 def first_commit(repo: Repo, head: str, config: str) -> str:
-    """Return the first commit in a head's history that added `memrepo.toml`, or "".
-
-    A commit is not found if a merge itself added the file.
-    """
+    """Return the first commit in a head's history that added `memrepo.toml`, or ""."""
     words = ("log", "--diff-filter=A", "--reverse", "--format=%H", head, "--", config)
     return next(iter(repo.call(*words).split()), "")
 
@@ -269,10 +254,7 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
 
 
 def revert_commits(repo: Repo, head: str) -> list[LogEntry]:
-    """Return all revert commits in a head's history, newest first.
-
-    After a sync, some reverts are not on the first-parent line.
-    """
+    """Return all revert commits in a head's history, newest first."""
     return list(entries(repo, "--topo-order", "--grep", f"^{PREFIX}Reverts: ", head))
 
 
@@ -428,10 +410,7 @@ def removed_landings(repo: Repo, head: str, layout: Layout, word: str) -> list[L
 
 
 def manifest_removals(repo: Repo, head: str, layout: Layout) -> list[LogEntry]:
-    """Return the commits that removed manifests, with these files, newest first.
-
-    Their parents are taken from the simplified history of manifests.
-    """
+    """Return the commits that removed manifests, with these files, newest first."""
     return commits_touching(repo, head, [layout.area("runs")], "--diff-filter=D")
 
 
@@ -471,13 +450,11 @@ def _landing(repo: Repo, head: str, entry: LogEntry, run: str) -> Landing | None
 
 
 def _merge_of(repo: Repo, head: str, tip: str, before: str) -> LogEntry | None:
-    """Return the commit that merged a chain into its base, or None if there is none."""
     merges = entries(repo, "--merges", "--ancestry-path", f"{tip}..{head}")
     return next((e for e in merges if e.parents == (before, tip)), None)
 
 
 def _as_run(entry: LogEntry, run: str) -> LogEntry:
-    """Return a copy of a commit with the run trailers that git dropped."""
     return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
 
 

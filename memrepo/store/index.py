@@ -235,10 +235,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def _ask(self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        """Run a query on an up-to-date index and return its result.
-
-        Rebuild a damaged index, or use one in memory if the file is not writable.
-        """
+        """Run a query on an up-to-date index and return its result."""
         path = self.folder / self.name
         if self.name == PAST and not path.exists():
             self._copy_present(path)
@@ -287,7 +284,6 @@ def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
 
 
 def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
-    """Write the paths that a search is limited to into a temporary table."""
     if paths is not None:
         base.execute(f"CREATE TEMP TABLE {PATHS} (path TEXT PRIMARY KEY)")
         base.executemany(f"INSERT INTO {PATHS} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608

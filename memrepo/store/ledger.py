@@ -217,7 +217,6 @@ class Ledger:
         return [name for name in blobs if name.startswith(f"{self.clone}/")]
 
     def _covered(self, blobs: Mapping[str, str]) -> frozenset[str]:
-        """Return the names of all segments covered by this clone's compactions."""
         heads = (read_blob(self.repo, blobs[n]).split(b"\n", 1)[0] for n in self._own(blobs))
         return _covered_by(read_segment(head) for head in heads if head.startswith(b"{"))
 
@@ -263,10 +262,7 @@ class Ledger:
     # -- reading -----------------------------------------------------------------------------
 
     def pending(self) -> dict[str, Segment]:
-        """Return {future name: segment} of the buffered events that are not yet on the ref.
-
-        During a flush in another process, a segment may briefly be counted twice.
-        """
+        """Return {future name: segment} of the buffered events that are not yet on the ref."""
         found: dict[str, Segment] = {}
         buffered = b""
         with suppress(OSError):
@@ -296,7 +292,6 @@ def _added(known: Accesses, more: Accesses) -> Accesses:
 
 
 def _is_incomplete(buffer: BinaryIO) -> bool:
-    """Return whether a buffer's last line is incomplete, for example after the disk was full."""
     size = buffer.seek(0, os.SEEK_END)
     if not size:
         return False
@@ -311,7 +306,6 @@ def _name(clone: str, number: int, data: bytes) -> str:
 
 
 def _number(name: str) -> int:
-    """Return the sequence number in the name of a segment, or of a buffer being flushed."""
     word = name.rpartition("/")[2].removeprefix("flush-").removesuffix(".jsonl")
     return int(word.partition("-")[0])
 
@@ -371,7 +365,6 @@ def _accounts_in(where: Path | str, ledger: Ledger, commit: str) -> tuple[Access
 
 
 def _count(base: sqlite3.Connection, ledger: Ledger, commit: str) -> None:
-    """Replace the cached accounts with those of another commit."""
     segments = {name: ledger.segment(blob) for name, blob in ledger.blobs(commit).items()}
     total = unite(segments)
     names = sorted(segments.keys() | _covered_by(segments.values()))

@@ -86,10 +86,7 @@ class Config:
 
     @cached_property
     def _rows(self) -> list[tuple[str, str, str | None]]:
-        """Return a (scope, name, value) tuple for every setting.
-
-        The value is None for a name without "=".
-        """
+        """Return a (scope, name, value) tuple for every setting."""
         said = self._repo.call("config", "--list", "-z", "--show-scope").split("\0")
         rows = []
         for scope, entry in zip(said[0::2], said[1::2], strict=False):
@@ -167,10 +164,7 @@ def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
 
 
 def _plain(where: Path) -> Repo | None:
-    """Find an ordinary repository: a work tree with a `.git` folder. Return None if not found.
-
-    In that case, GitPython must search.
-    """
+    """Find an ordinary repository: a work tree with a `.git` folder. Return None if not found."""
     if not where.is_dir():
         return None
     here = Path(os.path.normpath(where.absolute()))
@@ -283,7 +277,6 @@ def refuse_other_root(repo: Repo) -> None:
 
 
 def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
-    """Return the first revision whose tree has a memrepo configuration, or ""."""
     revisions = list(revisions)
     for prefix in ("", ADOPTED_PREFIX):
         names = (f"{revision}:{prefix}{CONFIG_NAME}" for revision in revisions)

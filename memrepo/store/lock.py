@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 
 def scratch(folder: Path, prefix: str, data: bytes) -> Path:
-    """Create a file that only its owner can read, write bytes to it, and return its path.
-
-    This replaces `tempfile`, which takes longer to import than everything else a command needs.
-    """
+    """Create a file that only its owner can read, write bytes to it, and return its path."""
     path = folder / f"{prefix}{os.urandom(8).hex()}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = os.open(path, flags, 0o600)

@@ -210,10 +210,7 @@ def keep_values(repo: Repo) -> None:
 
 
 def watching(folder: Path) -> Watch | None:
-    """Return a Watch that detects purged values in new text.
-
-    Return None if nothing was purged or the keys are not on this machine.
-    """
+    """Return a Watch that detects purged values in new text."""
     try:
         data = (folder / PURGED / VALUES).read_bytes()
     except FileNotFoundError:

@@ -108,7 +108,6 @@ def _in_order(tips: Sequence[Tip]) -> Iterator[list[Tip]]:
 
 
 def _commits(repo: Repo, tips: dict[str, str], seen: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield a (tip name, commit) pair for every commit not yet seen, parents first."""
     for tip, name in tips.items():
         if tip in seen:
             continue
@@ -564,7 +563,6 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
 
 
 def _stage(repo: Repo, plan: Plan) -> None:
-    """Rewrite the index so that every entry has its new path and content."""
     lines = [
         f"{mode} {plan.blobs.get(blob, blob)} {stage}\t{plan.edit.path(path)}\0"
         for mode, blob, stage, path in staged(repo)
@@ -595,10 +593,7 @@ def _check_out(store: Repository, plan: Plan) -> None:
 
 
 def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
-    """Yield (path, is_folder) of every entry in a work tree, including ignored files.
-
-    Nested repositories are skipped.
-    """
+    """Yield (path, is_folder) of every entry in a work tree, including ignored files."""
     for above, folders, files in os.walk(root):
         here = Path(above)
         links = [name for name in folders if (here / name).is_symlink()]
@@ -635,7 +630,6 @@ def _put_right(store: Repository, path: Path, blob: str, plan: Plan) -> None:
 
 
 def _replace(path: Path, before: bytes, after: bytes) -> None:
-    """Replace a file's content atomically if it differs, and keep the permissions."""
     if after == before:
         return
     mode = path.stat().st_mode

@@ -115,10 +115,7 @@ class Hub(msgspec.Struct, frozen=True):
         return {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
 
     def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
-        """Fetch refs of the hub into local refs, and return {hub ref: fetched commit}.
-
-        If the hub does not have a ref, its local ref is deleted.
-        """
+        """Fetch refs of the hub into local refs, and return {hub ref: fetched commit}."""
         there = self.tips(*refs)
         if there:
             options = "--quiet --no-tags --no-write-fetch-head --no-auto-maintenance --no-prune"
@@ -496,7 +493,6 @@ def side_facts(
 
 
 def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
-    """Return the paths that differ from any of the bases."""
     return {path for base in bases or ("",) for path in store.work.changed(base, tip)}
 
 

@@ -144,10 +144,7 @@ class Repository:
         return self.repo.call("rev-list", "--count", "-1", commit, f"^{head}").strip() == "0"
 
     def common_ancestors(self, commits: Sequence[str]) -> list[str]:
-        """Return the best common ancestors of the given commits.
-
-        For two commits these are the merge bases.
-        """
+        """Return the best common ancestors of the given commits."""
         form = () if len(commits) == 2 else ("--octopus",)
         return self.repo.call("merge-base", "--all", *form, *commits, accepted=1).split()
 
@@ -357,10 +354,7 @@ class Repository:
         return tip
 
     def withdraw(self, base: str) -> None:
-        """Undo this object's writes since `base`, as long as they are the branch's newest commits.
-
-        Files that were in the work tree before the write remain, as with any reverted write.
-        """
+        """Undo this object's writes since `base` while they are the branch's newest commits."""
         with self.writing():
             while self._landed and base != self.head() == self._landed[-1].tip:
                 journal = self._landed.pop()
@@ -369,7 +363,6 @@ class Repository:
                 self._drop(journal)
 
     def _drop(self, journal: Journal) -> None:
-        """End a write: revert it if it did not land, then delete its ref and journal."""
         if journal.tip and not is_landed(self.repo, journal, self.head()):
             revert_write(self.work, journal, self.head())
         self.repo.call("update-ref", "-d", journal.ref)
@@ -612,10 +605,7 @@ def restore_truncated(tree: WorkTree, journal: Journal, changed: Mapping[str, Si
 
 
 def revert_write(tree: WorkTree, journal: Journal, head: str) -> tuple[str, ...]:
-    """Undo an interrupted write in the index and work tree. Return the paths left unchanged.
-
-    Paths that the user has committed, staged or edited since are left unchanged.
-    """
+    """Undo an interrupted write in the index and work tree. Return the paths left unchanged."""
     changed = tree.changed(journal.base, journal.tip)
     for path in tree.changed(journal.base, head):
         changed.pop(path, None)
@@ -653,10 +643,7 @@ def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
 
 @contextmanager
 def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
-    """Open the repository whose top folder is the given one, or create it if needed.
-
-    Yield the repository and whether it was created.
-    """
+    """Open the repository whose top folder is the given one, or create it if needed."""
     refuse_no_git()
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 

@@ -78,7 +78,6 @@ def load_json(path: Path, *, within: Path | None) -> dict[str, object]:
 
 
 def _refuse_links(path: Path, within: Path | None) -> None:
-    """Raise OSError for a symlink in a work tree, because it may lead outside the work tree."""
     if within is None:
         return
     for part in (path, *path.parents):
@@ -255,10 +254,7 @@ def interrupted_runs(store: Path) -> list[InterruptedRun]:
 
 
 def interrupted_run(store: Path, wanted: str) -> InterruptedRun:
-    """Return the interrupted run with a name or unique prefix, or the newest.
-
-    Raises NoInterruptedRun.
-    """
+    """Return the interrupted run with a name or unique prefix, or the newest."""
     there = interrupted_runs(store)
     found = [b for b in there if b.run.startswith(wanted)]
     if not found or (wanted and len(found) > 1 and wanted not in (b.run for b in found)):

@@ -117,7 +117,6 @@ def is_called(repo: Repo, name: str) -> bool:
 
 
 def _read_id(path: Path, here: dict[str, object]) -> str:
-    """Return the stored clone id if it was created in this folder, or else an empty string."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         same = all(found.get(key) == value for key, value in here.items())
@@ -235,10 +234,7 @@ def other_hooks_path(repo: Repo) -> str:
 
 
 def hooks_in_tree(repo: Repo) -> str:
-    """Return the value of `core.hooksPath` if it points into the work tree, else "".
-
-    Other people may be able to write to such a folder.
-    """
+    """Return the value of `core.hooksPath` if it points into the work tree, else ""."""
     found = other_hooks_path(repo)
     top = repo.top.resolve()
     return found if found and (top / found).resolve().is_relative_to(top) else ""
@@ -322,10 +318,7 @@ def is_adopted(repo: Repo, layout: Layout) -> bool:
 
 
 def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
-    """Install the merge driver in this clone and return `driver_state`. Repeated calls are safe.
-
-    Settings that a person made are left unchanged.
-    """
+    """Install the merge driver in this clone and return `driver_state`. Repeated calls are safe."""
     append_local(repo, "attributes", wanted_attributes(layout, adopted=adopted))
     for key, value in {**_TOLD, _DRIVER: f"{_program(repo)} merge-driver %O %A %B %L %P"}.items():
         if get(repo, key) != value:

@@ -18,10 +18,7 @@ from memrepo.store.git import FILES, Git
 
 
 def staged(git: Git) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (path, mode, old blob, new blob) of each file that differs between HEAD and the index.
-
-    The mode is the one in the index. The blob of an absent file is empty.
-    """
+    """Yield (path, mode, old blob, new blob) of each file staged. An absent blob is empty."""
     options = "--cached --raw -z --no-abbrev --no-renames --no-relative --no-ext-diff".split()
     parts = git.call("diff", *options, "--ignore-submodules=none").split("\0")
     for head, path in zip(parts[0::2], parts[1::2], strict=False):
@@ -40,10 +37,7 @@ def listed(git: Git, *patterns: str) -> Iterator[tuple[str, str, str]]:
 
 
 def at_head(git: Git, paths: Iterable[str] = ()) -> Iterator[tuple[str, str, str]]:
-    """Yield (path, mode, blob) of the given files at HEAD, or of all files at HEAD.
-
-    Yield nothing if HEAD is unborn.
-    """
+    """Yield (path, mode, blob) of the given files at HEAD, or of all files at HEAD."""
     if not git.call("rev-parse", "-q", "--verify", "HEAD", accepted=1):
         return
     raw = git.call("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *paths)
@@ -92,10 +86,7 @@ class Index(Around):
         return self.git.read(blob) if blob else None
 
     def holders(self, ids: Collection[str]) -> Iterator[Memory]:
-        """Yield the memories in the index that have one of the given ids.
-
-        A memory's file name ends in the first digits of its id.
-        """
+        """Yield the memories in the index that have one of the given ids."""
         area = self.layout.area("memories")
         digits = sorted({id_.removeprefix("mem-")[:6] for id_ in ids})
         patterns = [f":(top,glob){area}**/*-{six}.md" for six in digits]
@@ -127,10 +118,7 @@ class Index(Around):
         return dict(self._files([f":(top,literal){path}"])).get(path)
 
     def alike(self, paths: Collection[str]) -> Collection[str]:
-        """Return index paths that differ from a given path only in case or Unicode normalization.
-
-        Paths that exist at HEAD are skipped, because they were checked when added.
-        """
+        """Return index paths that differ from a new path only in case or Unicode form."""
         self.know(paths)
         new = [path for path in paths if not self._earlier[path]]
         wanted = {folded(path) for path in new}

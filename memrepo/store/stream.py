@@ -143,10 +143,7 @@ def wants_signature(repo: Repo) -> bool:
 
 
 def refuse_unsigned(repo: Repo) -> None:
-    """Raise CannotSign if signing is required but impossible. Call this before writing.
-
-    The commit signed as a test has no ref and belongs to nobody.
-    """
+    """Raise CannotSign if signing is required but impossible. Call this before writing."""
     if not wants_signature(repo):
         return
     empty = repo.call("mktree").strip()

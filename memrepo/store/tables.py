@@ -79,10 +79,7 @@ class Indexed(msgspec.Struct, frozen=True, kw_only=True):
         return self.tree.files.of(path, blob) if data is None else data
 
     def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
-        """Yield (blob, memory) pairs of files to index. Omit unreadable files and chunk files.
-
-        Files that this process has already decoded are not read again.
-        """
+        """Yield (blob, memory) pairs of files to index. Omit unreadable files and chunk files."""
         edits = {path: data for path, data in self.edits.items() if data is not None}
         known = {p: m for p, blob in files if (m := self.tree.decoded_memory(p, blob)) is not None}
         committed = self.tree.files.each(
@@ -141,7 +138,6 @@ def clear(base: sqlite3.Connection) -> None:
 def _stones(
     base: sqlite3.Connection, tree: Snapshot, changed: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Return {path: blob} of the tombstones in the indexed tree."""
     area = tree.layout.area("tombstones")
     if changed is None:
         return dict(tree.files.below(area))
@@ -176,10 +172,7 @@ class Rejections:
 def _update_status(
     base: sqlite3.Connection, rejections: Rejections, cached: Mapping[str, Memory]
 ) -> None:
-    """Set the status of every row again. The files of memories in `cached` (by blob) are not read.
-
-    This is needed if tombstones were added or removed.
-    """
+    """Set the status of every row again. Files of `cached` memories (by blob) are not read."""
     rows = dict(base.execute("SELECT path, blob FROM memory WHERE part = 0").fetchall())
     memories = [m for path, b in rows.items() if (m := cached.get(b)) and m.path == path]
     paths = {memory.path for memory in memories}
@@ -214,13 +207,11 @@ def _changes(
 def _memory_files(
     tree: Snapshot, found: Mapping[str, str], had: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the memory files whose blobs in `found` differ from those in `had`."""
     is_memory = tree.layout.is_memory
     return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
 
 
 def _cached(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
-    """Return {blob: memory} of the indexed files that the memory cache has."""
     rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
     return tree.trees.cache.read(dict(rows)) if tree.trees else {}
 
@@ -231,7 +222,6 @@ def _blob(base: sqlite3.Connection, path: str) -> str:
 
 
 def _delete(base: sqlite3.Connection, paths: Iterable[str]) -> None:
-    """Delete the rows of the given paths."""
     terms: list[str] = []
     for path in paths:
         rows = base.execute("SELECT number, terms FROM memory WHERE path = ?", (path,)).fetchall()
@@ -257,7 +247,6 @@ def _count_terms(base: sqlite3.Connection, texts: Iterable[str], sign: int) -> N
 def _insert(
     base: sqlite3.Connection, rejections: Rejections, files: Sequence[tuple[str, str]]
 ) -> None:
-    """Insert the rows of the given files, in batches that fit in memory."""
     found = _rows_of(rejections, files)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
@@ -280,10 +269,7 @@ def _rows_of(rejections: Rejections, files: Sequence[tuple[str, str]]) -> Iterat
 
 
 def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[Row]:
-    """Yield the table rows of a memory: a single row, or one for each chunk of a long text.
-
-    The last column contains the hashes of the memory's evidence.
-    """
+    """Yield the table rows of a memory: a single row, or one for each chunk of a long text."""
     day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
     stored = memory.fields.get("importance")
     importance = stored.score if stored else wanted.importance(memory)
@@ -318,11 +304,7 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
 
 
 def last_confirmed(memory: Memory) -> int:
-    """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown.
-
-    This is the time of the newest evidence or confirmation. Without either, it is the time of
-    creation.
-    """
+    """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown."""
     times = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
     for source in memory.sources:
         with suppress(ValueError):  # undated, or not a valid date
@@ -332,10 +314,7 @@ def last_confirmed(memory: Memory) -> int:
 
 
 def _around(memory: Memory) -> tuple[str, str]:
-    """Return the searchable text before and after a memory's body: title, subject, tags and date.
-
-    The date is spelled out, because people search for days.
-    """
+    """Return the searchable text before and after a memory's body."""
     title = memory.text("title")
     about = memory.text("context") or memory.text("subject")
     head = (title, title, about, *memory.texts("tags"))  # a title counts twice

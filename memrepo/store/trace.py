@@ -77,10 +77,7 @@ def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
 
 
 def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
-    """Yield removed files below `memories/` whose names end in a glob pattern such as `-0a*`.
-
-    One walk over history compares the trees of that folder only, so every removal is found.
-    """
+    """Yield removed files below `memories/` whose names end in a glob pattern such as `-0a*`."""
     words = ("--diff-filter=D", head, "--", layout.area("memories"))
     for entry in commits_with_files(repo, *words):
         for file in entry.files:
@@ -163,7 +160,6 @@ def _versions(
 
 
 def _boundary(repo: Repo) -> frozenset[str]:
-    """Return the oldest commits of a shallow clone, or an empty set for a complete clone."""
     shallow = repo.common_dir / "shallow"
     return frozenset(shallow.read_text().split()) if shallow.is_file() else frozenset()
 
@@ -205,10 +201,7 @@ def ids_in_history(repo: Repo, head: str, layout: Layout, digits: str) -> Mappin
 
 
 def first_parents(repo: Repo, base: str, tip: str) -> list[str]:
-    """Return the commits after `base` up to a tip along first parents, oldest first.
-
-    If `base` is empty, start at the root.
-    """
+    """Return the commits after `base` up to a tip along first parents, oldest first."""
     span = (tip, f"^{base}") if base else (tip,)
     found: str = repo.call("rev-list", "--first-parent", "--reverse", *span, "--")
     return found.split()

@@ -46,10 +46,7 @@ def read_blob(repo: Repo, blob: str, path: str = "") -> bytes:
 
 
 def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
-    """Return {name: bytes} for blob ids or `<commit>:<path>` names. Missing blobs map to None.
-
-    A clone may lack objects if it is shallow, partial or purged. This is not an error here.
-    """
+    """Return {name: bytes} for blob ids or `<commit>:<path>` names. Missing blobs map to None."""
     wanted = list(dict.fromkeys(filter(None, names)))
     found = repo.objects.each(wanted, LONGEST)
     return {
@@ -134,18 +131,12 @@ class BlobFiles(Mapping[str, bytes]):
         return contents(self._repo, blobs)
 
     def changed_since(self, commit: str) -> Mapping[str, str] | None:
-        """Return {path: blob} of the files changed since another commit, "" if deleted.
-
-        Return None if the repository no longer has the other commit.
-        """
+        """Return {path: blob} of the files changed since another commit, "" if deleted."""
         changed = self.differences(commit)
         return None if changed is None else {path: now for path, (_, now) in changed.items()}
 
     def differences(self, commit: str) -> Mapping[str, tuple[str, str]] | None:
-        """Return {path: (old blob, new blob)} for the files changed since another commit.
-
-        Return None if the repository no longer has the other commit.
-        """
+        """Return {path: (old blob, new blob)} for the files changed since another commit."""
         try:
             changed = list(self._repo.objects.differences(commit, self.commit))
         except Missing:
@@ -206,7 +197,6 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 _DECODED.pop(key, None)
 
     def _decode_many(self) -> None:
-        """Decode all memory files not yet decoded. Read many files with one git process."""
         self._forget()
         fresh = [item for item in self.memory_files.items() if item not in _DECODED]
         if len(fresh) < _MANY:
@@ -251,10 +241,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         self.trees.cache.store(known, {*files.values()})
 
     def state(self) -> State:
-        """Return the state of all decoded memories. Problems of the tree come first.
-
-        A memory that a tombstone of the same tree rejects is excluded from recall.
-        """
+        """Return the state of all decoded memories. Problems of the tree come first."""
         return self._state
 
     @cached_property

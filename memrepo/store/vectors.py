@@ -97,10 +97,7 @@ def _sentences(model: Any, texts: Sequence[str]) -> Any:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Run the block with numpy limited to one thread, unless numpy is already imported.
-
-    The matrices are small, so several threads would mostly wait for each other.
-    """
+    """Run the block with numpy limited to one thread, unless numpy is already imported."""
     if "numpy" in sys.modules:
         yield
         return
@@ -128,7 +125,6 @@ def _pinned(name: str, wanted: str) -> Path:
 
 
 def _digest(*files: Path) -> str:
-    """Return the SHA-256 of several files' contents, concatenated and read in blocks."""
     import hashlib
 
     found = hashlib.sha256()

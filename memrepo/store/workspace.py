@@ -94,7 +94,6 @@ def _readable(
 
 
 def _is_source(name: str, rules: SourceRules) -> bool:
-    """Return whether runs may read a file, or, for a folder, files directly in it."""
     is_folder = not name or name.endswith("/")
     return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
 
@@ -176,10 +175,7 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(one.name for one in self.files if not one.denied)
 
     def percent(self, *, denied: bool = True) -> float:
-        """Return the size of unread text as a percentage of all text.
-
-        Without `denied`, count only unmatched files.
-        """
+        """Return the size of unread text as a percentage of all text."""
         size = sum(one.size for one in self.files)
         part = sum(one.size for one in self.files if denied or not one.denied)
         return round(100 * part / (size + self.size_read), 1) if part else 0.0
@@ -237,7 +233,6 @@ def find_unread(
 
 
 def _own_folders(root: Path) -> tuple[str, ...]:
-    """Return the names of memrepo's subfolders in a memory repository, or () for other folders."""
     if (root / CONFIG_NAME).is_file():
         return tuple(name.rstrip("/") for name in OWN)
     adopted = (root / ADOPTED_PREFIX / CONFIG_NAME).is_file()
@@ -260,14 +255,12 @@ def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]
 
 
 def _enters(root: Path, folder: str, rules: SourceRules) -> bool:
-    """Return whether runs enter a folder. Nested repositories must be named by a pattern."""
     installed = folder.rpartition("/")[2] in _INSTALLED
     apart = installed or os.path.lexists(root / folder / ".git")
     return may_hold(folder, rules, by_name=apart)
 
 
 def _size(entry: os.DirEntry[str]) -> int:
-    """Return the size of a file or symlink in bytes, or 0 if it no longer exists."""
     try:
         return entry.stat(follow_symlinks=False).st_size
     except OSError:

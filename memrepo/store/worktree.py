@@ -126,20 +126,14 @@ class WorkTree:
         return {entry[3:]: entry[:2] for entry in raw.split("\0") if len(entry) > 3}
 
     def edits(self, folder: str) -> dict[str, bytes | None]:
-        """Return the uncommitted contents below a folder (`x/`) by path, None for a deleted file.
-
-        Staged or not, the contents are those of the work tree.
-        """
+        """Return {path: uncommitted content} below a folder (`x/`), None for a deleted file."""
         words = "status --porcelain -z --untracked-files=all --no-renames --ignore-submodules=all"
         found = self.repo.call(*words.split(), "--", folder).split("\0")
         paths = (entry[3:] for entry in found if entry[3:].startswith(folder))
         return {path: self.read(path) for path in paths if is_text(path)}
 
     def missing(self, paths: Iterable[str]) -> list[str]:
-        """Return the sorted paths of files that are in the index but not in the work tree.
-
-        Git checks every file of the index for this, so it is called only if a file is missing.
-        """
+        """Return the sorted paths of files that are in the index but not in the work tree."""
         missing = [path for path in paths if self._stat(path) is None]
         if not missing:
             return []
@@ -284,10 +278,7 @@ class WorkTree:
         return self.blob_id(data) == blob or self._clean_id(path) == blob
 
     def _clean_id(self, path: str) -> str:
-        """Return the blob id that `git add` would assign to a work tree file.
-
-        Line endings may be converted (core.autocrlf).
-        """
+        """Return the blob id that `git add` would assign to a work tree file."""
         if "\n" in path:
             return ""
         said = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
@@ -328,5 +319,4 @@ def _hash(name: str) -> Any:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Yield the parent folders of a path, innermost first."""
     yield from (str(part) for part in list(PurePosixPath(path).parents)[:-1])

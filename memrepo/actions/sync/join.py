@@ -174,10 +174,7 @@ def _without_lost_heirs(state: State) -> tuple[Update, ...]:
 
 
 def _unkept(result: MergeResult) -> list[LosingVersion]:
-    """Return the versions that lost the merge and are not stored yet.
-
-    The merge itself stores replaced wordings.
-    """
+    """Return the versions that lost the merge and are not stored yet."""
     known = result.state.memories
     return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
 

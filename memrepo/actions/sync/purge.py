@@ -254,10 +254,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
-    """Return the id under which a purge is recorded.
-
-    Two clones that purge the same value at the same time get different ids.
-    """
+    """Return the id under which a purge is recorded."""
     macs = (one.mac for one in hidden)
     said = (clone_id(work.store.repo), format_time(work.call.now), *macs)
     return f"pg-{mac(key, 'receipt', ' '.join(said))[:16]}"
@@ -315,7 +312,6 @@ def _purged(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) ->
 
 
 def _values(work: Work, word: str) -> list[str]:
-    """Return the values to purge: the text of a memory, or the text on standard input."""
     if not word:
         given = work.call.read().strip()
         if not given:
@@ -537,10 +533,7 @@ def _in_file(edit: Edit, path: Path, name: str) -> int:
 
 
 def _outside(work: Work, edit: Edit) -> Iterator[Place]:
-    """Yield the places in the workspace that contain the value.
-
-    Its files belong to the agent, so their owner cleans them.
-    """
+    """Yield the places in the workspace that contain the value."""
     root = settings.workspace(work.store.repo)
     if root is None or not root.is_dir() or root.resolve() == work.store.root.resolve():
         return
@@ -579,10 +572,7 @@ _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
 
 
 def fetch_unknown(work: Work) -> tuple[Problem, ...]:
-    """Fetch the refs that only the hub contains, so that their history is purged too.
-
-    Return a warning if the hub cannot be reached.
-    """
+    """Fetch the refs that only the hub contains, so that their history is purged too."""
     repo = work.store.repo
     try:
         hub = hub_of(repo, "", work.store.branch)
@@ -618,7 +608,6 @@ def repeat_recorded(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 
 def _repeat(work: Work, receipt: Receipt) -> Problem:
-    """Repeat a purge from another clone in this clone, and return a notice."""
     repo, now = work.store.repo, work.call.now
     key = purges.key_of(receipt.key)
     if key is None:

@@ -139,7 +139,6 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Repeat purges from other clones before fetching, and return the notices to show."""
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
     from memrepo.actions.sync.purge import repeat_recorded

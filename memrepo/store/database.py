@@ -19,7 +19,6 @@ from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypedDict, TypeVar
-from zlib import crc32
 
 import msgspec
 
@@ -224,19 +223,18 @@ class MemoryCache:
     def read(self, wanted: Mapping[str, str]) -> dict[str, Memory]:
         """Return {blob: memory} of the stored memories among the given {blob: path}."""
         blobs = msgspec.json.encode([*wanted]).decode()
-        by_blob = """SELECT blob, sum, memory FROM parsed
+        by_blob = """SELECT blob, memory FROM parsed
             WHERE blob IN (SELECT value FROM json_each(?))"""
         found: dict[str, Memory] = {}
         with _uncollected():
-            for blob, sum_, data in self._select(by_blob, (blobs,)):
-                if sum_ == _checksum(blob, data):
-                    with suppress(*_UNREADABLE):
-                        row = _ROW.decode(data)
-                        fields = MappingProxyType(row.fields)
-                        memory = Memory(path=wanted[blob], fields=fields, body=row.body)
-                        memory.derived.update(row.derived)
-                        found[blob] = memory
-                        self._stored[blob] = len(row.derived)
+            for blob, data in self._select(by_blob, (blobs,)):
+                with suppress(*_UNREADABLE):
+                    row = _ROW.decode(data)
+                    fields = MappingProxyType(row.fields)
+                    memory = Memory(path=wanted[blob], fields=fields, body=row.body)
+                    memory.derived.update(row.derived)
+                    found[blob] = memory
+                    self._stored[blob] = len(row.derived)
         return found
 
     def store(self, memories: Mapping[str, Memory], current: Collection[str] | None = None) -> None:
@@ -257,8 +255,8 @@ class MemoryCache:
             with closing(connect(self._path, CACHE_WAIT_S)) as base:
                 base.execute("BEGIN IMMEDIATE")
                 _create_tables(base)
-                base.executemany("REPLACE INTO parsed VALUES (?, ?, ?)", _rows(fresh))
-                base.executemany("REPLACE INTO answer VALUES (?, ?, ?, ?)", answers)
+                base.executemany("REPLACE INTO parsed VALUES (?, ?)", _rows(fresh))
+                base.executemany("REPLACE INTO answer VALUES (?, ?, ?)", answers)
                 _delete_old(base, memories.keys() if current is None else current)
                 base.execute("COMMIT")
         except sqlite3.DatabaseError as error:
@@ -271,27 +269,23 @@ class MemoryCache:
             pass  # the folder is not writable
         else:
             self._stored |= {blob: len(memory.derived) for blob, memory in fresh.items()}
-            for kind, key, _, value in answers:
+            for kind, key, value in answers:
                 self._read[kind][key] = value
 
     def _of(self, kind: str, type_: Any) -> dict[str, Any]:
         if kind not in self._answers:
-            by_kind = "SELECT key, sum, value FROM answer WHERE kind = ? ORDER BY rowid"
-            read = self._read[kind] = {
-                key: value
-                for key, sum_, value in self._select(by_kind, (kind,))
-                if sum_ == _checksum(key, value)
-            }
+            by_kind = "SELECT key, value FROM answer WHERE kind = ? ORDER BY rowid"
+            read = self._read[kind] = dict(self._select(by_kind, (kind,)))
             found = {key: msgspec.json.decode(value, type=type_) for key, value in read.items()}
             self._answers[kind] = found
         return self._answers[kind]
 
-    def _new_answers(self) -> Iterator[tuple[str, str, int, bytes]]:
+    def _new_answers(self) -> Iterator[tuple[str, str, bytes]]:
         for kind, answers in self._answers.items():
             for key, answer in answers.items():
                 value = msgspec.json.encode(answer)
                 if self._read[kind].get(key) != value:
-                    yield kind, key, _checksum(key, value), value
+                    yield kind, key, value
 
     def _select(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         if self._path.exists():
@@ -325,11 +319,10 @@ def memory_cache(path: Path) -> MemoryCache:
     return MemoryCache(path)
 
 
-def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, int, bytes]]:
+def _rows(memories: Mapping[str, Memory]) -> Iterator[tuple[str, bytes]]:
     encode: Callable[[object], bytes] = msgspec.msgpack.Encoder().encode
     for blob, memory in memories.items():
-        data = encode((dict(memory.fields), memory.body, memory.derived))
-        yield blob, _checksum(blob, data), data
+        yield blob, encode((dict(memory.fields), memory.body, memory.derived))
 
 
 def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
@@ -345,7 +338,3 @@ def _delete_old(base: sqlite3.Connection, current: Collection[str]) -> None:
               (PARTITION BY kind ORDER BY rowid DESC) AS age FROM answer) WHERE age > ?)""",
         (MAX_ANSWERS,),
     )
-
-
-def _checksum(key: str, data: object) -> int:
-    return crc32(data, crc32(key.encode())) if isinstance(data, bytes) else -1

@@ -24,6 +24,7 @@ from memrepo.store.git import ABSENT, FILES, GitFailed, Object, TreeEntry
 from memrepo.store.lock import git_alive, scratch
 from memrepo.store.remote import RECORDS
 from memrepo.store.stream import quoted
+from memrepo.store.worktree import index_entries
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -43,7 +44,7 @@ class Tip(NamedTuple):
     id: str
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class HistoryObject(msgspec.Struct, frozen=True, kw_only=True):
     """The headers and message of a commit or tag, and the name of a tip that reaches it."""
 
     id: str
@@ -65,7 +66,7 @@ class History(msgspec.Struct, kw_only=True):
     `paths` contains every file by id, with all its paths in history.
     """
 
-    said: list[Said] = msgspec.field(default_factory=list)
+    objects: list[HistoryObject] = msgspec.field(default_factory=list)
     paths: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
 
 
@@ -75,11 +76,11 @@ def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
     objects = repo.objects
     for part in _in_order(tips):
         commits: dict[str, str] = {}
-        tags: list[Said] = []
+        tags: list[HistoryObject] = []
         for tip in part:
-            found, below = objects.find(tip.id), list[Said]()
+            found, below = objects.find(tip.id), list[HistoryObject]()
             while found is not None and found.kind == "tag":
-                below.append(_said(found, tip.name))
+                below.append(_parsed(found, tip.name))
                 found = objects.find(below[-1].ids("object")[0])
             tags += reversed(below)
             if found is None or found.kind == "tree":
@@ -90,11 +91,11 @@ def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
             else:
                 history.paths.setdefault(found.id, {})
         for name, id_ in _commits(repo, commits, seen):
-            history.said.append(_read(repo, id_, name, history.paths))
+            history.objects.append(_read(repo, id_, name, history.paths))
         for tag in tags:
             if tag.id not in seen:
                 seen.add(tag.id)
-                history.said.append(tag)
+                history.objects.append(tag)
     return history
 
 
@@ -117,25 +118,25 @@ def _commits(repo: Repo, tips: dict[str, str], seen: set[str]) -> Iterator[tuple
                 yield name, commit
 
 
-def _read(repo: Repo, id_: str, name: str, paths: dict[str, dict[str, None]]) -> Said:
+def _read(repo: Repo, id_: str, name: str, paths: dict[str, dict[str, None]]) -> HistoryObject:
     objects = repo.objects
-    said = _said(Object(id_, "commit", objects.read(id_)), name)
-    base = next(iter(said.ids("parent")), "")
+    commit = _parsed(Object(id_, "commit", objects.read(id_)), name)
+    base = next(iter(commit.ids("parent")), "")
     changes = tuple(objects.differences(base, id_))
     for path, _, after in changes:
         if after != ABSENT and after.mode != _GITLINK:
             paths.setdefault(after.id, {})[path] = None
-    return msgspec.structs.replace(said, changes=changes)
+    return msgspec.structs.replace(commit, changes=changes)
 
 
-def _said(found: Object, name: str) -> Said:
+def _parsed(found: Object, name: str) -> HistoryObject:
     """Parse the headers and message of a commit or tag, joining continued header lines."""
     head, _, message = found.data.partition(b"\n\n")
     headers: dict[str, list[bytes]] = {}
     for line in head.replace(b"\n ", b"\0").split(b"\n"):
         key, _, value = line.partition(b" ")
         headers.setdefault(key.decode("ascii", "replace"), []).append(value)
-    return Said(id=found.id, kind=found.kind, headers=headers, message=message, via=name)
+    return HistoryObject(id=found.id, kind=found.kind, headers=headers, message=message, via=name)
 
 
 class Rewriter:
@@ -161,15 +162,15 @@ class Rewriter:
         options = ("--quiet", "--done", "--force", "--date-format=raw-permissive")
         self._process = self._into.fast_import(*options, istream=subprocess.PIPE, as_process=True)
         try:
-            self._say(b"feature done\nfeature get-mark\n")
-            for said in history.said:
-                if said.kind == "commit":
-                    self._commit(said)
+            self._send(b"feature done\nfeature get-mark\n")
+            for found in history.objects:
+                if found.kind == "commit":
+                    self._commit(found)
                 else:
-                    self._tag(said)
+                    self._tag(found)
             for blob in history.paths:
                 self._blob(blob)
-            self._say(b"done\n")
+            self._send(b"done\n")
             self._process.stdin.close()
             self._process.wait()
         except (BrokenPipeError, GitCommandError):
@@ -195,25 +196,25 @@ class Rewriter:
             new = self.edit.file(data, self)
             if new != data:
                 self._marks += 1
-                self._say(b"blob\nmark :%d\n" % self._marks, _data(new))
-                self.blobs[id_] = self._told()
+                self._send(b"blob\nmark :%d\n" % self._marks, _data(new))
+                self.blobs[id_] = self._last_id()
         return self.blobs[id_]
 
-    def _commit(self, old: Said) -> None:
+    def _commit(self, old: HistoryObject) -> None:
         parents = old.ids("parent")
         same = all(self.commits[parent] == parent for parent in parents)
-        gone: dict[str, None] = {}
-        there: dict[str, TreeEntry] = {}
+        removed: dict[str, None] = {}
+        present: dict[str, TreeEntry] = {}
         for path, _, after in old.changes:
             new = self._path(path)
             if after == ABSENT:
-                gone[new] = None
+                removed[new] = None
                 continue
             id_ = after.id if after.mode == _GITLINK else self._blob(after.id)
-            there[new] = TreeEntry(after.mode, id_)
+            present[new] = TreeEntry(after.mode, id_)
             same = same and new == path and id_ == after.id
             if new != path:
-                gone.setdefault(new)
+                removed.setdefault(new)
         author, committer = old.headers["author"][0], old.headers["committer"][0]
         message = self.edit.message(old.message, self)
         who = self.edit.who(author), self.edit.who(committer)
@@ -228,11 +229,11 @@ class Rewriter:
         out += [_data(message)]
         for word, parent in zip((b"from", *[b"merge"] * len(parents)), parents, strict=False):
             out += [word + b" " + self._name(self.commits[parent]) + b"\n"]
-        out += [b"D " + quoted(path) + b"\n" for path in gone if path not in there]
-        for path, entry in there.items():
+        out += [b"D " + quoted(path) + b"\n" for path in removed if path not in present]
+        for path, entry in present.items():
             out += [f"M {entry.mode} {entry.id} ".encode() + quoted(path) + b"\n"]
-        self._say(*out, b"\n")
-        self._settle(old.id, self._told())
+        self._send(*out, b"\n")
+        self._settle(old.id, self._last_id())
 
     def _path(self, path: str) -> str:
         """Return the new path of a file. A git note's path is the id of its commit."""
@@ -249,7 +250,7 @@ class Rewriter:
         self.commits[old] = new
         self._short[old[:_SHORTEST]] = "" if old[:_SHORTEST] in self._short else old
 
-    def _tag(self, old: Said) -> None:
+    def _tag(self, old: HistoryObject) -> None:
         (target,), (name,) = old.ids("object"), old.headers["tag"]
         (tagger,) = old.headers.get("tagger", [b""])
         new = self.new(target), self.edit.message(old.message, self), self.edit.who(tagger)
@@ -259,27 +260,27 @@ class Rewriter:
             self.tags[old.id] = old.id
             return
         self._marks += 1
-        self._say(
+        self._send(
             b"tag " + named + b"\nmark :%d\nfrom " % self._marks + self._name(new[0]) + b"\n",
             b"tagger " + new[2] + b"\n" if tagger else b"",
             _data(new[1].partition(b"-----BEGIN ")[0]),
         )
-        self.tags[old.id] = self._told()
+        self.tags[old.id] = self._last_id()
 
     # -- the child process -------------------------------------------------------------------
 
-    def _say(self, *parts: bytes) -> None:
+    def _send(self, *parts: bytes) -> None:
         self._process.stdin.write(b"".join(parts))
 
-    def _told(self) -> str:
+    def _last_id(self) -> str:
         """Request the id of the last written object from fast-import, and return it."""
-        self._say(b"get-mark :%d\n" % self._marks)
+        self._send(b"get-mark :%d\n" % self._marks)
         self._process.stdin.flush()
-        said: str = self._process.stdout.readline().decode().strip()
-        if not said:
+        id_: str = self._process.stdout.readline().decode().strip()
+        if not id_:
             raise MemrepoError(_BROKE)
-        self._marked[said] = f":{self._marks}"
-        return said
+        self._marked[id_] = f":{self._marks}"
+        return id_
 
     def _name(self, id_: str) -> bytes:
         """Return an object's name for fast-import: its mark if just written, otherwise its id."""
@@ -294,7 +295,7 @@ FOLDER = "memrepo-purge"
 READY = "ready.json"
 NEW = "new.git"
 _KEPT = "refs/purge/"
-_GONE = """
+_STALE = """
     ORIG_HEAD FETCH_HEAD AUTO_MERGE COMMIT_EDITMSG MERGE_MSG
     SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG gitk.cache
 """.split()
@@ -374,23 +375,13 @@ def tips_of(repo: Repo) -> list[Tip]:
     logged = {id_ for _, text in logs(repo) for id_ in _logged(text)} - known
     here = filter(None, repo.objects.each(sorted(logged)))
     tips += [Tip("reflog", found.id) for found in here]
-    for mode, blob, _, _ in staged(repo):
-        if mode in (*FILES, _LINK):
-            tips.append(Tip("index", blob))
+    tips += [Tip("index", e.blob) for e in index_entries(repo) if e.mode in (*FILES, _LINK)]
     return tips
 
 
 def is_record(name: str) -> bool:
     """Return whether a ref contains records of purges, which must not be rewritten."""
     return name == RECORDS or (name.startswith("refs/memrepo/remote/") and name.endswith("/purges"))
-
-
-def staged(repo: Repo) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (mode, blob, stage, path) of each index entry."""
-    for entry in filter(None, repo.git.ls_files("--stage", "-z", "--full-name").split("\0")):
-        head, path = entry.split("\t", 1)
-        mode, blob, stage = head.split(" ")
-        yield mode, blob, stage, path
 
 
 def logs(repo: Repo) -> Iterator[tuple[str, str]]:
@@ -468,8 +459,8 @@ def _translated(log: str, done: Rewriter) -> str:
         if any(id_.strip("0") and id_ not in done.commits for id_ in (old, new)):
             continue
         name = done.edit.who(who.encode("utf-8", "surrogateescape"))
-        said = done.edit.message(message.encode("utf-8", "surrogateescape"), done)
-        parts = (part.decode("utf-8", "surrogateescape") for part in (name, said))
+        text = done.edit.message(message.encode("utf-8", "surrogateescape"), done)
+        parts = (part.decode("utf-8", "surrogateescape") for part in (name, text))
         lines.append(f"{' '.join((*ids, next(parts)))}{tab}{next(parts)}\n")
     return "".join(lines)
 
@@ -564,8 +555,8 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
 
 def _stage(repo: Repo, plan: Plan) -> None:
     lines = [
-        f"{mode} {plan.blobs.get(blob, blob)} {stage}\t{plan.edit.path(path)}\0"
-        for mode, blob, stage, path in staged(repo)
+        f"{e.mode} {plan.blobs.get(e.blob, e.blob)} {e.stage}\t{plan.edit.path(e.path)}\0"
+        for e in index_entries(repo)
     ]
     index = repo.git_dir / "index"
     draft = folder_of(repo) / "index"
@@ -578,14 +569,14 @@ def _stage(repo: Repo, plan: Plan) -> None:
 
 def _check_out(store: Repository, plan: Plan) -> None:
     """Update the work tree to the new history, and keep the user's changes."""
-    new = {path: blob for mode, blob, _, path in staged(store.repo) if mode in FILES}
+    new = {e.path: e.blob for e in index_entries(store.repo) if e.mode in FILES}
     folders = []
     for path, is_folder in work_files(store.root):
         if is_folder:
             folders.append(path)
             continue
-        said = plan.edit.path(path.relative_to(store.root).as_posix())
-        _put_right(store, path, new.get(said, ""), plan)
+        name = plan.edit.path(path.relative_to(store.root).as_posix())
+        _edit_file(store, path, new.get(name, ""), plan)
     for path in reversed(folders):
         if path.is_dir() and not any(path.iterdir()):
             _drop_renamed(store.root, path, plan.edit)
@@ -607,12 +598,12 @@ def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
 
 
 def _drop_renamed(root: Path, folder: Path, edit: Edit) -> None:
-    said = folder.relative_to(root).as_posix()
-    if edit.path(said) != said:
+    name = folder.relative_to(root).as_posix()
+    if edit.path(name) != name:
         folder.rmdir()
 
 
-def _put_right(store: Repository, path: Path, blob: str, plan: Plan) -> None:
+def _edit_file(store: Repository, path: Path, blob: str, plan: Plan) -> None:
     if path.is_symlink():
         target = os.fsencode(path.readlink())
         edited = plan.edit.file(target, plan)
@@ -680,7 +671,7 @@ def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
     common = repo.common_dir
     shutil.rmtree(common / "rr-cache", ignore_errors=True)
     for path in [*git_files(repo)]:
-        if is_derived(repo, path) or (path.parent == common and path.name in _GONE):
+        if is_derived(repo, path) or (path.parent == common and path.name in _STALE):
             path.unlink(missing_ok=True)
         elif path.name != "config" and not path.is_symlink():
             data = path.read_bytes()

@@ -34,5 +34,5 @@ CREATE VIRTUAL TABLE passage USING fts5 (
 );
 
 -- Decoded memories with values derived from them, and answers about whole commits.
-CREATE TABLE parsed (blob TEXT PRIMARY KEY, sum INTEGER, memory BLOB);
-CREATE TABLE answer (kind TEXT, key TEXT, sum INTEGER, value BLOB, UNIQUE (kind, key));
+CREATE TABLE parsed (blob TEXT PRIMARY KEY, memory BLOB);
+CREATE TABLE answer (kind TEXT, key TEXT, value BLOB, UNIQUE (kind, key));

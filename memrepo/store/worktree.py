@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.store.errors import FilesInTheWay
-from memrepo.store.git import GitFailed
+from memrepo.store.git import Git
 from memrepo.store.lock import index_lock
 from memrepo.store.tree import is_text, read_blob
 
@@ -31,12 +31,26 @@ class Sides(msgspec.Struct, frozen=True):
     mode: str = "100644"
 
 
-class Staged(msgspec.Struct, frozen=True):
-    """An entry of the index. `hidden` means that git ignores changes to the work tree file."""
+class IndexEntry(msgspec.Struct, frozen=True, kw_only=True):
+    """An entry of the index. `hidden` means that git ignores changes to the work tree file.
 
+    `stage` is "0" except for unmerged paths.
+    """
+
+    path: str
     mode: str
     blob: str
+    stage: str
     hidden: bool
+
+
+def index_entries(git: Git) -> Iterator[IndexEntry]:
+    """Yield the entries of the index."""
+    for line in git.call("ls-files", "-v", "--stage", "-z", "--full-name").split("\0")[:-1]:
+        head, path = line.split("\t", 1)
+        tag, mode, blob, stage = head.split(" ")
+        hidden = tag.islower() or tag == "S"
+        yield IndexEntry(path=path, mode=mode, blob=blob, stage=stage, hidden=hidden)
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,16 +100,11 @@ class WorkTree:
 
         Git refuses if a file differs from both commits, and then leaves all files unchanged.
         """
+        # A file with a new time but the same content would count as changed.
+        refresh = ("update-index", "-q", "--refresh")
+        self.repo.call(*refresh, inherited=held, env=self._env, check=False)
         words = ("read-tree", "-m", "-u", base or self._empty, tip)
-        git = self.repo
-        try:
-            git.call(*words, inherited=held, env=self._env)
-        except GitFailed as error:
-            if error.code < 0:
-                raise
-            # a file with a new time but the same content counted as changed
-            git.call("update-index", "-q", "--refresh", inherited=held, env=self._env, check=False)
-            git.call(*words, inherited=held, env=self._env)
+        self.repo.call(*words, inherited=held, env=self._env)
 
     def changed(self, base: str, tip: str) -> dict[str, Sides]:
         """Return {path: sides} of the files that differ between two commits. "" means no files."""
@@ -140,14 +149,9 @@ class WorkTree:
         found = self.repo.call("ls-files", "--deleted", "-z", "--", *missing)
         return sorted(filter(None, found.split("\0")))
 
-    def staged(self) -> dict[str, Staged]:
+    def staged(self) -> dict[str, IndexEntry]:
         """Return {path: entry} of the files in the index."""
-        found = {}
-        for entry in self.repo.call("ls-files", "-v", "--stage", "-z").split("\0")[:-1]:
-            head, path = entry.split("\t", 1)
-            tag, mode, blob, _ = head.split(" ")
-            found[path] = Staged(mode=mode, blob=blob, hidden=tag.islower() or tag == "S")
-        return found
+        return {entry.path: entry for entry in index_entries(self.repo)}
 
     def clear_way(self, changed: Mapping[str, Sides]) -> Way:
         """Return files that already have the new content. Raise FilesInTheWay for other changes.

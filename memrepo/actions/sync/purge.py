@@ -45,7 +45,7 @@ from memrepo.store.errors import (
 from memrepo.store.git import Git, names
 from memrepo.store.local import replaced_commits
 from memrepo.store.purges import Count, Receipt
-from memrepo.store.quarantine import History, Plan, Said, read_history
+from memrepo.store.quarantine import History, HistoryObject, Plan, read_history
 from memrepo.store.remote import OWN, RECORDS, Hub, carry, hub_of
 from memrepo.store.settings import clone_id
 
@@ -117,17 +117,14 @@ def verify(work: Work, word: str) -> Result:
         edit = Edit(needles=needles, seed="", words=frozenset(words))
     found = places(work, edit, history) if needles or edit.words else []
     hits = hits_of(found)
-    old = [tip for r in known for tip in _old_tips(work, r)]
-    fine = not hits and not old
-    left = {**outside(found), **({"old tip": len(old)} if old else {})}
     return Result(
         receipt=", ".join(r.id for r in known),
         places=tuple(found),
         hits=hits,
-        left=left,
-        verified=fine,
+        left=outside(found),
+        verified=not hits,
         clones=clones(work, known[-1].id),
-        exit=Exit.DONE if fine else Exit.NO,
+        exit=Exit.NO if hits else Exit.DONE,
     )
 
 
@@ -150,19 +147,6 @@ def _key(receipt: Receipt) -> bytes:
 def _key_missing(receipt: Receipt) -> KeyMissing:
     path = purges.keys_folder() / receipt.key
     return KeyMissing(purge=receipt.id, key=receipt.key, path=path)
-
-
-def _old_tips(work: Work, receipt: Receipt) -> list[str]:
-    """Return the refs that still point to a commit from before the purge."""
-    key = purges.key_of(receipt.key)
-    rows = work.store.repo.git.for_each_ref("--format=%(objectname) %(refname)").splitlines()
-    kept = set(receipt.tips_after.values())
-    before = set(receipt.tips_before)
-    return [
-        name
-        for id_, name in (row.split(" ", 1) for row in rows)
-        if key is not None and id_ not in kept and mac(key, "tip", id_) in before
-    ]
 
 
 VERIFY = "verify"
@@ -256,8 +240,8 @@ def do(work: Work, request: Request) -> Result:
 def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
     """Return the id under which a purge is recorded."""
     macs = (one.mac for one in hidden)
-    said = (clone_id(work.store.repo), format_time(work.call.now), *macs)
-    return f"pg-{mac(key, 'receipt', ' '.join(said))[:16]}"
+    words = (clone_id(work.store.repo), format_time(work.call.now), *macs)
+    return f"pg-{mac(key, 'receipt', ' '.join(words))[:16]}"
 
 
 def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
@@ -392,7 +376,7 @@ def outside(found: Iterable[Place]) -> dict[str, int]:
 def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
     """Return the clones that the ledgers name, and whether each has repeated a purge."""
     repo = work.store.repo
-    done = {said.clone for said in purges.acknowledged(repo, purge_id)}
+    done = {one.clone for one in purges.acknowledged(repo, purge_id)}
     known = set(done)
     for ref in ("refs/memrepo/access", *repo.refs.below(OWN)):
         if (ref.endswith("/access") or "/" not in ref[len(OWN) :]) and (tip := repo.refs.id(ref)):
@@ -469,35 +453,35 @@ def class_of(layout: Layout, path: str) -> str:
 
 def _in_history(work: Work, edit: Edit, history: History) -> Iterator[Place]:
     objects, layout = work.store.repo.objects, work.tree.layout
-    reached: dict[str, str] = {}
-    seen_names = set[str]()
-    for said in history.said:
-        yield from _in_words(edit, said)
-        for path, _, after in said.changes:
-            reached.setdefault(after.id, said.via)
-            if path not in seen_names:
-                seen_names.add(path)
+    via_of: dict[str, str] = {}
+    known_names = set[str]()
+    for one in history.objects:
+        yield from _in_words(edit, one)
+        for path, _, after in one.changes:
+            via_of.setdefault(after.id, one.via)
+            if path not in known_names:
+                known_names.add(path)
                 hits = len(edit.spans(path)) or int(edit.path(path) != path)
-                yield Place(kind="file name", where=edit.path(path), hits=hits, via=said.via)
+                yield Place(kind="file name", where=edit.path(path), hits=hits, via=one.via)
     for blob, paths in history.paths.items():
         hits = edit.holds(objects.read(blob))
         path = next(iter(paths), "")
         kind = class_of(layout, path) if path else "index"
         where = f"{edit.path(path)} {blob[:10]}".strip()
-        yield Place(kind=kind, where=where, hits=hits, via=reached.get(blob, ""))
-    known = {said.id for said in history.said} | history.paths.keys()
+        yield Place(kind=kind, where=where, hits=hits, via=via_of.get(blob, ""))
+    known = {one.id for one in history.objects} | history.paths.keys()
     for found in objects.every():
         if found.id not in known and found.kind != "tree":
             yield Place(kind="unreachable", where=found.id[:10], hits=edit.holds(found.data))
 
 
-def _in_words(edit: Edit, said: Said) -> Iterator[Place]:
-    kind = "commit message" if said.kind == "commit" else "tag"
-    where = said.id[:10]
-    yield Place(kind=kind, where=where, hits=edit.holds(said.message), via=said.via)
-    who = [line for key in ("author", "committer", "tagger") for line in said.headers.get(key, ())]
+def _in_words(edit: Edit, one: HistoryObject) -> Iterator[Place]:
+    kind = "commit message" if one.kind == "commit" else "tag"
+    where = one.id[:10]
+    yield Place(kind=kind, where=where, hits=edit.holds(one.message), via=one.via)
+    who = [line for key in ("author", "committer", "tagger") for line in one.headers.get(key, ())]
     hits = sum(edit.who(line) != line for line in who)
-    yield Place(kind="author", where=where, hits=hits, via=said.via)
+    yield Place(kind="author", where=where, hits=hits, via=one.via)
 
 
 def _of_refs(work: Work, edit: Edit) -> Iterator[Place]:

@@ -134,7 +134,8 @@ def test_a_candidate_that_was_set_aside_says_why(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     done(repo, "run")
     (path,) = git(repo, "ls-files", "candidates/deferred").splitlines()
-    for word in (path, path[-22:-3]):
+    text = "I would love to heat the proving room some day."
+    for word in (path, path[-22:-3], text):
         (said,) = why(repo, word)
         assert said.startswith(f"no memory: deferred at {NOW} (")
         assert said.endswith("); the judge decides again when there is new context")

@@ -20,7 +20,7 @@ from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import visible
+from memrepo.core.ids import text_hash, visible
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State
@@ -69,7 +69,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `why-not`."""
 
     id: Annotated[
-        str, option("a memory (current, removed or pending), or a candidate", metavar="ID")
+        str,
+        option("a memory (current, removed or pending), a candidate, or its text", metavar="ID"),
     ]
     words: Annotated[
         tuple[str, ...],
@@ -197,24 +198,25 @@ def _waiting(work: Work, word: str) -> Waits | None:
 
 
 def _candidate(state: State, word: str) -> SetAside | None:
-    """Return why a candidate, given by id or file, was deferred or rejected; None if unknown."""
+    """Return why a candidate, given by id, file or text, was not taken; None if unknown."""
+    hash_ = text_hash(word)
     for one in candidate_files(state):
-        if word in (*one.ids, one.path, one.path.rpartition("/")[2].removesuffix(".md")):
+        name = one.path.rpartition("/")[2].removesuffix(".md")
+        if word in (*one.ids, one.path, name) or hash_ in (name, *one.ids):
             return SetAside(id=word, path=one.path, why=(_set_aside(one),))
     return None
 
 
 def _set_aside(one: CandidateFile) -> str:
     when = f" at {one.judged}" if one.judged else ""
-    learned = f"; {told}" if (told := learned_in_words(one.reason)) else ""
-    said = f"no memory: {one.verdict or 'not stored'}{when} ({visible(one.reason)}){learned}"
-    if one.verdict == "reject":
-        return (
-            said.replace("reject", "rejected", 1) + "; the judge decides again if its text changes"
-        )
-    return (
-        said.replace("defer", "deferred", 1) + "; the judge decides again when there is new context"
-    )
+    learned = f"; {ranked}" if (ranked := learned_in_words(one.reason)) else ""
+    verdicts = {
+        "reject": ("rejected", "the judge decides again if its text changes"),
+        "defer": ("deferred", "the judge decides again when there is new context"),
+    }
+    verdict, later = verdicts.get(one.verdict, (one.verdict or "not stored", verdicts["defer"][1]))
+    reason = visible(one.reason).replace("_", " ").replace(",", ", ")
+    return f"no memory: {verdict}{when} ({reason}){learned}; {later}"
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

@@ -139,10 +139,8 @@ def question_of(text: str, today: date | None = None) -> Question:
     if months and days:
         asked = _without(asked, _events()) if len(_without(asked, _events())) >= _MATTER else asked
     terms = tuple(asked)
-    told = {t for span in named for t in query_terms(span.told)}
-    said = (
-        frozenset[str]().union(*(span.said for span in named)) | _events() if named else frozenset()
-    )
+    only_time = {t for span in named for t in query_terms(span.english)}
+    translated = _events().union(*(span.translated for span in named)) if named else frozenset()
     return Question(
         terms=terms,
         words=tuple(found),
@@ -156,7 +154,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         days=days if months else frozenset(),
         spans=tuple(sorted({span.days for span in named})),
         written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
-        timed=frozenset(told | (asked.keys() - _without(asked, said))),
+        timed=frozenset(only_time | (asked.keys() - _without(asked, translated))),
         latest=_latest(months, today) if today and not years else "",
         ideas=_ideas_of(text, found, language, frozenset(terms)),
         wanted=wanted(found),

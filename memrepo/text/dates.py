@@ -3,14 +3,14 @@
 In files, only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates
 that do not exist are ignored too, and relative words (today, yesterday) are not resolved.
 
-In questions, relative dates and feasts are resolved too: `last week`, `since Tuesday`, `on Monday
-this week`, `the last two weeks of August`, `between 3 May and 9 May`, `on Christmas Eve`. A day
-without a year is the latest such day. Phrases of other languages (sections `dates` and `feasts` of
-their tables) are first translated into English.
+In questions, relative dates are resolved too: `last week`, `since Tuesday`, `on Monday this week`,
+`the last two weeks of August`, `between 3 May and 9 May`. A day without a year is the latest such
+day. Phrases of other languages (section `dates` of their tables) are first translated into English.
 """
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -211,16 +211,16 @@ _TOMORROW = regex(r"\btomorrow\b", re.IGNORECASE)
 _SPANS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
-def future_date(text: str, said: datetime, cap: timedelta = CAP) -> datetime | None:
-    """Return the latest time named in a text that is after `said`, or None if there is none.
+def future_date(text: str, stated: datetime, cap: timedelta = CAP) -> datetime | None:
+    """Return the latest time named in a text that is after `stated`, or None if there is none.
 
-    The result is at most `cap` after `said` (zero for no limit). Texts about recurring events have
-    no date. Relative words count from `said` (openclaw-hybrid-memory, future-date freeze; English).
+    The result is at most `cap` after `stated` (zero for no limit). Texts about recurring events
+    have no date (openclaw-hybrid-memory, future-date freeze; English).
     """
     if not _LIKELY.search(text) or _RECURRING.search(text):
         return None
-    found = max((moment for moment in _moments(text, said) if moment > said), default=None)
-    return found if found is None or not cap else min(found, said + cap)
+    found = max((moment for moment in _moments(text, stated) if moment > stated), default=None)
+    return found if found is None or not cap else min(found, stated + cap)
 
 
 def day_named(text: str) -> str:
@@ -231,22 +231,22 @@ def day_named(text: str) -> str:
     return next((one[0] for one in found if one), "")
 
 
-def _moments(text: str, said: datetime) -> Iterator[datetime]:
+def _moments(text: str, stated: datetime) -> Iterator[datetime]:
     for match in (match for form in _DAYS_NAMED for match in form.finditer(text)):
         month = str(_MONTH_NUMBERS.get(match["month"].lower(), match["month"]))
         # A day without a year is in this year, or in the next if it has passed.
-        years = (match["year"],) if match["year"] else (str(said.year), str(said.year + 1))
+        years = (match["year"],) if match["year"] else (str(stated.year), str(stated.year + 1))
         days = (_calendar(year, month, match["day"]) for year in years)
         moments = [datetime.fromisoformat(day).replace(tzinfo=UTC) for day in days if day]
-        yield from [moment for moment in moments if moment > said][:1]
+        yield from [moment for moment in moments if moment > stated][:1]
     for word in map(str.lower, _NEXT.findall(text)):
         # "next Monday" is not the coming Monday but the one after it: 7 to 13 days ahead.
-        ahead = _SPANS.get(word) or (_DAY_NUMBERS[word] - said.weekday()) % 7 + 7
-        yield said + timedelta(days=ahead)
+        ahead = _SPANS.get(word) or (_DAY_NUMBERS[word] - stated.weekday()) % 7 + 7
+        yield stated + timedelta(days=ahead)
     for count, unit in _IN.findall(text):
-        yield said + timedelta(days=int(count) * _SPANS[unit.lower()])
+        yield stated + timedelta(days=int(count) * _SPANS[unit.lower()])
     if _TOMORROW.search(text):
-        yield said + timedelta(days=1)
+        yield stated + timedelta(days=1)
 
 
 Span = tuple[str, str]
@@ -304,9 +304,9 @@ class Timespan(NamedTuple):
     """A time span named in a text, and the words of the text that only express this time span."""
 
     days: Span
-    told: str = ""
+    english: str = ""
     """The words in English."""
-    said: frozenset[str] = frozenset()
+    translated: frozenset[str] = frozenset()
     """For a text in another language: its words without accents that were translated."""
 
 
@@ -314,18 +314,18 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
     """Return the time spans named in a text. Relative ones are computed from the current date."""
     found = []
     for match in ISO.finditer(text):
-        try:
-            day = date(*map(int, match.groups()))
-        except ValueError:
-            continue
-        found.append(((day, day), ""))
-    said: frozenset[str] = frozenset()
+        with suppress(ValueError):
+            day = date.fromisoformat(match[0])
+            found.append(((day, day), ""))
+    translated: frozenset[str] = frozenset()
     if today:
         plain = _plain(text)
         found += _relative(plain, today)
         if found:
-            said = frozenset(_WORD.findall(bare(text.lower()))) - set(_WORD.findall(plain))
-    return [Timespan((a.isoformat(), b.isoformat()), told, said) for (a, b), told in found]
+            translated = frozenset(_WORD.findall(bare(text.lower()))) - set(_WORD.findall(plain))
+    return [
+        Timespan((a.isoformat(), b.isoformat()), english, translated) for (a, b), english in found
+    ]
 
 
 def written_days(text: str) -> Iterator[date]:
@@ -342,8 +342,6 @@ def written_days(text: str) -> Iterator[date]:
 
 def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
     try:
-        for match in _feast_pattern().finditer(text):
-            yield _feast(_feasts()[match[1]], text, today), ""
         if not any(hint in text for hint in (*_HINTS, *_HINTS_OF_MONTHS)):
             return
         for match in _PART.finditer(text):
@@ -354,7 +352,8 @@ def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
                 yield (first[0], last[1]), match[0]
         for match in _SINCE.finditer(text):
             if days := _dated(match[2], today):
-                yield _open(match[1], days, today), match[0]
+                begin = days[0] if match[1] == "since" else days[1] + timedelta(days=1)
+                yield (begin, max(today, begin)), match[0]
         if any(hint in text for hint in _HINTS):
             yield from _counted(text, today)
     except (OverflowError, ValueError):
@@ -387,18 +386,18 @@ def _last(weekday: str, today: date, *, before: bool) -> date:
     return today - timedelta(days=back or 7 * before)
 
 
-def _dated(told: str, today: date) -> _Days | None:
+def _dated(text: str, today: date) -> _Days | None:
     """Return the days of a written date. Without a year, the latest matching date is used."""
-    if match := ISO.fullmatch(told):
-        day = date(*map(int, match.groups()))
+    day = None
+    if ISO.fullmatch(text):
+        day = date.fromisoformat(text)
+    elif text in _DAYS_AGO:
+        day = today - timedelta(days=_DAYS_AGO[text])
+    elif text.removeprefix("last ") in WEEKDAYS:
+        day = _last(text.removeprefix("last "), today, before=True)
+    if day:
         return day, day
-    if told in _DAYS_AGO:
-        day = today - timedelta(days=_DAYS_AGO[told])
-        return day, day
-    if told.removeprefix("last ") in WEEKDAYS:
-        day = _last(told.removeprefix("last "), today, before=True)
-        return day, day
-    found = re.findall(r"[a-z]+|\d+", told)
+    found = re.findall(r"[a-z]+|\d+", text)
     names = month_names()
     month = next((names[w] for w in found if w in names), 0)
     numbers = [int(w) for w in found if w.isdecimal()]
@@ -415,12 +414,6 @@ def _dated(told: str, today: date) -> _Days | None:
 
 def _latest_year(month: int, day: int, today: date) -> int:
     return today.year - ((month, day) > (today.month, today.day))
-
-
-def _open(word: str, days: _Days, today: date) -> _Days:
-    """Return the days from the start of a time span (`since`), or after its end, up to today."""
-    first = days[0] if word == "since" else days[1] + timedelta(days=1)
-    return first, max(today, first)
 
 
 def _part(part: str, name: str, year: str | None, today: date) -> _Days:
@@ -442,51 +435,6 @@ def _part(part: str, name: str, year: str | None, today: date) -> _Days:
             return last - length, last
         case _:
             return last - timedelta(days=10), last
-
-
-@cache
-def _feasts() -> Mapping[str, str]:
-    """Map each English name of a feast to a code for the day, such as `12-24` or `easter-2`."""
-    table = dict(tables("feasts"))[ENGLISH]
-    return {name.replace("'", " "): day for day, names in table.items() for name in names}
-
-
-@cache
-def _feast_pattern() -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(sorted(_feasts(), key=len, reverse=True))})\b")
-
-
-def _feast(feast: str, text: str, today: date) -> _Days:
-    """Return the day of a feast in the year that a text names, or else the most recent day."""
-    said = re.search(r"\b((?:19|20)\d\d)\b", text)
-    years = [int(said[1])] if said else [today.year, today.year - 1]
-    days = [_feast_in(feast, year) for year in years]
-    day = next((day for day in days if day <= today), days[-1])
-    # Christmas and Easter last several days, and people write about them a day later.
-    return day, day + timedelta(days=feast in ("12-25", "easter+0"))
-
-
-def _feast_in(feast: str, year: int) -> date:
-    if feast.startswith("easter"):
-        return _easter(year) + timedelta(days=int(feast.removeprefix("easter")))
-    if feast == "thanksgiving":
-        first = date(year, 11, 1)
-        return first + timedelta(days=(3 - first.weekday()) % 7 + 21)
-    month, day = map(int, feast.split("-"))
-    return date(year, month, day)
-
-
-def _easter(year: int) -> date:
-    """Return the date of Easter Sunday in a year (anonymous Gregorian computus)."""
-    golden, century, rest = year % 19, year // 100, year % 100
-    leap, of_century = divmod(century, 4)
-    fix = (8 * century + 13) // 25
-    epact = (19 * golden + century - leap - fix + 15) % 30
-    leaps, years = divmod(rest, 4)
-    sunday = (32 + 2 * of_century + 2 * leaps - epact - years) % 7
-    late = (golden + 11 * epact + 22 * sunday) // 451
-    month, day = divmod(epact + sunday - 7 * late + 114, 31)
-    return date(year, month, day + 1)
 
 
 def _number(word: str) -> int:
@@ -521,8 +469,6 @@ def _unit_days(unit: str, today: date, *, back: bool) -> tuple[date, date]:
 
 def _month(number: int) -> tuple[date, date]:
     """Return the first and last day of a month. Months are counted from January of the year 0."""
-    import calendar
-
     year, month = divmod(number, 12)
     last = calendar.monthrange(year, month + 1)[1]
     return date(year, month + 1, 1), date(year, month + 1, last)
@@ -542,16 +488,9 @@ _LETTERS = str.maketrans({"ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae
 _EAST = "\u3000"
 """Scripts from here on have no blanks between words."""
 _EAST_UNITS = {
-    "天": "day",
-    "日": "day",
-    "일": "day",
-    "周": "week",
-    "週": "week",
-    "주": "week",
-    "月": "month",
-    "달": "month",
-    "年": "year",
-    "년": "year",
+    sign: unit
+    for unit, signs in (("day", "天日일"), ("week", "周週주"), ("month", "月달"), ("year", "年년"))
+    for sign in signs
 }
 _EAST_NUMBERS = {c: str(n) for n, c in enumerate("一二三四五六七八九十", start=1)} | {"两": "2"}
 _EAST_DAYS = ("一二三四五六日", "月火水木金土日", "월화수목금토일")
@@ -581,18 +520,10 @@ def _only_english() -> frozenset[str]:
 
 @cache
 def _foreign_words() -> frozenset[str]:
-    """Return the longer words for `last`, `ago`, `late` and feasts in other languages."""
+    """Return the longer words for `last`, `ago` and `late` in other languages."""
     keys = ("last", "last_behind", "last_few", "ago_behind", "early", "middle", "late", *_PHRASES)
     found = [entry for key in keys for entry in entries("dates", key)]
-    found += [phrase for _, phrase in _foreign_feasts()]
     return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
-
-
-def _foreign_feasts() -> Iterator[tuple[str, str]]:
-    """Yield (day, name) for each name of a feast in another language."""
-    for language, table in tables("feasts"):
-        if language != ENGLISH:
-            yield from ((day, phrase) for day, names in table.items() for phrase in names)
 
 
 def _folded(text: str) -> str:
@@ -629,20 +560,13 @@ def _translations() -> list[Rule]:
     a_day = rf"(?:\d{{1,2}} )?(?:{month}|{day})(?: \d{{4}})?"
 
     def counted(english: str) -> Callable[[re.Match[str]], str]:
-        def said(match: re.Match[str]) -> str:
+        def translate(match: re.Match[str]) -> str:
             number = str(numbers[match[1]] + 1) if match[1] in numbers else match[1]
             named = next(name for name, words in units.items() if re.fullmatch(words, match[2]))
             return english.format(number, named)
 
-        return said
+        return translate
 
-    english_feasts: dict[str, str] = {}
-    for name, feast in _feasts().items():
-        english_feasts.setdefault(feast, name)
-    feasts: dict[str, list[str]] = {}
-    for feast, phrase in _foreign_feasts():
-        feasts.setdefault(english_feasts[feast], []).append(phrase)
-    ordered = sorted(feasts, key=len, reverse=True)  # Christmas Eve before Christmas
     written: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
         (
             rf"\b{says['ago_before']} {count} ({unit})\b(?: {says['ago_behind']}\b)?",
@@ -678,7 +602,6 @@ def _translations() -> list[Rule]:
         (rf"(?<!last )(?<!since )(?<!and )(?<!between )(?<!on )\b({day})\b", r"on \1"),
     )
     return [
-        *((_whole(feasts[name]), f" {name} ") for name in ordered),
         *((re.compile(form), english) for form, english in written),
         *((_whole(entries("dates", key)), english) for key, english in _PHRASES.items()),
     ]
@@ -704,11 +627,11 @@ def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:
         return f" {number} {_EAST_UNITS[match[2]]}s ago "
 
     def weekday(form: str) -> Callable[[re.Match[str]], str]:
-        def said(match: re.Match[str]) -> str:
+        def translate(match: re.Match[str]) -> str:
             place = next((p for row in _EAST_DAYS if (p := row.find(match[1])) >= 0), -1)
             return form.format(WEEKDAYS[place])  # the other sign for Sunday is in no row
 
-        return said
+        return translate
 
     yield r"(\d{1,2})月(\d{1,2})[日号]", month
     yield rf"(\d{{1,3}}|[{digits}]) ?[个かヶ개]?([{''.join(_EAST_UNITS)}])[间間]? ?之?[前전]", ago

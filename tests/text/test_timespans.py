@@ -19,15 +19,11 @@ WEDNESDAY = date(2026, 3, 4)
         ("between 3 May and 9 May", "2025-05-03", "2025-05-09"),
         ("the last two weeks of August", "2025-08-18", "2025-08-31"),
         ("in early June 2024", "2024-06-01", "2024-06-11"),
-        ("on Christmas Eve", "2025-12-24", "2025-12-24"),
-        ("Christmas Eve 2023", "2023-12-24", "2023-12-24"),
-        ("Good Friday", "2025-04-18", "2025-04-18"),
-        ("Thanksgiving", "2025-11-27", "2025-11-27"),
         ("letzte Woche", "2026-02-23", "2026-03-01"),
         ("на прошлой неделе", "2026-02-23", "2026-03-01"),
     ],
 )
-def test_spans_and_feasts_are_days(text: str, first: str, last: str) -> None:
+def test_spans_are_days(text: str, first: str, last: str) -> None:
     assert [span.days for span in timespans(text, WEDNESDAY)] == [(first, last)]
 
 
@@ -83,11 +79,6 @@ def test_no_text_breaks_the_calendar(text: str) -> None:
         ("3日前に何をした", "2026-03-01"),
         ("月曜日に何をした", "2026-03-02"),
         ("사흘 3일 전에 뭐 했지", "2026-03-01"),
-        ("wat deden we op kerstavond", "2025-12-24"),
-        ("vad gjorde vi på julafton", "2025-12-24"),
-        ("圣诞节做了什么", "2025-12-25"),
-        ("en Wigilię", "2025-12-24"),
-        ("na Páscoa", "2025-04-20"),
         ("w zeszłym tygodniu", "2026-02-23"),
         ("Heute", "2026-03-04"),
     ],

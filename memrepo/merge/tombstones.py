@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -29,14 +29,14 @@ from msgspec.structs import replace
 from memrepo.core import header
 from memrepo.core.changes import Update
 from memrepo.core.corrections import corrections_of
-from memrepo.core.fields import Choice, Kind, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
+from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.lines import entry_lines
 from memrepo.core.memory import Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import Field, MergeRule
+from memrepo.core.schema import Field
 from memrepo.core.times import EARLIEST
 from memrepo.merge.statements import (
     Statement,
@@ -108,10 +108,6 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 
-def _field(name: str, kind: Kind, merge: MergeRule, doc: str, default: object = None) -> Field:
-    return Field(name, kind, merge, doc, default)
-
-
 _TEXT_HASH = Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>")
 _TRIPLE_HASH = Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>")
 _KEY = Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>")
@@ -119,59 +115,57 @@ _WORD = Text(pattern=r"[0-9a-f]{4}", what="4 hex digits")
 _UNIT = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
 _SEAL = Text(pattern=r"[0-9a-f]{16}", what="16 hex digits")
 TOMBSTONE_FIELDS = (
-    _field(
-        "key", _KEY, "const", "Hash of scope, text and triple: equal rejections share one file."
-    ),
-    _field("state", Choice(("active", "lifted")), "status", "Whether it is in effect."),
-    _field("epoch", Whole(), "status", "Increased each time it is lifted or set again.", 0),
-    _field(
+    Field("key", _KEY, "const", "Hash of scope, text and triple: equal rejections share one file."),
+    Field("state", Choice(("active", "lifted")), "status", "Whether it is in effect."),
+    Field("epoch", Whole(), "status", "Increased each time it is lifted or set again.", 0),
+    Field(
         "scope", Text(limit=200), "const", "Scope in which it applies; empty means everywhere.", ""
     ),
-    _field("text", _TEXT_HASH, "const", "Hash of the text as it looks."),
-    _field(
+    Field("text", _TEXT_HASH, "const", "Hash of the text as it looks."),
+    Field(
         "triple", _TRIPLE_HASH, "const", "Hash of subject, predicate and object, if it has all.", ""
     ),
-    _field(
+    Field(
         "bare",
         _TEXT_HASH,
         "const",
         "Hash of the text without accents and marks, where it has any.",
         "",
     ),
-    _field(
+    Field(
         "tokens",
         ListOf(_WORD, limit=100_000),
         "const",
         "A short hash of each word, sorted: for similarity.",
         (),
     ),
-    _field(
+    Field(
         "parts",
         ListOf(_TEXT_HASH, limit=MAX_PARTS),
         "const",
         "Hashes of its lines and sentences, where it has several.",
         (),
     ),
-    _field("about", _TRIPLE_HASH, "const", "Hash of the heading over `key: value`, with both.", ""),
-    _field(
+    Field("about", _TRIPLE_HASH, "const", "Hash of the heading over `key: value`, with both.", ""),
+    Field(
         "units",
         ListOf(_UNIT, limit=20_000),
         "set3",
         "Source texts it rested on, and former wordings.",
         (),
     ),
-    _field("memory", memory_ref(), "const", "The memory that was rejected.", ""),
-    _field(
+    Field("memory", memory_ref(), "const", "The memory that was rejected.", ""),
+    Field(
         "forgotten",
         ListOf(memory_ref(), limit=100_000),
         "set3",
         "What the rejection removed from recall, and `unreject` restores.",
         (),
     ),
-    _field("reason", Text(), "lww", "Why, in the person's words.", ""),
-    _field("by", Text(limit=300), "lww", "Who decided last."),
-    _field("at", Time(), "lww", "When."),
-    _field(SEAL, _SEAL, "derived", "Of all the rest: who changes that by hand lifts nothing.", ""),
+    Field("reason", Text(), "lww", "Why, in the person's words.", ""),
+    Field("by", Text(limit=300), "lww", "Who decided last."),
+    Field("at", Time(), "lww", "When."),
+    Field(SEAL, _SEAL, "derived", "Of all the rest: who changes that by hand lifts nothing.", ""),
 )
 _REQUIRED = ("key", "state", "text", "by", "at")
 
@@ -228,51 +222,65 @@ def _triple_key(triple: Iterable[str]) -> str:
     return f"tk-{digest(parts)[:32]}" if all(parts) else ""
 
 
-def tombstone_keys(memory: Memory) -> frozenset[str]:
-    """Return all keys by which a tombstone can match a memory exactly.
-
-    The text matches by itself unless both sides have a complete triple. In that case the triples
-    are compared, because `green` under two headings is two statements. A title or subject with
-    enough words counts as a statement. A rejection with a scope applies in that scope and to
-    memories without one. A rejection without a scope applies everywhere.
-    """
-    triple = tuple(memory.text(key) for key in _TRIPLE)
-    shown = (memory.text("title"), triple[0])
-    named = tuple(one for one in shown if one and len(one.split(None, _WORDY)) >= _WORDY)
-    return _keys(memory.id, memory.said, named, triple, memory.text("scope"))
-
-
 _NAME = regex(r"[^\W\d_]{2}")
 """Matches a heading that names something. A date does not."""
 _WORDY = 3
 """The number of words from which a title can be a statement."""
 
 
+class Traits(NamedTuple):
+    """What a memory is compared by: hashes of its text, of its titles, and of its triple.
+
+    `names` are the keys that a tombstone of the memory would have. A title or subject with enough
+    words counts as a statement.
+    """
+
+    texts: frozenset[str]
+    titles: frozenset[str]
+    triple: str
+    place: str
+    names: frozenset[str]
+
+    def are_rejected_by(self, stone: Tombstone) -> bool:
+        """Return whether a tombstone rejects the whole memory.
+
+        If both have a complete triple, the triples are compared, because `green` under two headings
+        is two statements. A rejection with a scope applies in that scope and without one.
+        """
+        if self.place and stone.scope and look(stone.scope) != self.place:
+            return False
+        if stone.triple and self.triple:
+            return stone.triple == self.triple
+        texts = self.texts if stone.triple else self.texts | self.titles
+        return stone.text in texts or stone.bare in texts
+
+
+def _traits(memory: Memory) -> Traits:
+    triple = tuple(memory.text(key) for key in _TRIPLE)
+    titles = (memory.text("title"), triple[0])
+    named = tuple(one for one in titles if len(one.split(None, _WORDY)) >= _WORDY)
+    return _traits_of(memory.said, named, triple, memory.text("scope"))
+
+
 # A merge calls this for all memories, and accepting a run performs a merge per decision.
 @lru_cache(maxsize=1 << 16)
-def _keys(
-    id_: str, body: str, named: tuple[str, ...], triple: tuple[str, ...], scope: str
-) -> frozenset[str]:
-    text, whole, place = text_key(body), _triple_key(triple), look(scope)
-    texts = {text, text_key(plain(body))}
-    said = [*texts, whole] if whole else [*texts, *(f"{one}/bare" for one in texts)]
-    said += [key(one) for one in named for key in (text_key, lambda t: text_key(plain(t)))]
-    places = [f"@{place}", "@"] if place else ["@*"]
-    names = (_name(at, text, whole) for at in {place, ""})
-    return frozenset({id_, *names, *(one + at for one in said for at in places)})
-
-
-def _own_keys(stone: Tombstone) -> frozenset[str]:
-    """Return the keys that are barred by one tombstone."""
-    texts = [text for text in (stone.text, stone.bare) if text]
-    said = [stone.triple, *(f"{text}/bare" for text in texts)] if stone.triple else texts
-    places = ("@*", f"@{look(stone.scope)}")
-    return frozenset({stone.memory, *(one + place for one in said for place in places)} - {""})
+def _traits_of(text: str, titles: tuple[str, ...], triple: tuple[str, ...], scope: str) -> Traits:
+    key, whole, place = text_key(text), _triple_key(triple), look(scope)
+    return Traits(
+        texts=frozenset((key, text_key(plain(text)))),
+        titles=frozenset(text_key(shape(one)) for one in titles for shape in (str, plain)),
+        triple=whole,
+        place=place,
+        names=frozenset(_name(at, key, whole) for at in (place, "")),
+    )
 
 
 def _prints(memory: Memory) -> str:
+    """Return short hashes of everything in a memory that a tombstone may match."""
+    traits = _traits(memory)
     inner = {key for one in statements(memory.said) for key in one.keys}
-    return " ".join(sorted(map(_short, tombstone_keys(memory) | inner)))
+    keys = {memory.id, traits.triple} | traits.texts | traits.titles | traits.names | inner
+    return " ".join(sorted(map(_short, keys - {""})))
 
 
 def _short(key: str) -> str:
@@ -298,8 +306,11 @@ class Tombstones:
         self.found = dict(sorted((found or {}).items()))
         self.problems = problems
         self.active = [s for s in self.found.values() if s.state == "active"]
-        self._exact = {name: Tombstone(key=name, text="", by="", at=EARLIEST) for name in names}
-        self._exact |= {key: stone for stone in self.active for key in _own_keys(stone)}
+        self._named = {name: Tombstone(key=name, text="", by="", at=EARLIEST) for name in names}
+        self._exact: dict[str, list[Tombstone]] = {}
+        for stone in self.active:
+            for key in {stone.memory, stone.triple, stone.text, stone.bare} - {""}:
+                self._exact.setdefault(key, []).append(stone)
         self._units = {unit: stone for stone in self.active for unit in stone.units}
         self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active if stone.tokens]
         self._stated: dict[str, list[Tombstone]] = {}
@@ -309,12 +320,12 @@ class Tombstones:
                 self._stated.setdefault(key, []).append(stone)
 
     def __bool__(self) -> bool:
-        return bool(self._exact)
+        return bool(self._exact or self._named)
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return the keys of all barred texts and memories."""
-        return frozenset(self._exact)
+        """Return the keys of the active tombstones, and those of unreadable files."""
+        return frozenset((*(stone.key for stone in self.active), *self._named))
 
     def bar(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone that matches a memory or one of its statements, or None."""
@@ -322,11 +333,14 @@ class Tombstones:
 
     def bar_whole(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone that matches a memory as a whole, or None."""
-        if not self._exact:
+        if not self:
             return None
-        return next(
-            (self._exact[k] for k in sorted(tombstone_keys(memory)) if k in self._exact), None
-        )
+        traits = _traits(memory)
+        found = [self._named[name] for name in sorted(traits.names & self._named.keys())]
+        found += self._exact.get(memory.id, ())
+        for key in sorted({traits.triple} | traits.texts | traits.titles):
+            found += (s for s in self._exact.get(key, ()) if traits.are_rejected_by(s))
+        return found[0] if found else None
 
     def stated_in(self, memory: Memory) -> list[tuple[Statement, Tombstone]]:
         """Return the rejected statements in the text of a memory, with the matching tombstones."""
@@ -404,10 +418,10 @@ class Tombstones:
 
     def suspected(self, memories: Sequence[Memory]) -> Sequence[Memory]:
         """Return the memories that may match a tombstone, selected by short hashes of the keys."""
-        if not self._exact:
+        if not self:
             return memories[:0]
-        wanted = {_short(key) for key in (*self._exact, *self._stated)}
-        rule = "rejected statements"
+        wanted = {_short(key) for key in (*self._named, *self._exact, *self._stated)}
+        rule = "what a rejection may match"
         return [
             m for m in memories if not wanted.isdisjoint(m.once(rule, partial(_prints, m)).split())
         ]
@@ -425,18 +439,17 @@ class Tombstones:
             text_hash(memory.said)
         ):
             return stone
-        if not memory.is_note and (stone := self._partly(memory)) is not None:
-            return stone
-        said = [memory.said] if self._tokens else []
-        if said and not memory.is_note:
-            said += [one.text for one in statements(memory.said) if not one.is_run]
-        words = [tokens(text) for text in said]
-        scored = [
-            (similarity(mine, theirs), stone)
-            for stone, theirs in self._tokens
-            for mine in words[:1] + [w for w in words[1:] if len(w) >= MIN_PART_WORDS]
-        ]
-        score, stone = max(scored, key=lambda s: s[0], default=(0.0, None))
+        texts = [memory.said]
+        if not memory.is_note:
+            if (stone := self._partly(memory)) is not None:
+                return stone
+            texts += [one.text for one in statements(memory.said) if not one.is_run]
+        first, *parts = map(tokens, texts)
+        words = [first, *(part for part in parts if len(part) >= MIN_PART_WORDS)]
+        scored = (
+            (similarity(one, rejected), stone) for stone, rejected in self._tokens for one in words
+        )
+        score, stone = max(scored, key=lambda found: found[0], default=(0.0, None))
         return stone if score >= SIMILAR else None
 
     def _partly(self, memory: Memory) -> Tombstone | None:
@@ -470,7 +483,7 @@ class Corrected(Tombstones):
         self._former = dict(self._reworded(state))
 
     def __bool__(self) -> bool:
-        return bool(self._exact or self._former)
+        return super().__bool__() or bool(self._former)
 
     @property
     def spelled(self) -> str:
@@ -690,14 +703,8 @@ def is_sealed(stone: Tombstone, data: bytes) -> bool:
     Files of older versions have no seal. As a user could also remove it, a file without a seal
     cannot lift a rejection.
     """
-    head = _header(data)
-    if (seal := _SEALED.search(head)) is None:
-        return stone.state == "active"
-    # The hash of the lines includes fields of later versions. The hash of the fields accepts a file
-    # that another program or a checkout formatted differently.
-    lines = _SEALED.sub(b"", head).decode("utf-8", "replace").splitlines()[1:]
-    found = {digest([line for line in lines if line])[:16], _seal(stone)}
-    return seal[1].decode("utf-8", "replace") in found
+    found = _SEALED.search(_header(data))
+    return stone.state == "active" if found is None else found[1] == _seal(_header(data))
 
 
 def has_seal(data: bytes) -> bool:
@@ -711,29 +718,26 @@ def _header(data: bytes) -> bytes:
 
 def resealed(data: bytes) -> bytes:
     """Return a tombstone file with a newly computed seal."""
-    stone = parsed_tombstone("", data)
-    if isinstance(stone, Problem):
-        return data
-    return _SEALED.sub(f"{SEAL}: {_seal(stone)}".encode(), data, count=1)
+    return _SEALED.sub(f"{SEAL}: ".encode() + _seal(_header(data)), data, count=1)
 
 
-def _lines(stone: Tombstone) -> list[str]:
-    lines: list[str] = []
-    for field in TOMBSTONE_FIELDS:
-        value = getattr(stone, field.name, field.default)
-        if value != field.default:
-            lines += entry_lines(field.name, field.kind.write(value))
-    return lines
-
-
-def _seal(stone: Tombstone) -> str:
-    return digest(_lines(stone))[:16]
+def _seal(head: bytes) -> bytes:
+    """Return the hash of the header lines, including fields of later versions."""
+    lines = _SEALED.sub(b"", head).decode("utf-8", "replace").splitlines()[1:]
+    return digest([line for line in lines if line])[:16].encode()
 
 
 def tombstone_bytes(stone: Tombstone) -> bytes:
     """Format a tombstone as a file with a seal."""
-    head = ["---", *_lines(stone), f"{SEAL}: {_seal(stone)}", "---", ""]
-    return "\n".join([*head, BODY.format(key=stone.key)]).encode("utf-8")
+    lines = ["---"]
+    for field in TOMBSTONE_FIELDS:
+        value = getattr(stone, field.name, field.default)
+        if value != field.default:
+            lines += entry_lines(field.name, field.kind.write(value))
+    seal = _seal("\n".join(lines).encode())
+    return "\n".join(
+        [*lines, f"{SEAL}: {seal.decode()}", "---", "", BODY.format(key=stone.key)]
+    ).encode("utf-8")
 
 
 def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:

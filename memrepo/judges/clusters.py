@@ -122,8 +122,10 @@ def part_fault(claims: Sequence[CanonicalClaim], cluster: Cluster) -> str:
             return f"answered {times}, and not every answer has a quote"
         if not any(find_span(text, span) for text in texts for span in spans):
             return f"quote: not in the evidence word by word: {spans[0].strip()[:_SHOWN]}"
-    said = [" ".join(claim.wording.text.casefold().split()) for claim in claims]
-    return "two answers have the same text" if len(set(said)) < len(said) else ""
+    texts_of_claims = [" ".join(claim.wording.text.casefold().split()) for claim in claims]
+    return (
+        "two answers have the same text" if len(set(texts_of_claims)) < len(texts_of_claims) else ""
+    )
 
 
 def divide(
@@ -137,19 +139,19 @@ def divide(
     for claim in claims:
         answers.setdefault(claim.cluster_id, []).append(claim)
     made: list[Cluster] = []
-    said: list[CanonicalClaim] = []
+    divided: list[CanonicalClaim] = []
     for group in groups:
         own = answers.get(group.cluster_id, [])
         if len(own) < 2:
             made.append(group)
-            said += own
+            divided += own
             continue
         for number, claim in enumerate(own, start=1):
             id_ = f"{group.cluster_id}.{number}"
             members = _evidence(group, claim, own)
             made.append(replace(group, cluster_id=id_, candidates=members, part=number))
-            said.append(replace(claim, cluster_id=id_))
-    return tuple(made), tuple(said)
+            divided.append(replace(claim, cluster_id=id_))
+    return tuple(made), tuple(divided)
 
 
 def _evidence(
@@ -166,7 +168,7 @@ def _evidence(
             quoted.append(_narrowed(candidate, span))
         elif _says(candidate, claim) >= ENOUGH or claim is max(
             own,
-            key=lambda c, said=candidate: _says(said, c),  # type: ignore[misc]
+            key=lambda c, member=candidate: _says(member, c),  # type: ignore[misc]
         ):
             others.append(candidate)
     return (*quoted, *others)

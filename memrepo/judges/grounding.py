@@ -160,20 +160,23 @@ class _Known:
         for word, days in _values_of("relative").items():
             if word in self.words or (word >= "\u3040" and word in self.folded):
                 for year, month, day in self.stated:
-                    meant = date(year, month, day) + timedelta(days=days)
-                    yield meant.year, meant.month, meant.day
+                    moved = date(year, month, day) + timedelta(days=days)
+                    yield moved.year, moved.month, moved.day
 
     def _is_relative(self, day: Day) -> bool:
         for year, month, number in self.stated:
             try:
-                said, meant = date(year, month, number), date(day[0] or year, day[1], day[2] or 1)
+                stated, wanted = (
+                    date(year, month, number),
+                    date(day[0] or year, day[1], day[2] or 1),
+                )
             except ValueError:
                 continue
-            spans = (span.days for span in timespans(self.whole, said))
-            if any(first[:10] <= meant.isoformat() <= last[:10] for first, last in spans):
+            spans = (span.days for span in timespans(self.whole, stated))
+            if any(first[:10] <= wanted.isoformat() <= last[:10] for first, last in spans):
                 return True
-            away = abs((meant - said).days)
-            if away <= _NEAR_DAYS and meant.isoweekday() in self.weekdays:
+            away = abs((wanted - stated).days)
+            if away <= _NEAR_DAYS and wanted.isoweekday() in self.weekdays:
                 return True
             if away <= _MONTH_DAYS and day[2] in self.ordinals:
                 return True
@@ -273,8 +276,8 @@ def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorC
     found = [*foreign(fields_of(claim), grounds), *_foreign_entities(claim, grounds)]
     if not found:
         return ""
-    said = f" (your text was: {' '.join(claim.wording.text.split())[:300]})"
-    return "; ".join(map(str, found[:4])) + said
+    shown = f" (your text was: {' '.join(claim.wording.text.split())[:300]})"
+    return "; ".join(map(str, found[:4])) + shown
 
 
 def grounds_of_prior(prior: PriorClaim, grounds: Grounds) -> Grounds:

@@ -132,9 +132,9 @@ def assemble(
 
 
 def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
-    beside = (tag for tag in cluster.tags if tag != claim.home)
-    claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *beside))))
-    said, sources = claim.wording, _sources(cluster)
+    more_pages = (tag for tag in cluster.tags if tag != claim.home)
+    claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *more_pages))))
+    wording, sources = claim.wording, _sources(cluster)
     id_, same, how = _known_as(known, cluster, claim)
     if claim.restates and known.is_active(claim.restates):
         same, how = claim.restates, "restated"
@@ -148,14 +148,14 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         return Decision(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
-    old = reused or known.before_edit(cluster, said)
+    old = reused or known.before_edit(cluster, wording)
     if old is not None and worded_by_person(old):
         # A program does not overwrite a person's text. Both remain, and contest each other.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
         reword = _reword(known, old, claim, sources, context_of(cluster))
         kept = reused is not None or not _other_value(old, claim)
-        if kept and not storable(old.with_fields(reword.fields, said.text)):
+        if kept and not storable(old.with_fields(reword.fields, wording.text)):
             known.reworded[old.id] = reword
             known.stated.add(old.id)
             if not cluster.part:
@@ -194,21 +194,21 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
     A part is recognised by its own text, because all parts share the text of their unit. A
     milestone and an episode with the same wording have different ids.
     """
-    said, id_ = claim.wording, ""
+    wording, id_ = claim.wording, ""
     for scope in ("", claim.type):
         id_ = claim_id(
             scope=scope,
-            subject=said.subject,
-            predicate=said.predicate,
-            object_=said.object,
-            text=said.text,
+            subject=wording.subject,
+            predicate=wording.predicate,
+            object_=wording.object,
+            text=wording.text,
         )
         held = known.memory(id_)
         if held is None or not two_roles(held.type, claim.type):
             break
-    texts = [s.text_hash for s in _sources(cluster)] if not said.object else []
+    texts = [s.text_hash for s in _sources(cluster)] if not wording.object else []
     if cluster.part and texts:
-        texts = [text_hash(said.text)]
+        texts = [text_hash(wording.text)]
     return id_, *known.recognise(claim, texts, id_)
 
 
@@ -225,12 +225,12 @@ def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
 
     This is a new statement.
     """
-    said, was = claim.wording, old.fields
-    same = matching.reuse_key(said.subject, said.predicate, claim.home)
+    wording, was = claim.wording, old.fields
+    same = matching.reuse_key(wording.subject, wording.predicate, claim.home)
     keyed = same is not None and same == matching.reuse_key(
         was.get("subject", ""), was.get("predicate", ""), was.get("home", "")
     )
-    values = matching.normal_subject(said.object), matching.normal_subject(was.get("object", ""))
+    values = matching.normal_subject(wording.object), matching.normal_subject(was.get("object", ""))
     return keyed and all(values) and values[0] != values[1]
 
 
@@ -250,14 +250,14 @@ def _reword(
 
     The id remains. The hash of the old text becomes an alias.
     """
-    said = claim.wording
+    wording = claim.wording
     gone = tuple(s.text_hash for s in old.sources if s.text_hash)
     aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
     spoken = {
-        "title": said.title,
-        "subject": said.subject,
-        "predicate": said.predicate,
-        "object": said.object,
+        "title": wording.title,
+        "subject": wording.subject,
+        "predicate": wording.predicate,
+        "object": wording.object,
         "context": context,
         "lead": "",
     }
@@ -270,7 +270,7 @@ def _reword(
             **known.evidence(sources),
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },
-        body=said.text,
+        body=wording.text,
     )
 
 
@@ -299,16 +299,16 @@ def _memory(
     twin: matching.Duplicate | None,
     context: str,
 ) -> Memory:
-    said = claim.wording
+    wording = claim.wording
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
     standing = "probable_duplicate" if twin and claim.standing == "resolved" else claim.standing
     fields: dict[str, object] = {
         "id": id_,
         "type": claim.type,
-        "title": said.title,
-        "subject": said.subject,
-        "predicate": said.predicate,
-        "object": said.object,
+        "title": wording.title,
+        "subject": wording.subject,
+        "predicate": wording.predicate,
+        "object": wording.object,
         "context": context,
         "standing": standing,
         "home": claim.home,
@@ -321,9 +321,12 @@ def _memory(
         "origin": "purifier",
     }
     path = known.state.layout.memory(
-        id_=id_, type_=claim.type, text=said.title or said.said, captured=max(dated, default="")
+        id_=id_,
+        type_=claim.type,
+        text=wording.title or wording.said,
+        captured=max(dated, default=""),
     )
-    memory = Memory(path=path, fields=_sparse(fields), body=said.text)
+    memory = Memory(path=path, fields=_sparse(fields), body=wording.text)
     return replace(memory, path=free_path(known.state, known.paths, memory))
 
 
@@ -504,16 +507,16 @@ def _contradicting(
     for cluster, other in findings:
         if cluster == claim.cluster_id:
             named.setdefault(other, Contradiction(memory_id=other, relation="contested"))
-    for other, said in named.items():
+    for other, contradiction in named.items():
         if known.memory(other) is None or is_resolved(known, new, other):
             continue
         found = findings.get((claim.cluster_id, other))
         if found is not None:
-            found = replace(found, reasoning=found.reasoning or said.reason)
+            found = replace(found, reasoning=found.reasoning or contradiction.reason)
             decided = _decided(known, new, other, found)
         else:
             sure = claim.scores.supersession_confidence or None
-            decided = _Doubt(new=new, old=other, why=said.reason or UNNAMED, sure=sure)
+            decided = _Doubt(new=new, old=other, why=contradiction.reason or UNNAMED, sure=sure)
         if isinstance(decided, Step):
             yield decided
         else:

@@ -132,9 +132,9 @@ def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
     """Return a claim, leaving out the contradictions that the check denied."""
     kept = tuple(
-        said
-        for said in claim.contradictions
-        if (found := findings.get((claim.cluster_id, said.memory_id))) is None
+        one
+        for one in claim.contradictions
+        if (found := findings.get((claim.cluster_id, one.memory_id))) is None
         or found.is_contradiction
     )
     if len(kept) == len(claim.contradictions):
@@ -542,9 +542,9 @@ def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
     if len(ended) < 2:
         return dict(found)
     best = max(one.change.cover for one in ended.values())
-    meant = [id_ for id_, one in ended.items() if one.change.cover == best]
+    best_ids = [id_ for id_, one in ended.items() if one.change.cover == best]
     return {
         id_: one
         for id_, one in found.items()
-        if id_ not in ended or (len(meant) == 1 and id_ == meant[0])
+        if id_ not in ended or (len(best_ids) == 1 and id_ == best_ids[0])
     }

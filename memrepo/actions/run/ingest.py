@@ -33,7 +33,7 @@ from memrepo.store.workspace import Unread, Workspace, find_unread, not_followed
 INBOX = "inbox/"
 MAX_GONE_PCT = 30
 NAMED = 3
-_TOLD = "unmatched"
+_REPORTED = "unmatched"
 _CLEAN = "clean"
 _IN_JSON = 50
 
@@ -57,7 +57,7 @@ class Unmatched(msgspec.Struct, frozen=True, kw_only=True):
     """Percentage of the bytes of all text files."""
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """Return the number of files and some names as text; empty if there are none."""
         if not self.count:
             return ""
@@ -360,11 +360,11 @@ def _news(work: Work, unread: tuple[Unread, ...], *, dry_run: bool) -> tuple[Pro
 
     A digest of the last report is stored next to the index. `status` always reports the files.
     """
-    path = work.store.folder / _TOLD
+    path = work.store.folder / _REPORTED
     names = tuple(sorted({name for one in unread for name in one.unmatched}))
     now = digest(names) if names else ""
-    told = path.read_text(encoding="ascii") if path.is_file() else ""
-    if now == told:
+    reported = path.read_text(encoding="ascii") if path.is_file() else ""
+    if now == reported:
         return ()
     if not dry_run:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -376,7 +376,7 @@ def _news(work: Work, unread: tuple[Unread, ...], *, dry_run: bool) -> tuple[Pro
             path=names[0],
             rule="source-unmatched",
             severity="warning",
-            message=f"found {_report(*unread).said}; runs do not read them",
+            message=f"found {_report(*unread).summary}; runs do not read them",
             fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
             "in sources.deny to hear no more of them",
         ),

@@ -341,7 +341,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     over: str = ""
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         """Return the estimate as a text."""
         used = self.usage
         if not used.calls:

@@ -269,14 +269,18 @@ class Known(msgspec.Struct):
             same = self.known_by(text)
             if same and not two_roles(self.current(same).type, claim.type):
                 return same, "same_text"
-        said = matching.statement_of(claim)
-        if (held := self._decided(bare(said.text))) is not None:
-            subjects = {matching.normal_subject(s) for s in (said.subject, held.text("subject"))}
-            if len(subjects - {""}) < 2 or len(said.text) >= SHORT:
+        statement = matching.statement_of(claim)
+        if (held := self._decided(bare(statement.text))) is not None:
+            subjects = {
+                matching.normal_subject(s) for s in (statement.subject, held.text("subject"))
+            }
+            if len(subjects - {""}) < 2 or len(statement.text) >= SHORT:
                 return held.id, "decided_before"
-        for prior in self.index.with_key(said):
-            equal = matching.normal_subject(prior.object) == matching.normal_subject(said.object)
-            if (equal and said.object) or not self.by_object:
+        for prior in self.index.with_key(statement):
+            equal = matching.normal_subject(prior.object) == matching.normal_subject(
+                statement.object
+            )
+            if (equal and statement.object) or not self.by_object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 
@@ -312,7 +316,7 @@ class Known(msgspec.Struct):
             if listed_there or (memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory)):
                 yield memory
 
-    def before_edit(self, cluster: Cluster, said: Wording) -> Memory | None:
+    def before_edit(self, cluster: Cluster, wording: Wording) -> Memory | None:
         """Return the active memory whose only source was edited into a cluster, or None.
 
         If several had one unit as source, return the one most similar to the new text. A text with
@@ -322,11 +326,11 @@ class Known(msgspec.Struct):
         for candidate in cluster.candidates:
             for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
                 for memory in self._may_rest(*pair):
-                    if not _names_another(memory, said) and self._lost_its_line(memory):
+                    if not _names_another(memory, wording) and self._lost_its_line(memory):
                         found.setdefault(memory.id, memory)
         if len(found) < 2 and not cluster.part:
             return next(iter(found.values()), None)
-        words = content_words(said.text)
+        words = content_words(wording.text)
         alike = [(matching.jaccard(words, content_words(m.body)), m) for m in found.values()]
         alike = [(share, m) for share, m in alike if share >= ALIKE]
         return min(alike, key=lambda one: (-one[0], one[1].path))[1] if alike else None
@@ -424,9 +428,9 @@ def _is_known_by_text(memory: Memory) -> bool:
     return len(memory.body) >= SHORT and not memory.text("object")
 
 
-def _names_another(memory: Memory, said: Wording) -> bool:
+def _names_another(memory: Memory, wording: Wording) -> bool:
     """Return whether a text and a memory mention different subjects."""
-    sides = ((memory.text("subject"), memory.body), (said.subject, said.text))
+    sides = ((memory.text("subject"), memory.body), (wording.subject, wording.text))
     named = all(
         subject and content_words(subject) <= content_words(text) for subject, text in sides
     )

@@ -54,17 +54,17 @@ class LastRun(VerbResult, frozen=True, kw_only=True):
 
 def do(work: Work, request: Request) -> Chat | LastRun:
     """Return the operator's report or, with --chat, the text to send to a chat."""
-    config, told = work.config, from_json(last_record(work).get("last", {}))
+    config, summary = work.config, from_json(last_record(work).get("last", {}))
     if request.chat:
         enabled, mode = config.get("reporting.enabled"), request.report
         mode = mode or config.get("reporting.mode")
-        text = chat(told, enabled=enabled, mode=mode) if told else ""
+        text = chat(summary, enabled=enabled, mode=mode) if summary else ""
         return Chat(text=text, enabled=enabled, mode=mode)
-    if told is None:
+    if summary is None:
         return LastRun(last={}, text="no run was recorded in this clone yet")
     spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
-    text = "\n".join([last_run(told).rstrip("\n"), *spent, *_changed(work, told.run)])
-    return LastRun(last=told.as_json(), text=text)
+    text = "\n".join([last_run(summary).rstrip("\n"), *spent, *_changed(work, summary.run)])
+    return LastRun(last=summary.as_json(), text=text)
 
 
 def _changed(work: Work, run: str) -> list[str]:

@@ -329,7 +329,7 @@ def _estimated(work: Work, request: Request) -> Result:
     plan.base = plan.head = at.tree.commit
     plan.used = found.usage
     result = result_of(plan, request.report or _report(at), ())
-    return replace(result, said=found.said, unsaid=False, questions=found.questions)
+    return replace(result, said=found.summary, unsaid=False, questions=found.questions)
 
 
 MIN_INDEXED = 50

@@ -391,11 +391,11 @@ def reported(
     context = _context(first, after)
     found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
     data = {key: value for key, value in found.as_json().items() if key not in _LATER}
-    told = replace(_summary_of(first, place, data, now()), context=context)
-    problems += _recorded(first, place, told)
+    summary = replace(_summary_of(first, place, data, now()), context=context)
+    problems += _recorded(first, place, summary)
     return replace(
         found,
-        context=context if told.event == "run_skipped" else msgspec.UNSET,
+        context=context if summary.event == "run_skipped" else msgspec.UNSET,
         duration_s=round(time.monotonic() - begun, 3),
         notices=(*found.notices, *dict.fromkeys(problems)),
     )
@@ -427,24 +427,24 @@ def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
     return problems
 
 
-def _recorded(at: Work, place: Place, told: RunSummary) -> list[Problem]:
+def _recorded(at: Work, place: Place, summary: RunSummary) -> list[Problem]:
     """Write the event, the report and this clone's record, notify, and return the errors.
 
     If the run could not get the lock, only the event is written. The report and record belong to
     the other run.
     """
-    problems = [*_log(place, ended_event(told))]
-    if told.status == "locked":
+    problems = [*_log(place, ended_event(summary))]
+    if summary.status == "locked":
         return problems
     path = local_folder(at) / LAST
-    text = run_files.to_json(record_of(last_record(at), told))
-    report = last_run(told)
+    text = run_files.to_json(record_of(last_record(at), summary))
+    report = last_run(summary)
     problems += _tried(
         place.report, lambda: run_files.write_file(place.report, report, within=place.within)
     )
     problems += _tried(path, lambda: run_files.write_file(path, text, within=at.store.root))
     if place.notifies:
-        problems += _notify(at.refreshed(), told.finished)
+        problems += _notify(at.refreshed(), summary.finished)
     return problems
 
 
@@ -509,18 +509,18 @@ def _hand_off(
         return None, ()
     if setting is None:
         return Downstream(manifest=manifest), ()
-    said = run_command(str(setting.value), after.store.root / manifest, after.store.root)
-    if not said:
+    error = run_command(str(setting.value), after.store.root / manifest, after.store.root)
+    if not error:
         return Downstream(manifest=manifest, result="done"), ()
     problem = Problem(
         path=setting.origin,
         rule="downstream-failed",
         key="downstream.command",
-        message=f"{setting.value}: {said}",
+        message=f"{setting.value}: {error}",
         severity="warning",
         fix=f"the run landed; repeat it by hand with {manifest}",
     )
-    return Downstream(manifest=manifest, result="failed", said=said), (problem,)
+    return Downstream(manifest=manifest, result="failed", said=error), (problem,)
 
 
 def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:

@@ -33,7 +33,7 @@ class Next(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     mode: RunMode
 
-    def said(self, zone: str) -> str:
+    def describe(self, zone: str) -> str:
         """Return the time of the next run as text."""
         return f"{datetime.fromisoformat(self.when):%a %Y-%m-%d %H:%M} {zone}, {self.name}"
 
@@ -110,19 +110,24 @@ def _is_failure(found: object) -> bool:
     )
 
 
-def record_of(before: Mapping[str, object], told: RunSummary) -> dict[str, object]:
+def record_of(before: Mapping[str, object], summary: RunSummary) -> dict[str, object]:
     """Return this clone's record, updated after a run.
 
     A run skipped for a reconciliation changes no status.
     """
     failure, succeeded = before.get("failed"), before.get("succeeded", "")
-    at = format_time(told.finished)
-    if told.event == "run_failed":
+    at = format_time(summary.finished)
+    if summary.event == "run_failed":
         times = failure["times"] if _is_failure(failure) and isinstance(failure, dict) else 0
-        failure = {"at": at, "error": told.why, "times": times + 1}
-    elif told.status != "skipped_superseded":
+        failure = {"at": at, "error": summary.why, "times": times + 1}
+    elif summary.status != "skipped_superseded":
         failure, succeeded = None, at
-    return {"schema_version": 1, "last": told.as_json(), "failed": failure, "succeeded": succeeded}
+    return {
+        "schema_version": 1,
+        "last": summary.as_json(),
+        "failed": failure,
+        "succeeded": succeeded,
+    }
 
 
 def superseded(work: Work, now: datetime) -> str:

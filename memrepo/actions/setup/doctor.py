@@ -325,7 +325,7 @@ def _judge(work: Work, fix: bool) -> Finding:
     if kind_of(work, choice) not in PAID:
         return _finding("", name)
     try:
-        cost = estimate_of(work.refreshed(), choice).said
+        cost = estimate_of(work.refreshed(), choice).summary
     except MemrepoError as error:
         cost = f"the cost of the next run is unknown: {error.message}"
     return _finding("", f"{name}; {cost}" if cost else name)
@@ -617,5 +617,5 @@ def _schedule(work: Work, fix: bool) -> Finding:
         else:
             complaints.append(wrong)
     due = times.next if times.by else None
-    ahead = f"next run {due.said(zone)}" if due else "not scheduled"
+    ahead = f"next run {due.describe(zone)}" if due else "not scheduled"
     return _finding("; ".join(complaints), ahead, fixed=fixed)

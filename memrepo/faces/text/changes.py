@@ -58,7 +58,7 @@ def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool
     said = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {said or 'nothing new'}"]
     if result.unmatched.count and not result.news:
-        lines.append(f"not read: {result.unmatched.said}")
+        lines.append(f"not read: {result.unmatched.summary}")
     if result.commit:
         lines.append(f"committed as {result.commit[:10]}")
     elif request.dry_run and said:

@@ -275,7 +275,7 @@ def _job(row: Launcher) -> str:
 
 
 def _next(ahead: Sequence[Next], zone: str) -> list[str]:
-    return [f"next: {one.said(zone)}" for one in ahead] or ["next: never"]
+    return [f"next: {one.describe(zone)}" for one in ahead] or ["next: never"]
 
 
 def status(request: object, result: standing.Result, *, colour: bool) -> str:
@@ -316,7 +316,7 @@ def _run(last: standing.LastRun, result: standing.Result) -> str:
 
 def _noted(result: standing.Result) -> Iterator[str]:
     if result.unmatched.count:
-        yield f"not read   {result.unmatched.said}"
+        yield f"not read   {result.unmatched.summary}"
     for asked in result.requests:
         place = f"{visible(asked.path)}:{asked.line}"
         yield f"asked      {place} {visible(asked.message)} (fix: {visible(asked.fix)})"
@@ -340,7 +340,7 @@ def _noted(result: standing.Result) -> Iterator[str]:
 def _scheduled(result: standing.Result) -> Iterator[str]:
     times = result.schedule
     if times.by and times.next:
-        yield f"schedule   next run {times.next.said(result.timezone)}"
+        yield f"schedule   next run {times.next.describe(result.timezone)}"
     else:
         yield "schedule   no run is scheduled (`memrepo schedule install`)"
     yield from (f"           {visible(text)}" for text in times.complaints)

@@ -104,7 +104,7 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
         unread = counted(len(found.unread), "source is", "sources are")
         yield f"{unread} not taken in yet: `memrepo run`."
     if found.unmatched.count:
-        yield f"Not read: {found.unmatched.said} (`memrepo config explain sources.claims`)."
+        yield f"Not read: {found.unmatched.summary} (`memrepo config explain sources.claims`)."
     if found.hooks:
         yield f"Hooks: {found.hooks}."
     if found.trust:

@@ -53,7 +53,7 @@ MAX_WITHHELD = 5
 """Maximum pending changes that are listed."""
 
 
-def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool) -> str:
+def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -> str:
     """Format the numbers of new, changed and removed sources."""
     said = summary(result.added, result.changed, result.removed)
     lines = [f"{result.source}: {said or 'nothing new'}"]
@@ -66,12 +66,12 @@ def ingest(request: ingesting.Request, result: ingesting.Result, *, colour: bool
     return "\n".join(lines)
 
 
-def report(request: object, result: reports.Chat | reports.LastRun, *, colour: bool) -> str:
+def report(request: object, result: reports.Chat | reports.LastRun, colour: bool) -> str:
     """Return the text of a report, which is already formatted."""
     return result.text
 
 
-def run(request: object, result: Result, *, colour: bool) -> str:
+def run(request: object, result: Result, colour: bool) -> str:
     """Format the result of a run. The configuration sets the level of detail."""
     if result.report == "silent":
         return ""
@@ -112,7 +112,7 @@ def _first(first: FirstRun) -> Iterator[str]:
     yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
 
 
-def judge(request: object, result: judging.Result, *, colour: bool) -> str:
+def judge(request: object, result: judging.Result, colour: bool) -> str:
     """Format the next question for the judge with schema and data, or the result of the run."""
     if result.run is not None:
         return run(request, result.run, colour=colour)
@@ -202,7 +202,7 @@ def _removal(removal: Removal) -> str:
             return f"{', '.join(ids)} would {op}: {removal.reason}"
 
 
-def written(request: object, result: Written | Unchanged, *, colour: bool) -> str:
+def written(request: object, result: Written | Unchanged, colour: bool) -> str:
     """Format a commit and its memories, or the reason why there is no commit."""
     if isinstance(result, Asked):
         return f"{result.id} {result.unchanged}"
@@ -217,7 +217,7 @@ def written(request: object, result: Written | Unchanged, *, colour: bool) -> st
 archive = confirm = edit = forget = link = pin = promote = supersede = written
 
 
-def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> str:
+def add(request: adding.Request, result: Added | Unchanged, colour: bool) -> str:
     """Format a new memory, and list similar memories that it could be linked to."""
     text = written(request, result, colour=colour)
     if isinstance(result, Repeated):
@@ -238,7 +238,7 @@ def add(request: adding.Request, result: Added | Unchanged, *, colour: bool) -> 
 
 
 def directives(
-    request: change.DirectivesRequest, result: change.DirectivesResult, *, colour: bool
+    request: change.DirectivesRequest, result: change.DirectivesResult, colour: bool
 ) -> str:
     """Format the result of each directive, and the health report if requested."""
     took = counted(result.counts.steps, "directive took", "directives took")
@@ -254,7 +254,7 @@ _WIDTH = 46
 _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳", "cold": "❄️"}
 
 
-def health(request: object, result: ageing.Health, *, colour: bool) -> str:
+def health(request: object, result: ageing.Health, colour: bool) -> str:
     """Format the health figures in the layout that agents expect."""
     labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
     lines = [
@@ -283,12 +283,12 @@ def health(request: object, result: ageing.Health, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def nominate(request: ageing.NominateRequest, result: ageing.Nominated, *, colour: bool) -> str:
+def nominate(request: ageing.NominateRequest, result: ageing.Nominated, colour: bool) -> str:
     """Format the nominated notes as a list, or as a report if requested."""
     return "\n".join((promotion_report if request.report else listed)(result.candidates))
 
 
-def tiers(request: object, result: ageing.Spread, *, colour: bool) -> str:
+def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
     """Format a bar chart of the notes per tier, and list the notes that will move next."""
     most = max(result.tiers.values(), default=0)
     wide = len(str(most))
@@ -318,9 +318,7 @@ def bar(count: int, most: int, width: int = 40) -> str:
     return "█" * (eighths // 8) + parts[eighths % 8]
 
 
-def decay(
-    request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, *, colour: bool
-) -> str:
+def decay(request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, colour: bool) -> str:
     """Format the number of memories per decay class, or the memories that a change affected."""
     from memrepo.actions.lifecycle.ageing import Stats
 
@@ -342,7 +340,6 @@ def decay(
 def session(
     request: sessions.Request,
     result: sessions.Snippet | sessions.Started | sessions.Ended,
-    *,
     colour: bool,
 ) -> str:
     """Format the context of a session, the instructions for agents, or the end of a session."""
@@ -376,7 +373,7 @@ VALUE, TEXT = 60, 100
 """Maximum characters of a field value, and of a text."""
 
 
-def log(request: logging.Request, result: logging.Result | logging.Runs, *, colour: bool) -> str:
+def log(request: logging.Request, result: logging.Result | logging.Runs, colour: bool) -> str:
     """Format the log: its commits with any requested reasons, or the list of runs.
 
     Pending runs are listed first.
@@ -478,7 +475,7 @@ def _blame(result: Blame) -> str:
 
 
 def why(
-    request: explaining.Request, result: explaining.Result | History | Blame, *, colour: bool
+    request: explaining.Request, result: explaining.Result | History | Blame, colour: bool
 ) -> str:
     """Format the answer to `why`: the evidence for a memory, its history, or its blame."""
     from memrepo.actions.past.why import Blame, History

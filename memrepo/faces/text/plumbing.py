@@ -92,7 +92,6 @@ SHOWN = 200
 def check(
     request: checking.CheckRequest,
     result: checking.CheckResult | checking.CommittedSecrets,
-    *,
     colour: bool,
 ) -> str:
     """Format the findings of a check as requested, or report in one line that there are none."""
@@ -156,12 +155,12 @@ def _past(result: checking.CommittedSecrets) -> str:
     return "\n".join([*map(str, result.problems), known])
 
 
-def check_message(request: object, result: checking.MessageResult, *, colour: bool) -> str:
+def check_message(request: object, result: checking.MessageResult, colour: bool) -> str:
     """Format the problems found in a commit message, one per line."""
     return "\n".join(map(str, result.problems))
 
 
-def export(request: object, result: exporting.Result, *, colour: bool) -> str:
+def export(request: object, result: exporting.Result, colour: bool) -> str:
     """Format the number of exported files, and the numbers of omitted records."""
     said = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
     verb = "would be written" if result.dry_run else "written"
@@ -173,7 +172,7 @@ def export(request: object, result: exporting.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def import_(request: object, result: importing.Result, *, colour: bool) -> str:
+def import_(request: object, result: importing.Result, colour: bool) -> str:
     """Format the numbers of imported records by kind, and the commit."""
     said = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
@@ -182,13 +181,13 @@ def import_(request: object, result: importing.Result, *, colour: bool) -> str:
     return f"{'dry run' if result.dry_run else head}: {said or 'nothing to take in'}"
 
 
-def merge_driver(request: object, result: object, *, colour: bool) -> str:
+def merge_driver(request: object, result: object, colour: bool) -> str:
     """Return an empty string. Git reports the merge, and conflicts are reported as findings."""
     del request, result, colour
     return ""
 
 
-def sync(request: syncing.Request, result: syncing.Result, *, colour: bool) -> str:
+def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
     """Format the numbers of transferred commits, or the conflicts that a person must resolve."""
     if result.conflicts:
         return _clashing(result)
@@ -223,24 +222,24 @@ def _clashing(result: syncing.Result) -> str:
     return "\n".join([*lines, result.fix])
 
 
-def completion(request: object, result: helping.Script, *, colour: bool) -> str:
+def completion(request: object, result: helping.Script, colour: bool) -> str:
     """Return the completion script."""
     return result.script.rstrip("\n")
 
 
-def demo(request: object, result: commands.Tour, *, colour: bool) -> str:
+def demo(request: object, result: commands.Tour, colour: bool) -> str:
     """Format the last line of the tour, which follows the steps already printed."""
     kept = f"the repository is in {result.kept}" if result.kept else "the demo folder was removed"
     return f"\nThat was the tour; {kept}."
 
 
-def mcp(request: object, result: object, *, colour: bool) -> str:
+def mcp(request: object, result: object, colour: bool) -> str:
     """Return an empty string. The MCP client already received all output."""
     del request, result, colour
     return ""
 
 
-def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
+def review(request: object, result: reviewing.Result, colour: bool) -> str:
     """Format the last line of a review, or return an empty string.
 
     The review already printed each performed command.
@@ -250,13 +249,13 @@ def review(request: object, result: reviewing.Result, *, colour: bool) -> str:
     return "" if result.waits or result.open or result.done else "every decision has an answer"
 
 
-def serve(request: object, result: object, *, colour: bool) -> str:
+def serve(request: object, result: object, colour: bool) -> str:
     """Return an empty string. The web pages already showed all output."""
     del request, result, colour
     return ""
 
 
-def purge(request: purging.Request, result: purging.Result, *, colour: bool) -> str:
+def purge(request: purging.Request, result: purging.Result, colour: bool) -> str:
     """Format the result of a purge: where the value was found, what was done, and what remains."""
     if result.verified is not None:
         lines = [_verified(result)]

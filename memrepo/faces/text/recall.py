@@ -27,7 +27,7 @@ LINE = 200
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 
 
-def search(request: searching.Request, result: searching.Result, *, colour: bool) -> str:
+def search(request: searching.Request, result: searching.Result, colour: bool) -> str:
     """Format the hits of a search with their sources, or explain why nothing was found.
 
     Hits with equivalent statements share one entry. With colour, the words of the query are bold.
@@ -130,7 +130,7 @@ def _span(lines: tuple[int, int]) -> str:
     return f":{first}" + (f"-{last}" if last > first else "") if first else ""
 
 
-def recent(request: looking.RecentRequest, result: looking.Recent, *, colour: bool) -> str:
+def recent(request: looking.RecentRequest, result: looking.Recent, colour: bool) -> str:
     """Format the recently changed memories with the kind of change, newest first."""
     since = f"since commit {result.since[:10]}" if result.since else "since the first commit"
     lines = [f"{counted(len(result.changes), 'memory', 'memories')} new or changed {since}"]
@@ -148,7 +148,7 @@ def recent(request: looking.RecentRequest, result: looking.Recent, *, colour: bo
     return "\n".join(lines)
 
 
-def show(request: showing.Request, result: showing.Result, *, colour: bool) -> str:
+def show(request: showing.Request, result: showing.Result, colour: bool) -> str:
     """Format a memory in full: its text, fields, sources, lifecycle and doubts."""
     from memrepo.actions.recall.quotes import evidence_lines
     from memrepo.actions.recall.recall import NoteFacts
@@ -280,9 +280,7 @@ def _when(begin: str, end: str, zone: str) -> str:
     return first + (f" to {same}" if end != begin else "")
 
 
-def thread(
-    request: reading.Request, result: reading.Result | reading.Threads, *, colour: bool
-) -> str:
+def thread(request: reading.Request, result: reading.Result | reading.Threads, colour: bool) -> str:
     """Format the members of one thread in order, or the list of all threads."""
     from memrepo.actions.recall.thread import Threads
 
@@ -301,7 +299,7 @@ def thread(
     return "\n".join(lines)
 
 
-def topics(request: looking.TopicsRequest, result: looking.Topics, *, colour: bool) -> str:
+def topics(request: looking.TopicsRequest, result: looking.Topics, colour: bool) -> str:
     """Format the topics with score and count, followed by the rising and falling topics."""
     lines = [counted(len(result.topics), "topic", "topics")]
     lines += [f"  {t.score:7.3f}  {t.count:>4}  {visible(t.term)}" for t in result.topics]
@@ -317,10 +315,7 @@ def topics(request: looking.TopicsRequest, result: looking.Topics, *, colour: bo
 
 
 def entities(
-    request: relating.EntitiesRequest,
-    result: relating.Entities | relating.Mentioned,
-    *,
-    colour: bool,
+    request: relating.EntitiesRequest, result: relating.Entities | relating.Mentioned, colour: bool
 ) -> str:
     """Format the list of all entities, or the memories that mention one entity."""
     from memrepo.actions.recall.related import Mentioned
@@ -339,7 +334,7 @@ def _names(row: relating.EntityRow | relating.Mentioned) -> str:
     return f"{name} ({', '.join(map(visible, row.aliases))})" if row.aliases else name
 
 
-def graph(request: relating.GraphRequest, result: relating.Links, *, colour: bool) -> str:
+def graph(request: relating.GraphRequest, result: relating.Links, colour: bool) -> str:
     """Format the graph as link counts by type and the most linked memories, or as an HTML page."""
     from collections import Counter
 
@@ -359,7 +354,7 @@ def graph(request: relating.GraphRequest, result: relating.Links, *, colour: boo
     return "\n".join(lines)
 
 
-def related(request: relating.RelatedRequest, result: relating.Related, *, colour: bool) -> str:
+def related(request: relating.RelatedRequest, result: relating.Related, colour: bool) -> str:
     """Format the memories linked to a memory, grouped by their distance in links."""
     lines = [f"{result.id}  {result.label}"]
     depth = 1
@@ -380,7 +375,7 @@ def related(request: relating.RelatedRequest, result: relating.Related, *, colou
     return "\n".join(lines)
 
 
-def why_not(request: explaining.Request, result: explaining.Result, *, colour: bool) -> str:
+def why_not(request: explaining.Request, result: explaining.Result, colour: bool) -> str:
     """Format the reasons why an item is not recalled, one per line below the item."""
     from memrepo.actions.recall.why_not import Present, SetAside
 

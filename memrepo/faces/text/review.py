@@ -236,7 +236,7 @@ def _line(text: str, most: int = TEXT) -> str:
 restore = written
 
 
-def revert(request: object, result: reverting.Result, *, colour: bool) -> str:
+def revert(request: object, result: reverting.Result, colour: bool) -> str:
     """Format the reverted changes, or the conflicts that prevent a revert."""
     name = result.name
     if result.conflicts:
@@ -270,7 +270,7 @@ def _clashing(result: reverting.Result) -> str:
     return "\n".join(lines)
 
 
-def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour: bool) -> str:
+def undo(request: reverting.UndoRequest, result: reverting.UndoResult, colour: bool) -> str:
     """Format the undone step, or the conflicts that prevent an undo."""
     short = result.undone.commit[:10]
     what, body = f"{result.undone.subject} ({short})", revert(request, result, colour=colour)
@@ -281,7 +281,7 @@ def undo(request: reverting.UndoRequest, result: reverting.UndoResult, *, colour
     return f"undid {what}\n{body}\n`memrepo undo` again restores it"
 
 
-def reject(request: object, result: Written | Unchanged | Rejections, *, colour: bool) -> str:
+def reject(request: object, result: Written | Unchanged | Rejections, colour: bool) -> str:
     """Format the rejection that was added or lifted, or the list of rejections with reasons."""
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
@@ -307,7 +307,6 @@ _WIDTH = 80
 def accept(
     request: accepting.AcceptRequest,
     result: accepting.AcceptResult | accepting.AlreadyDecided | reverting.Result,
-    *,
     colour: bool,
 ) -> str:
     """Format the number of accepted decisions, and list the decisions that were left out."""
@@ -335,14 +334,14 @@ def accept(
 
 
 def discard(
-    request: accepting.DiscardRequest, result: accepting.DiscardResult, *, colour: bool
+    request: accepting.DiscardRequest, result: accepting.DiscardResult, colour: bool
 ) -> str:
     """Format the number of decisions that were discarded."""
     said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
 
 
-def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, *, colour: bool) -> str:
+def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, colour: bool) -> str:
     """Format the changes in memories as text, as markdown or as a git patch."""
     from memrepo.actions.review.diff import Patch
 
@@ -366,7 +365,6 @@ def _corrections(result: resolving.Corrections) -> str:
 def resolve(
     request: resolving.Request,
     result: resolving.Open | resolving.Corrections | resolving.Shown | Written | Unchanged,
-    *,
     colour: bool,
 ) -> str:
     """Format the open contradictions, the details of one of them, or the result of a decision."""

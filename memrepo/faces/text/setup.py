@@ -34,7 +34,6 @@ _NAMED = 5
 def hooks(
     request: hooking.HooksRequest,
     result: hooking.Installed | hooking.States | hooking.Ran,
-    *,
     colour: bool,
 ) -> str:
     """Format the installed hooks, the state of every hook, or the output of one hook."""
@@ -83,7 +82,7 @@ def _states(result: hooking.States) -> str:
     return "\n".join([*lines, *([result.trust] if result.trust else [])])
 
 
-def init(request: object, result: init_.Result, *, colour: bool) -> str:
+def init(request: object, result: init_.Result, colour: bool) -> str:
     """Format the result of `init`: the new repository, the imported data and the next step."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
@@ -139,7 +138,7 @@ def _alone(result: init_.Result) -> Iterator[str]:
         yield f"  to read unmatched files: `memrepo config add sources.claims {words}`"
 
 
-def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bool) -> str:
+def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool) -> str:
     """Format what was done to each file and the next steps, or return the answer of a hook."""
     from memrepo.actions.setup.agent import Result
 
@@ -155,7 +154,6 @@ def agent(request: agents.Request, result: agents.Result | Hooked, *, colour: bo
 def config(
     request: object,
     result: configuration.Result | configuration.Explained | configuration.Changed,
-    *,
     colour: bool,
 ) -> str:
     """Format all keys with values and origins, the details of one key, or a change of a key."""
@@ -212,7 +210,7 @@ def _difference(before: object, after: object) -> str:
     return f"{old} -> {new}"
 
 
-def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
+def doctor(request: object, result: checkup.Result, colour: bool) -> str:
     """Format the result of each check of the installation, one per line."""
     lines = [
         f"{'ok  ' if one.ok else 'FAIL'}  {one.name:<12} {one.message}" for one in result.checks
@@ -222,7 +220,7 @@ def doctor(request: object, result: checkup.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def trust(request: object, result: hooking.Trusted, *, colour: bool) -> str:
+def trust(request: object, result: hooking.Trusted, colour: bool) -> str:
     """Format the configuration lines that name programs, and whether these lines are trusted."""
     said = {
         "nothing": "there is no .pre-commit-config.yaml: "
@@ -234,7 +232,7 @@ def trust(request: object, result: hooking.Trusted, *, colour: bool) -> str:
     return "\n".join([*result.names, said[result.state]])
 
 
-def schedule(request: scheduling.Request, result: VerbResult, *, colour: bool) -> str:
+def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> str:
     """Format the entries of the schedule, instructions for an agent, or a change of entries."""
     from memrepo.actions.setup import schedule as scheduling
 
@@ -278,7 +276,7 @@ def _next(ahead: Sequence[Next], zone: str) -> list[str]:
     return [f"next: {one.describe(zone)}" for one in ahead] or ["next: never"]
 
 
-def status(request: object, result: standing.Result, *, colour: bool) -> str:
+def status(request: object, result: standing.Result, colour: bool) -> str:
     """Format the state of the repository, and list the open tasks of the user."""
     active = result.memories.get("active", 0)
     notes = sum(result.tiers.values())
@@ -362,7 +360,7 @@ def _left(result: standing.Result) -> Iterator[str]:
         yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"
 
 
-def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
+def upgrade(request: object, result: upgrading.Result, colour: bool) -> str:
     """Format the result of an upgrade of the repository's format, and name a required next step."""
     if result.old == result.new:
         lines = [f"format {result.new}: nothing to migrate"]
@@ -375,7 +373,7 @@ def upgrade(request: object, result: upgrading.Result, *, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def sources(request: standing.SourcesRequest, result: standing.SourceList, *, colour: bool) -> str:
+def sources(request: standing.SourcesRequest, result: standing.SourceList, colour: bool) -> str:
     """List the source files by kind, with the reason for the kind and the number of statements."""
     lines = [f"{'kind':<12}{'statements':>11}{'memories':>9}  file"]
     for file in sorted(result.files, key=lambda f: (-f.share, f.kind, f.path)):

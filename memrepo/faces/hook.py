@@ -29,7 +29,7 @@ from memrepo.core.ids import digest
 from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
-from memrepo.faces.mcp.replies import acting, listing, told
+from memrepo.faces.mcp.replies import acting, hit_entry, listing
 from memrepo.store.corpus import Filter
 from memrepo.store.index import no_model
 from memrepo.text.words import query_terms
@@ -97,7 +97,7 @@ def _offer(work: Work, prompt: str) -> str:
     found = recall(work, index, [words], Filter(limit=OFFERS), work.call.now).hits
     best = max((one.score for one in found), default=0.0)
     asked, commit = query_terms(words), work.tree.commit
-    near = [told(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
+    near = [hit_entry(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
     reply = listing(near, work.tree.commit, OFFER_TOKENS)
     return reply.text if reply.data["hits"] else ""
 
@@ -109,16 +109,16 @@ def _place(folder: Path, name: str) -> Path:
 def _gather(work: Work, event: Event) -> None:
     """Append the event's prompt and reply to the file of the session, without probable secrets."""
     place = _place(work.store.folder, event.session)
-    said: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
-    said |= _read(place)
+    record: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
+    record |= _read(place)
     if prompt := fold(redact(event.prompt)[0], PROMPT_LENGTH):
-        said["prompts"] = [*said["prompts"], prompt][-PROMPTS:]
+        record["prompts"] = [*record["prompts"], prompt][-PROMPTS:]
     if reply := fold(redact(event.reply)[0], REPLY_LENGTH):
-        said["reply"] = reply
-    said["at"] = format_time(work.call.now)
+        record["reply"] = reply
+    record["at"] = format_time(work.call.now)
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_suffix(".new")
-    draft.write_text(json.dumps(said, ensure_ascii=False), encoding="utf-8")
+    draft.write_text(json.dumps(record, ensure_ascii=False), encoding="utf-8")
     draft.replace(place)
 
 
@@ -132,14 +132,14 @@ def _read(place: Path) -> Mapping[str, Any]:
 
 def _take_in(work: Work, place: Path) -> None:
     """Write the recorded prompts of a session as one note, and delete the session's file."""
-    said = _read(place)
-    if said.get("prompts"):
-        asked = "\n".join(f"- {prompt}" for prompt in said["prompts"])
-        ended = f"\n\nIt ended with: {said['reply']}" if said.get("reply") else ""
+    record = _read(place)
+    if record.get("prompts"):
+        asked = "\n".join(f"- {prompt}" for prompt in record["prompts"])
+        ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
         request = add.Request(
             text=f"{asked}{ended}",
             type="note",
-            title=f"Session of {said['began'][:16]}Z",
+            title=f"Session of {record['began'][:16]}Z",
             reason="what was asked in a session of the agent",
         )
         perform(work, "add", request)
@@ -177,7 +177,7 @@ def hook(call: Call, host: str) -> str:
         name, event = _event(host, _within("prompt", began, call.read))
         if event.kind not in DEADLINES:
             return ""
-        return _answer(host, name, _within(event.kind, began, lambda: _told(call, host, event)))
+        return _answer(host, name, _within(event.kind, began, lambda: _handle(call, host, event)))
     except MemrepoError as error:
         note = fenced(fold(error.message, 300))
     except _Late as error:
@@ -203,7 +203,7 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-def _told(call: Call, host: str, event: Event) -> str:
+def _handle(call: Call, host: str, event: Event) -> str:
     with Work(acting(call, host)) as work:
         return happened(work, event)
 
@@ -268,12 +268,12 @@ def _text(data: Mapping[str, object], key: str) -> str:
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
-def _answer(host: str, name: str, told: str = "", note: str = "") -> str:
+def _answer(host: str, name: str, context: str = "", note: str = "") -> str:
     """Format an answer as the host expects it: as one JSON object in ASCII, or as plain text."""
     warning = f"memrepo: this session goes on without its memory\n{note}" if note else ""
     if host != "claude-code":
-        return told or warning
+        return context or warning
     answer: dict[str, object] = {"systemMessage": warning} if warning else {}
-    if told:
-        answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": told}
+    if context:
+        answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
     return json.dumps(concealed(answer)) if answer else ""

@@ -39,7 +39,7 @@ from memrepo.faces.mcp.replies import acting
 
 ROOT = "/memories"
 TAG = "memory-tool"
-LONGEST = 100_000
+MAX_FILE = 100_000
 """Maximum characters of a file."""
 _SEGMENT = regex(r"[^\W_][\w .,@+()=-]{0,99}")
 _DEEPEST = 10
@@ -85,9 +85,9 @@ class MemoryFiles:
         _refuse_long(text)
 
         def draft(work: Work, state: State) -> Step:
-            _refuse_taken(_files(state), name, f"File {path}")
+            _refuse_existing(_files(state), name, f"File {path}")
             refuse_secret(text, "file_text")
-            body, edges = parted(text)
+            body, edges = split_text(text)
             entry = Entry(text=body, title=name, tags=(TAG,), cls="permanent")
             memory = Drafts(work, state).make(entry).with_fields({"edges": edges})
             return _step("create", "create", path, [Create(memory=memory)])
@@ -161,7 +161,7 @@ class MemoryFiles:
 
         def draft(_: Work, state: State) -> Step:
             files = _files(state)
-            _refuse_taken(files, new, f"The destination {to}")
+            _refuse_existing(files, new, f"The destination {to}")
             found = _at(files, name, path)
             if new.startswith(f"{name}/"):
                 raise FileRefused(f"{to} is in {path} itself")
@@ -179,7 +179,7 @@ class MemoryFiles:
         Return the message for a change that waits for a person, if any, and the new text of the
         file.
         """
-        name, told = name_of(path), [""]
+        name, after = name_of(path), [""]
 
         def draft(work: Work, state: State) -> Step | Unchanged:
             files = _files(state)
@@ -188,10 +188,10 @@ class MemoryFiles:
                 if not name or any(n.startswith(f"{name}/") for n in files):
                     raise FileRefused(f"The path {path} is not a file.")
                 raise _missing(path)
-            told[0] = text = reword(text_of(memory))
+            after[0] = text = reword(text_of(memory))
             _refuse_long(text)
             refuse_secret(text, "the file")
-            body, edges = parted(text)
+            body, edges = split_text(text)
             if (body, edges) == (memory.body, memory.fields.get("edges")):
                 return Unchanged()
             stamp = Stamp(by=work.actor, at=work.call.now)
@@ -200,7 +200,7 @@ class MemoryFiles:
             new = body if body != memory.body else None
             return _step("reword", command, path, [Update(id=memory.id, fields=fields, body=new)])
 
-        return self._write(draft), told[0]
+        return self._write(draft), after[0]
 
     def _write(self, draft: Callable[[Work, State], Step | Unchanged]) -> str:
         """Commit a change to files. Return a message if the change awaits a person, or else ""."""
@@ -258,7 +258,7 @@ _LETTERS = {"\n": "n", "\r\n": "c", "\r": "r"}
 _ENDS = {letter: end for end, letter in _LETTERS.items()}
 
 
-def parted(text: str) -> tuple[str, Edges | None]:
+def split_text(text: str) -> tuple[str, Edges | None]:
     """Split a file's text into the body of a memory and the rest, for `text_of` to reassemble."""
     ends = "".join(_LETTERS[end] for _, end in split_lines(text) if end) if "\r" in text else ""
     plain, body = unix(text), normal_body(text)
@@ -290,7 +290,7 @@ def _lines_of(text: str, body: str) -> list[int]:
     return [body.count("\n", 0, place.start()) + 1 for place in places]
 
 
-def _refuse_taken(files: dict[str, Memory], name: str, what: str) -> None:
+def _refuse_existing(files: dict[str, Memory], name: str, what: str) -> None:
     parents = {name[:at] for at in range(len(name)) if name[at] == "/"}
     if name in files or any(n.startswith(f"{name}/") for n in files):
         raise FileRefused(f"{what} already exists")
@@ -299,8 +299,8 @@ def _refuse_taken(files: dict[str, Memory], name: str, what: str) -> None:
 
 
 def _refuse_long(text: str) -> None:
-    if len(text) > LONGEST:
-        raise FileRefused(f"a file has at most {LONGEST} characters, found {len(text)}")
+    if len(text) > MAX_FILE:
+        raise FileRefused(f"a file has at most {MAX_FILE} characters, found {len(text)}")
 
 
 def _missing(path: str) -> FileRefused:
@@ -390,34 +390,34 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         """Return the numbered lines of a file, or a list of the files in a directory."""
-        return _told(lambda: self._files.view(command.path, command.view_range or ()))
+        return _report_errors(lambda: self._files.view(command.path, command.view_range or ()))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
         """Create a file, and return a message that confirms it."""
-        return _told(lambda: self._files.create(command.path, command.file_text))
+        return _report_errors(lambda: self._files.create(command.path, command.file_text))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
         """Replace a text that occurs exactly once in a file."""
-        return _told(
+        return _report_errors(
             lambda: self._files.replace(command.path, command.old_str, command.new_str or "")
         )
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
         """Insert a text after a line of a file."""
-        return _told(
+        return _report_errors(
             lambda: self._files.insert(command.path, command.insert_line, command.insert_text)
         )
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
         """Delete a file or a directory, by forgetting its memories. History retains them."""
-        return _told(lambda: self._files.delete(command.path))
+        return _report_errors(lambda: self._files.delete(command.path))
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
         """Rename a file or a directory."""
-        return _told(lambda: self._files.rename(command.old_path, command.new_path))
+        return _report_errors(lambda: self._files.rename(command.old_path, command.new_path))
 
 
-def _told(work: Callable[[], str]) -> str:
+def _report_errors(work: Callable[[], str]) -> str:
     try:
         return "\r\n".join(map(harmless, work().split("\r\n")))
     except CodecError as error:

@@ -130,9 +130,9 @@ def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
 
 def program() -> tuple[str, ...]:
     """Return the command words that start this memrepo installation without relying on PATH."""
-    beside = Path(sys.executable).with_name("memrepo")
-    if beside.exists():
-        return (str(beside),)
+    sibling = Path(sys.executable).with_name("memrepo")
+    if sibling.exists():
+        return (str(sibling),)
     found = shutil.which("memrepo")
     return (str(Path(found).absolute()),) if found else (sys.executable, "-m", "memrepo")
 

@@ -277,9 +277,9 @@ def _limits(work: Work) -> Limits:
     return Limits(lines=rules.max_lines, bytes=rules.max_bytes)
 
 
-def _left(state: State, told: int) -> dict[str, int]:
+def _left(state: State, exported: int) -> dict[str, int]:
     """Return the number of memories left out of the export: inactive ones and notes."""
-    others = len(state.memories) - told
+    others = len(state.memories) - exported
     return {"not active, or notes": others} if others else {}
 
 

@@ -131,8 +131,8 @@ def do(work: Work, request: Request) -> Result | Explained | Changed:
     if request.what == "explain":
         return _explained(work, request.key)
     if (request.what == "unset") == bool(request.values):
-        said = "takes no value" if request.values else "no value was given"
-        raise UsageError(f"memrepo config {request.what} {request.key}: {said}")
+        message = "takes no value" if request.values else "no value was given"
+        raise UsageError(f"memrepo config {request.what} {request.key}: {message}")
     if request.key in OUTSIDE:
         return _in_clone(work, request)
     return _set(work, request)

@@ -114,7 +114,7 @@ def _status(work: Work) -> States:
     found = settings.hook_states(work.store.repo, asset("hooks", "shim"))
     why = settings.untrusted(work.store.repo)
     return States(
-        hooks=tuple(Hook(name=n, ok=not said, message=said) for n, said in found.items()),
+        hooks=tuple(Hook(name=n, ok=not message, message=message) for n, message in found.items()),
         trust=why,
         exit=Exit.NO if any(found.values()) or why else Exit.DONE,
     )
@@ -137,8 +137,8 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
     if name == "commit-msg":
         from memrepo.actions.check import check
 
-        said = check.check_message(work, check.CheckMessageRequest(file=given[0]))
-        return Ran(problems=said.problems, exit=said.exit)
+        message = check.check_message(work, check.CheckMessageRequest(file=given[0]))
+        return Ran(problems=message.problems, exit=message.exit)
     if name in _AFTER:
         try:
             waits = _catch_up(work, name, given)
@@ -190,15 +190,15 @@ def trust(work: Work, request: TrustRequest) -> Trusted:
 
     repo = work.store.repo
     text = settings.hooks_config(repo)
-    told = tuple(map(visible, _parsed(text)))
+    lines = tuple(map(visible, _parsed(text)))
     why = settings.untrusted(repo)
-    if told and not request.dry_run:
+    if lines and not request.dry_run:
         settings.trust(repo)
     state: Literal["known", "accepted", "not yet"] = "known"
     if why:
         state = "not yet" if request.dry_run else "accepted"
     return Trusted(
-        names=told, trusted=bool(text) and state != "not yet", state=state if text else "nothing"
+        names=lines, trusted=bool(text) and state != "not yet", state=state if text else "nothing"
     )
 
 
@@ -216,5 +216,5 @@ def _parsed(text: str) -> list[str]:
         return text.splitlines()
     if not found:
         return []
-    said: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1 << 20)
-    return said.splitlines()
+    message: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1 << 20)
+    return message.splitlines()

@@ -158,8 +158,8 @@ def do(work: Work, request: Request) -> Result:
             )
         commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)
         others = is_adopted(store.repo, store.layout)
-        if said := install_drivers(store.repo, store.layout, adopted=others):
-            warnings.append(said)
+        if message := install_drivers(store.repo, store.layout, adopted=others):
+            warnings.append(message)
         inbox = store.layout.area("sources") + "inbox"
         if not store.work.linked(inbox):
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
@@ -400,10 +400,10 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
         append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
     install_hooks(store.repo, asset("hooks", "shim"))
     if elsewhere := other_hooks_path(store.repo):
-        mend = "`memrepo hooks install` puts them in front of those"
+        advice = "`memrepo hooks install` puts them in front of those"
         warnings.append(
             f"core.hooksPath is {elsewhere}, so memrepo's hooks do not run:"
-            f" {HOOK_CALL if hooks_in_tree(store.repo) else mend}"
+            f" {HOOK_CALL if hooks_in_tree(store.repo) else advice}"
         )
     if not person(store.repo)[1]:
         warnings.append("user.email is not set in git: set it, and list it under human_authors")

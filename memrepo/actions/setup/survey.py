@@ -100,15 +100,15 @@ class MonthBudget(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def said(self) -> str:
         """Return a summary of today's and this month's cost, with the limits that are set."""
-        month = _said(self.usd, self.tokens)
+        month = _spent_text(self.usd, self.tokens)
         limits = [] if self.max_usd is None else [f"${self.max_usd:,.2f}"]
         if self.max_tokens is not None:
             limits.append(f"{self.max_tokens:,} tokens")
         of = f", of {' and '.join(limits)}" if limits else ""
-        return f"{_said(self.today_usd, self.today_tokens)} today, {month} this month{of}"
+        return f"{_spent_text(self.today_usd, self.today_tokens)} today, {month} this month{of}"
 
 
-def _said(usd: float | None, tokens: int) -> str:
+def _spent_text(usd: float | None, tokens: int) -> str:
     if not (usd or tokens):
         return "nothing"
     price = "an unknown price" if usd is None else f"${usd:,.2f}"

@@ -40,28 +40,28 @@ def _short_headers(state: State) -> list[Change]:
     words of a memory in its own script, without folders named by digits.
     """
     changes: list[Change] = []
-    told = []
+    lines = []
     undated = Counter(_UNDATED.sub("", m.path).rpartition("/")[0] for m in state.every)
     for path in sorted(memory.path for memory in state.every):
         data, left = codec.upgraded(path, old := state.files[path])
         memory, _ = codec.decode(path, data)
         if memory is None:
             continue
-        memory = replace(memory, path=_named_anew(memory, undated))
+        memory = replace(memory, path=_new_path(memory, undated))
         if memory.path in state.files:
             memory = replace(memory, path=path)
         if data == old and memory.path == path:
             continue
         if left:
-            told.append(json.dumps({"id": memory.id, **left}, ensure_ascii=False, sort_keys=True))
+            lines.append(json.dumps({"id": memory.id, **left}, ensure_ascii=False, sort_keys=True))
         changes += [Remove(id=memory.id), Create(memory=memory, file=data)]
-    if told:
-        data = "".join(f"{line}\n" for line in told).encode("utf-8")
+    if lines:
+        data = "".join(f"{line}\n" for line in lines).encode("utf-8")
         changes.append(Write(path=state.layout.upgraded, data=data))
     return changes
 
 
-def _named_anew(memory: Memory, undated: Mapping[str, int]) -> str:
+def _new_path(memory: Memory, undated: Mapping[str, int]) -> str:
     """Return a memory's path in format 2. A file name chosen by a person stays the same."""
     folder, _, name = memory.path.rpartition("/")
     flat = _UNDATED.sub("", memory.path).rpartition("/")[0]
@@ -102,20 +102,20 @@ def do(work: Work, request: Request) -> Result:
     if found > FORMAT:
         raise NewerFormat(found, FORMAT)
     due = upgrade_due(work)
-    told = Result(
+    result = Result(
         old=found, new=FORMAT, files=(), commit="", judge_again=due.message if due else ""
     )
     if found == FORMAT:
-        return told
+        return result
     state = work.tree.state()
     changes = _changes(state, found)
     written = {change.path for change in changes if isinstance(change, Write)}
     pages = derived_files(work, apply(state, changes))
     changes += [page for page in pages if isinstance(page, Write) and page.path not in written]
     files = tuple(sorted(_paths(state, changes)))
-    told = replace(told, files=files)
+    result = replace(result, files=files)
     if request.dry_run:
-        return told
+        return result
     step = Step(
         op="edit",
         what=f"Upgrade files from format {found} to format {FORMAT}",
@@ -126,7 +126,7 @@ def do(work: Work, request: Request) -> Result:
     with work.store.writing():
         work.store.refuse_unfit()
     landing = prepare(work.store, state, plan, work.context(), work.call.now, author=work.author)
-    return replace(told, commit=work.store.land(landing.chain, "upgrade"))
+    return replace(result, commit=work.store.land(landing.chain, "upgrade"))
 
 
 def _changes(state: State, found: int) -> list[Change]:

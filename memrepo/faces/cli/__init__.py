@@ -311,13 +311,13 @@ def _print(
         from memrepo.faces.text import text_of
 
         text = text_of(name, request, answer, colour=call.colour)
-    told = _warnings(p for p in answer.notices if p.severity == "error" or not call.quiet)
-    if not (call.json or text or told):
+    lines = _warnings(p for p in answer.notices if p.severity == "error" or not call.quiet)
+    if not (call.json or text or lines):
         return
     from memrepo.core.secrets import concealed, harmless, harmless_data
 
     # The whole record shows secrets that a one-line text hides.
-    data, text, told = concealed([answer.as_json(), text, told])
+    data, text, lines = concealed([answer.as_json(), text, lines])
     if call.json:
         data = harmless_data({"schema_version": SCHEMA_VERSION, **data})
         print(_json(data))
@@ -328,7 +328,7 @@ def _print(
             screen.show(name, text, request)
         else:
             print(text)
-    for problem in told:
+    for problem in lines:
         _warn(problem)
 
 
@@ -383,19 +383,19 @@ def _bug(error: Exception, argv: Sequence[str], as_json: bool) -> int:
     from datetime import UTC, datetime
 
     trace = "".join(traceback.format_exception(error))
-    said = trace
+    message = trace
     try:
         if folder := _log_folder(argv):
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / f"bug-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
             path.write_text(trace, encoding="utf-8")
-            said = f"the traceback is in {path}"
+            message = f"the traceback is in {path}"
             from memrepo.store.lock import keep_newest
 
             keep_newest(folder, "bug-*.txt", 50)
     except OSError:
         pass
-    _complain(f"a bug: {type(error).__name__}: {error}; {said}", "report it", Exit.BUG, as_json)
+    _complain(f"a bug: {type(error).__name__}: {error}; {message}", "report it", Exit.BUG, as_json)
     return int(Exit.BUG)
 
 

@@ -52,8 +52,8 @@ def schema(name: str) -> dict[str, object]:
 def results(name: str) -> tuple[type[VerbResult], ...]:
     """Return the types of result that a command can return."""
     do = COMMANDS[name].load().do
-    told = get_type_hints(do, {**vars(import_module(COMMANDS[name].module))})["return"]
-    return tuple(dict.fromkeys(each for kind in get_args(told) or (told,) for each in _kinds(kind)))
+    hint = get_type_hints(do, {**vars(import_module(COMMANDS[name].module))})["return"]
+    return tuple(dict.fromkeys(each for kind in get_args(hint) or (hint,) for each in _kinds(kind)))
 
 
 def _kinds(kind: type[VerbResult]) -> Iterator[type[VerbResult]]:
@@ -178,7 +178,9 @@ def _fish(
     yield _PREAMBLE["fish"].strip("\n")
     yield "complete -c memrepo -f"
     for name, each in commands.items():
-        yield f"complete -c memrepo -n __fish_use_subcommand -a {name}" + _said(COMMANDS[name].says)
+        yield f"complete -c memrepo -n __fish_use_subcommand -a {name}" + _quoted(
+            COMMANDS[name].says
+        )
         for action in each._actions:  # noqa: SLF001 - argparse has no public list of actions
             if not (action.option_strings or action.choices or _named(action)):
                 continue  # any text is allowed
@@ -195,16 +197,16 @@ def _taken(action: argparse.Action) -> str:
         line += f" -l {flag[2:]}" if flag.startswith("--") else f" -s {flag[1:]}"
     names = _named(action)
     if action.nargs == 0:
-        return line + _said(action.help)
+        return line + _quoted(action.help)
     if action.option_strings:
         line += " -r"
     if action.choices:
         line += f" -a '{' '.join(map(str, action.choices))}'"
     elif names:
         line += " -F" if names == "files" else f" -a '(__memrepo_{names})'"
-    return line + _said(action.help)
+    return line + _quoted(action.help)
 
 
-def _said(says: object) -> str:
+def _quoted(says: object) -> str:
     text = str(says or "").replace("%%", "%").replace("\\", "\\\\").replace("'", "\\'")
     return f" -d '{text}'" if text else ""

@@ -356,8 +356,8 @@ class _Talk:
             self._say(f"{line}\n  not done: {error.message}")
             return DoneVerb(line=line, error=error.message)
         self._say(text_of(words.verb, words.request, answer))
-        told = answer.as_json()
-        commits = told.get("commits") or [told.get("commit", "")]
+        data = answer.as_json()
+        commits = data.get("commits") or [data.get("commit", "")]
         return DoneVerb(line=line, commit=commits[0])
 
     def _result(self, done: tuple[DoneVerb, ...] = ()) -> Result:

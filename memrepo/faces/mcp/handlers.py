@@ -33,11 +33,11 @@ from memrepo.faces.mcp.replies import (
     Piece,
     Reply,
     ToolCall,
+    hit_entry,
     listing,
     longest,
     place,
     refusal,
-    told,
 )
 from memrepo.policies.links import Reached
 from memrepo.policies.standing import counted_as, doubts, stale, trust_of
@@ -66,17 +66,17 @@ def search(call: ToolCall) -> Reply:
     asked = query_terms(call.get("query"))
     hits = []
     for first, *same in searching.by_what_they_say(found.hits):
-        pieces = [told(hit, asked, score=round(hit.score, 3)) for hit in (first, *same)]
+        pieces = [hit_entry(hit, asked, score=round(hit.score, 3)) for hit in (first, *same)]
         hits += [pieces[0], *map(_again, pieces[1:])]
     reply = listing(hits, found.commit, _bound(call))
     if found.why and found.hits:
         reply = replace(reply, text=f"nothing found; nearest:\n{reply.text}")
     if not found.hits:
-        said = f"nothing found: {found.why}"
+        message = f"nothing found: {found.why}"
         if found.passages:
             nearest = "; nearest:" if found.why else ""
-            said = f"no memory found{nearest}, as of commit {found.commit[:10]}. {HEAD}"
-        reply = replace(reply, text=said)
+            message = f"no memory found{nearest}, as of commit {found.commit[:10]}. {HEAD}"
+        reply = replace(reply, text=message)
     reply = _with_passages(reply, found.passages, _bound(call))
     if not found.why:
         _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
@@ -101,9 +101,9 @@ def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> R
         for one in found
     ]
     for count in range(len(found), 0, -1):
-        said = f"in the sources, not promoted:\n{fenced(chr(10).join(lines[:count]))}"
+        message = f"in the sources, not promoted:\n{fenced(chr(10).join(lines[:count]))}"
         more = {**reply.data, "passages": data[:count]}
-        longer = replace(reply, text=f"{reply.text}\n{said}", data=more)
+        longer = replace(reply, text=f"{reply.text}\n{message}", data=more)
         if longer.tokens <= max_tokens:
             return longer
     return reply
@@ -133,19 +133,19 @@ def get(call: ToolCall) -> Reply:
         left -= found[-1].tokens
     commit = there.tree.commit
     head = f"{counted(len(found), 'memory', 'memories')}, as of commit {commit[:10]}. {HEAD}"
-    said = f", as of commit {commit[:10]}. {HEAD}"
+    suffix = f", as of commit {commit[:10]}. {HEAD}"
     memories = [
         {k: v for k, v in one.data.items() if k not in ("commit", "notice")} for one in found
     ]
     return Reply(
-        text="\n".join([head, *(one.text.replace(said, ":", 1) for one in found)]),
+        text="\n".join([head, *(one.text.replace(suffix, ":", 1) for one in found)]),
         data={"commit": commit, "notice": HEAD, "memories": memories},
     )
 
 
 def _not_there(id_: str, error: MemrepoError) -> Reply:
-    said = fenced(fold(error.message, 200))
-    return Reply(text=f"{id_} was not opened:\n{said}", data={"id": id_, "refused": said})
+    message = fenced(fold(error.message, 200))
+    return Reply(text=f"{id_} was not opened:\n{message}", data={"id": id_, "refused": message})
 
 
 def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
@@ -238,8 +238,8 @@ def _relation(reached: Reached) -> str:
     "supports" is a link to the related memory, and "supports it" is a link from it.
     """
     edge = reached.edge
-    said = edge.type if edge.target == reached.id else f"{edge.type} it"
-    return said if reached.depth == 1 else f"{said}, by {reached.before}"
+    relation = edge.type if edge.target == reached.id else f"{edge.type} it"
+    return relation if reached.depth == 1 else f"{relation}, by {reached.before}"
 
 
 def thread_context(call: ToolCall) -> Reply:
@@ -262,7 +262,7 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
             there.tree.files.id_of,
         )
         more = {"relation": relation} if relation else {}
-        hits.append(told(hit_of(one, there.tree.commit), **more))
+        hits.append(hit_entry(hit_of(one, there.tree.commit), **more))
     return listing(hits, there.tree.commit, _bound(call))
 
 
@@ -274,7 +274,7 @@ def recent(call: ToolCall) -> Reply:
     for one in found.changes:
         ends = one.replaces or one.replaced_by
         way = "" if not ends else f", replaces {ends[0]}" if one.replaces else f" by {ends[0]}"
-        hits.append(told(one.hit, change=f"{one.change}{way}"))
+        hits.append(hit_entry(one.hit, change=f"{one.change}{way}"))
     return listing(hits, found.commit, _bound(call), found.left_out)
 
 
@@ -359,13 +359,13 @@ def store(call: ToolCall) -> Reply:
     return _several(call, entries)
 
 
-def _add(call: ToolCall, said: Mapping[str, Any]) -> Done:
+def _add(call: ToolCall, entry: Mapping[str, Any]) -> Done:
     return call.write(
         "add",
-        text=said.get("text", ""),
-        type=said.get("type") or call.get("type", "fact"),
+        text=entry.get("text", ""),
+        type=entry.get("type") or call.get("type", "fact"),
         cls=call.get("decay_class"),
-        tags=tuple(said.get("tags") or call.get("tags", ())),
+        tags=tuple(entry.get("tags") or call.get("tags", ())),
         valid_until=call.get("valid_until"),
     )
 
@@ -376,7 +376,7 @@ def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
     With `expected_commit`, the first write expects that commit, and each further write expects the
     previous one.
     """
-    told, stored, commit = list[str](), list[Mapping[str, Any]](), ""
+    lines, stored, commit = list[str](), list[Mapping[str, Any]](), ""
     for number, entry in enumerate(entries, 1):
         call.work.call.tick(f"{number} of {len(entries)}")
         try:
@@ -389,10 +389,10 @@ def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
             if one.data["commit"]:
                 commit = one.data["commit"]
                 call = _after(call, commit)
-        told.append(f"{number}. {one.text}")
+        lines.append(f"{number}. {one.text}")
     ids = [one["id"] for one in stored if "id" in one]
     return Reply(
-        text="\n".join(told),
+        text="\n".join(lines),
         data={"id": ids[0] if ids else "", "commit": commit, "stored": stored},
         failed=not ids,
     )

@@ -150,7 +150,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     line: str
 
 
-def told(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
+def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     """Convert a hit of a search to an entry of a list.
 
     A long text is shortened to the part with most of the terms `asked`.

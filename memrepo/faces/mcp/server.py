@@ -166,8 +166,8 @@ def _progress(context: Context) -> Callable[[str], None]:
         return nothing
     steps = count(1)
 
-    def tick(said: str) -> None:
-        anyio.from_thread.run(context.session.report_progress, next(steps), None, said)
+    def tick(message: str) -> None:
+        anyio.from_thread.run(context.session.report_progress, next(steps), None, message)
 
     return tick
 

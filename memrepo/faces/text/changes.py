@@ -55,13 +55,13 @@ MAX_WITHHELD = 5
 
 def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -> str:
     """Format the numbers of new, changed and removed sources."""
-    said = summary(result.added, result.changed, result.removed)
-    lines = [f"{result.source}: {said or 'nothing new'}"]
+    message = summary(result.added, result.changed, result.removed)
+    lines = [f"{result.source}: {message or 'nothing new'}"]
     if result.unmatched.count and not result.news:
         lines.append(f"not read: {result.unmatched.summary}")
     if result.commit:
         lines.append(f"committed as {result.commit[:10]}")
-    elif request.dry_run and said:
+    elif request.dry_run and message:
         lines.append("dry run: nothing was written")
     return "\n".join(lines)
 
@@ -138,8 +138,8 @@ def _headline(result: Result) -> str:
             return "dry run: nothing new"
         case "dry-run":
             # Unjudged sources may add memories, so "no new memory" would be wrong.
-            told = [] if result.unsaid or not result.run else [result.said]
-            return f"dry run: {'; '.join(told + pending)}; nothing was written"
+            lines = [] if result.unsaid or not result.run else [result.said]
+            return f"dry run: {'; '.join(lines + pending)}; nothing was written"
         case "held":
             landed = f"run {result.run}: {result.said}\n" if result.landed else ""
             count = len(result.held)
@@ -299,9 +299,9 @@ def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
     moving = [list(group) for _, group in groupby(result.owed, key=lambda one: one.id)]
     if moving:
         lines.append(f"{counted(len(moving), 'note moves', 'notes move')} at the next run:")
-    for owed in moving[:10]:
-        first = owed[0]
-        path = " → ".join([first.from_, *(move.to for move in owed)])
+    for moves in moving[:10]:
+        first = moves[0]
+        path = " → ".join([first.from_, *(move.to for move in moves)])
         uses = counted(first.retrievals, "retrieval", "retrievals")
         lines.append(f"  {first.label}  {path}  ({uses})")
     if len(moving) > 10:
@@ -330,10 +330,10 @@ def decay(request: ageing.DecayRequest, result: ageing.Stats | ageing.Changed, c
         lines.append(f"{'stale, still recalled':<22}  {result.stale}")
         return "\n".join(lines)
     did = "classified again" if request.what == "backfill" else "pruned"
-    said = counted(len(result.changes), "memory", "memories")
-    head = f"{said} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
+    message = counted(len(result.changes), "memory", "memories")
+    head = f"{message} {did}" + (f" ({result.commit[:10]})" if result.commit else "")
     if result.changes and not result.commit:
-        head = f"dry run: {said} would be {did}"
+        head = f"dry run: {message} would be {did}"
     return "\n".join([head, *(f"  {row.what}: {row.reason}" for row in result.changes)])
 
 
@@ -364,8 +364,8 @@ def session(
 def _context(result: sessions.Started, max_tokens: int) -> str:
     if not result.context and not result.left_out:
         return "no memory is hot"
-    said = f"{result.context}\n{result.left_out} more did not fit".lstrip()
-    return said if result.left_out and token_count(said) <= max_tokens else result.context
+    message = f"{result.context}\n{result.left_out} more did not fit".lstrip()
+    return message if result.left_out and token_count(message) <= max_tokens else result.context
 
 
 INDENT = " " * 30
@@ -497,8 +497,8 @@ def _evidence(result: explaining.Result) -> str:
     for judged in result.judgements:
         lines += _judged(judged)
     if result.scores:
-        said = ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in result.scores.items())
-        lines.append(f"scores:        {said}")
+        message = ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in result.scores.items())
+        lines.append(f"scores:        {message}")
     for decided in result.decisions:
         lines += _decided(decided)
     lines += [f"{'replaced:':<15}{_other(other)}" for other in result.supersession.before]
@@ -520,14 +520,14 @@ def _evidence(result: explaining.Result) -> str:
 def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
     where = f", in {judged.accepted[:10]}" if judged.accepted else ""
     reason = judged_in_words(judged.reason)
-    said = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
-    yield f"judged:        {visible(said)}, run {judged.run}{where}"
+    message = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
+    yield f"judged:        {visible(message)}, run {judged.run}{where}"
     for verdict in judged.verdicts:
         strength = "" if verdict.strength is None else f" {verdict.strength}"
         why = "" if is_code(verdict.rationale) else f": {_short(verdict.rationale)}"
         yield f"  {visible(verdict.verdict)}{strength}{why}"
-        if told := learned_in_words(verdict.rationale):
-            yield f"  {told}"
+        if lines := learned_in_words(verdict.rationale):
+            yield f"  {lines}"
     if judged.rationale and not is_code(judged.rationale):
         yield f"  {_short(judged.rationale)}"
 

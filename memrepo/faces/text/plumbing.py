@@ -27,7 +27,7 @@ CELL = 200
 changes (`MAX_MARKDOWN` in `text.review`), a comment stays below a forge's 65,536 characters."""
 
 
-def _said(problem: Problem) -> str:
+def _message(problem: Problem) -> str:
     fix = f" (fix: {problem.fix})" if problem.fix else ""
     return visible(f"{problem.message}{fix}")
 
@@ -44,8 +44,8 @@ def _annotation(problem: Problem) -> str:
         if problem.column:
             place |= {"col": str(problem.column)}
     place["title"] = problem.rule
-    told = ",".join(f"{key}={_property(value)}" for key, value in place.items())
-    return f"::{problem.severity} {told}::{_data(_said(problem))}"
+    properties = ",".join(f"{key}={_property(value)}" for key, value in place.items())
+    return f"::{problem.severity} {properties}::{_data(_message(problem))}"
 
 
 def _data(text: str) -> str:
@@ -60,13 +60,13 @@ def markdown(problems: Sequence[Problem], what: str) -> str:
     """Format findings as a markdown section. `what` describes the checked files or commits."""
     errors = sum(p.severity == "error" for p in problems)
     warnings = len(problems) - errors
-    told = f"{counted(errors, 'error', 'errors')}, {counted(warnings, 'warning', 'warnings')}"
+    reported = f"{counted(errors, 'error', 'errors')}, {counted(warnings, 'warning', 'warnings')}"
     verdict = "Rules are broken." if errors else "All rules hold."
-    lines = ["## memrepo check", "", f"**{verdict}** {what}: {told}."]
+    lines = ["## memrepo check", "", f"**{verdict}** {what}: {reported}."]
     if problems:
         lines += ["", "| where | rule | what |", "| --- | --- | --- |"]
     lines += [
-        f"| {_code(_where(p))} | {p.severity}: `{p.rule}` | {_code(_said(p))} |"
+        f"| {_code(_where(p))} | {p.severity}: `{p.rule}` | {_code(_message(p))} |"
         for p in sorted(problems, key=lambda p: p.severity == "warning")[:ROWS]
     ]
     if len(problems) > ROWS:
@@ -80,9 +80,9 @@ def _where(problem: Problem) -> str:
 
 def _code(text: str) -> str:
     """Quote a text as a one-line code span for a markdown table. The text cannot end the span."""
-    said = " ".join(visible(text).split()).replace("`", "'")
-    said = f"{said[:CELL]}..." if len(said) > CELL else said
-    return "`" + said.replace("|", "\\|") + "`"
+    message = " ".join(visible(text).split()).replace("`", "'")
+    message = f"{message[:CELL]}..." if len(message) > CELL else message
+    return "`" + message.replace("|", "\\|") + "`"
 
 
 SHOWN = 200
@@ -162,10 +162,10 @@ def check_message(request: object, result: checking.MessageResult, colour: bool)
 
 def export(request: object, result: exporting.Result, colour: bool) -> str:
     """Format the number of exported files, and the numbers of omitted records."""
-    said = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
+    message = ", ".join(counted_as(n, word) for word, n in result.counts.items() if n) or "nothing"
     verb = "would be written" if result.dry_run else "written"
     files = counted(len(result.files), "file", "files")
-    lines = [*result.heading, f"{result.path}: {files} {verb} ({said})"]
+    lines = [*result.heading, f"{result.path}: {files} {verb} ({message})"]
     if result.left_out:
         left = ", ".join(counted_as(n, word) for word, n in result.left_out.items())
         lines.append(f"left out: {left}")
@@ -174,11 +174,11 @@ def export(request: object, result: exporting.Result, colour: bool) -> str:
 
 def import_(request: object, result: importing.Result, colour: bool) -> str:
     """Format the numbers of imported records by kind, and the commit."""
-    said = ", ".join(
+    message = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )
     head = f"committed as {result.commit[:10]}" if result.commit else "nothing new"
-    return f"{'dry run' if result.dry_run else head}: {said or 'nothing to take in'}"
+    return f"{'dry run' if result.dry_run else head}: {message or 'nothing to take in'}"
 
 
 def merge_driver(request: object, result: object, colour: bool) -> str:

@@ -36,8 +36,8 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
     tiers = result if isinstance(result, LayeredResult) else None
     parts = ["\n".join(result.heading)] if result.heading else []
     if not result.hits and not result.left_out and not result.passages:
-        said = result.why if tiers else f"nothing found: {result.why}"
-        return "\n\n".join([*parts, said, *_archived(result), *filter(None, [result.hint])])
+        message = result.why if tiers else f"nothing found: {result.why}"
+        return "\n\n".join([*parts, message, *_archived(result), *filter(None, [result.hint])])
     if result.why:
         parts.append("nothing found; nearest:")
     if tiers:
@@ -52,8 +52,8 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
         shown = _hit(hit, asked, explain=request.explain, bold=colour)
         parts.append("\n".join([shown, *(f"  {one.id} says the same" for one in same)]))
     if result.left_out:
-        said = counted(result.left_out, "hit is omitted", "hits are omitted")
-        parts.append(f"{said}: the limit is {request.max_tokens} tokens")
+        message = counted(result.left_out, "hit is omitted", "hits are omitted")
+        parts.append(f"{message}: the limit is {request.max_tokens} tokens")
     if tiers and tiers.tier == "gist":
         parts.append("these are summaries: `memrepo show ID` has the original")
     if tiers and tiers.recovered:
@@ -344,10 +344,10 @@ def graph(request: relating.GraphRequest, result: relating.Links, colour: bool) 
         return result.page.rstrip("\n")
     whole = counted(result.memories, "active memory", "active memories")
     kinds = Counter(link.type for link in result.links)
-    told = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
+    reported = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
     lines = [f"{counted(len(result.links), 'link', 'links')} between {result.linked} of {whole}"]
-    if told:
-        lines += [f"  {told}", "most linked:"]
+    if reported:
+        lines += [f"  {reported}", "most linked:"]
     lines += [f"  {one.links:>3}  {one.id}  {one.label}" for one in result.most_linked]
     if result.html:
         lines.append(f"written to {result.html}")
@@ -362,11 +362,11 @@ def related(request: relating.RelatedRequest, result: relating.Related, colour: 
         if row.depth > depth:
             depth = row.depth
             lines += ["", f"over {counted(depth, 'link', 'links')}"]
-        said = row.type if row.way == "to" else f"{row.type} it"
-        said += ", in the text" if row.in_body else ""
+        message = row.type if row.way == "to" else f"{row.type} it"
+        message += ", in the text" if row.in_body else ""
         via = f", by {row.via}" if row.depth > 1 else ""
         status = "" if row.status == "active" else f" ({row.status})"
-        lines.append(f"  {row.strength:.2f}  {row.id}  {said}{via}{status}")
+        lines.append(f"  {row.strength:.2f}  {row.id}  {message}{via}{status}")
         lines.append(f"        {row.label}")
         if row.why:
             lines.append(f"        {visible(row.why)}")

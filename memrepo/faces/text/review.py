@@ -202,8 +202,8 @@ def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> lis
     only = not any(s.mark == "same" for s in every)
     texts = [_shortened(s, n, len(every)) for n, s in enumerate(every)]
     if not colour or only:
-        said = " ".join(visible("".join(texts)).split())
-        rows = textwrap.wrap(said, width - 4, break_on_hyphens=False)
+        message = " ".join(visible("".join(texts)).split())
+        rows = textwrap.wrap(message, width - 4, break_on_hyphens=False)
         rows = [f"  {sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
         return [f"{_COLOURS[side]}{row}{_PLAIN}" for row in rows] if colour else rows
     # `textwrap` would count colour codes as text, so the terminal wraps marked text.
@@ -242,8 +242,10 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
     if result.conflicts:
         return _clashing(result)
     if not result.commits:
-        said = "would touch" if result.files else "changes nothing: later work replaced all of its"
-        return f"reverting {name} {said} {counted(result.files, 'file', 'files')}"
+        message = (
+            "would touch" if result.files else "changes nothing: later work replaced all of its"
+        )
+        return f"reverting {name} {message} {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
     kept = "later work kept" if not result.overridden else "later work reverted too"
     later = (f"file changed, {kept}", f"files changed, {kept}")
@@ -316,11 +318,11 @@ def accept(
         return f"{result.run} was already decided"
     if not isinstance(result, AcceptResult):
         return revert(request, result, colour=colour)
-    said = counted(result.decisions, "decision", "decisions")
+    message = counted(result.decisions, "decision", "decisions")
     if result.proposed > result.decisions:
-        said = f"{result.decisions} of {counted(result.proposed, 'decision', 'decisions')}"
+        message = f"{result.decisions} of {counted(result.proposed, 'decision', 'decisions')}"
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
-    lines = [f"accepted {result.run}: {said} in effect {commit}"]
+    lines = [f"accepted {result.run}: {message} in effect {commit}"]
     if result.together:
         lines.append(f"also accepted, because decided together: {', '.join(result.together)}")
     if result.offered:
@@ -337,8 +339,8 @@ def discard(
     request: accepting.DiscardRequest, result: accepting.DiscardResult, colour: bool
 ) -> str:
     """Format the number of decisions that were discarded."""
-    said = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
-    return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {said}"
+    message = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
+    return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {message}"
 
 
 def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, colour: bool) -> str:
@@ -356,8 +358,8 @@ def _corrections(result: resolving.Corrections) -> str:
     """Format a list of corrections, each with its status and its memories."""
     lines = [counted(len(result.corrections), "correction", "corrections")]
     for row in result.corrections:
-        said = f", {_verdict(row)}" if row.status == "resolved" else ""
-        lines.append(f"\n{row.id}  {row.status}{said}")
+        message = f", {_verdict(row)}" if row.status == "resolved" else ""
+        lines.append(f"\n{row.id}  {row.status}{message}")
         lines += [f"  {m.id}  {cut(m.text, _WIDTH)}" for m in row.memories]
     return "\n".join(lines)
 

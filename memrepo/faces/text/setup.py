@@ -185,7 +185,7 @@ def _explained(key: configuration.Explained) -> str:
 
 
 def _changed(done: configuration.Changed) -> str:
-    said = {
+    message = {
         "committed": f"committed ({done.commit[:10]})",
         "with your edits": "not committed: the file also has uncommitted edits of yours",
         "in this clone": "for this clone only",
@@ -193,8 +193,8 @@ def _changed(done: configuration.Changed) -> str:
         "unchanged": "nothing to change",
     }[done.state]
     if done.old == done.new:
-        return f"{done.key}: {said}"
-    return f"{done.key}: {_difference(done.old, done.new)}\n{done.path}: {said}"
+        return f"{done.key}: {message}"
+    return f"{done.key}: {_difference(done.old, done.new)}\n{done.path}: {message}"
 
 
 def _difference(before: object, after: object) -> str:
@@ -222,14 +222,14 @@ def doctor(request: object, result: checkup.Result, colour: bool) -> str:
 
 def trust(request: object, result: hooking.Trusted, colour: bool) -> str:
     """Format the configuration lines that name programs, and whether these lines are trusted."""
-    said = {
+    texts = {
         "nothing": "there is no .pre-commit-config.yaml: "
         "no hook runs a program of this repository's",
         "known": "already trusted; nothing has changed",
         "accepted": "trusted as it is now",
         "not yet": "not trusted (dry run)",
     }
-    return "\n".join([*result.names, said[result.state]])
+    return "\n".join([*result.names, texts[result.state]])
 
 
 def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> str:
@@ -266,10 +266,9 @@ def _removed(result: scheduling.Removed, *, dry_run: bool) -> str:
 
 
 def _job(row: Launcher) -> str:
-    told = f"announce to {row.channel} {row.to}" if row.announce else "no delivery"
-    return (
-        f'{row.name}: "{row.cron}" {row.zone}, timeout {row.timeout_s} s, {told}\n  {row.message}'
-    )
+    delivery = f"announce to {row.channel} {row.to}" if row.announce else "no delivery"
+    times = f'{row.name}: "{row.cron}" {row.zone}, timeout {row.timeout_s} s'
+    return f"{times}, {delivery}\n  {row.message}"
 
 
 def _next(ahead: Sequence[Next], zone: str) -> list[str]:
@@ -300,8 +299,8 @@ def status(request: object, result: standing.Result, colour: bool) -> str:
         f"last run   {_run(last, result) if last else 'none in effect: `memrepo run` makes one'}"
     )
     if result.contradictions:
-        said = counted(result.contradictions, "contradiction is", "contradictions are")
-        lines.append(f"contested  {said} open (`memrepo resolve`)")
+        message = counted(result.contradictions, "contradiction is", "contradictions are")
+        lines.append(f"contested  {message} open (`memrepo resolve`)")
     return "\n".join([*lines, *_noted(result), *_scheduled(result), *_left(result)])
 
 
@@ -346,9 +345,9 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 def _left(result: standing.Result) -> Iterator[str]:
     held = f" ({counted(len(result.held), 'removal', 'removals')})" if result.held else ""
-    for branch, said in result.asked.items():
+    for branch, message in result.asked.items():
         run = branch.removeprefix("run/")
-        yield f"asked      {said}"
+        yield f"asked      {message}"
         yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
     for branch in (b for b in result.waiting if b not in result.asked):
         yield f"waiting    {branch}{held}"

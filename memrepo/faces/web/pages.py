@@ -73,16 +73,16 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the start page: status, runs, open contradictions and tasks."""
     del asked
     found = _ask(work, "status", status.StatusRequest())
-    told = from_json(last_record(work).get("last", {}))
+    last = from_json(last_record(work).get("last", {}))
     waiting = [_waiting(session_of(work, branch)) for branch in found.waiting]
     active, notes = found.memories.get("active", 0), sum(found.tiers.values())
     recall = [counted(active - notes, "memory", "memories")]
     return {
         "status": found,
         "recall": ", ".join(recall + [counted(notes, "note", "notes")] * bool(notes)),
-        "last": summary(told) if told else "",
-        "ran": _when(told.finished, work) if told else "",
-        "failed": bool(told and told.event == "run_failed"),
+        "last": summary(last) if last else "",
+        "ran": _when(last.finished, work) if last else "",
+        "failed": bool(last and last.event == "run_failed"),
         "waiting": waiting,
         "disputes": _ask(work, "resolve", resolve.Request()).open,
         "todo": list(_todo(found, waiting)),
@@ -97,7 +97,7 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
         yield "Choose between contradictory memories below (`memrepo resolve`)."
     if found.schedule.failed:
         yield "The last scheduled run failed: `memrepo doctor` shows why."
-    yield from (f"Scheduled runs: {said}." for said in found.schedule.complaints)
+    yield from (f"Scheduled runs: {message}." for message in found.schedule.complaints)
     if not found.schedule.by:
         yield "No run is scheduled: `memrepo schedule install`."
     if found.unread:
@@ -159,7 +159,7 @@ def _card(change: Change) -> Shown:
     found, memory = change.difference, change.difference.memory
     head = " ".join(headline(memory).split())
     # Show each text once: a replaced text with its successor, a short text as the heading.
-    told = found.kind == "added" and bool(change.replaces)
+    is_reworded = found.kind == "added" and bool(change.replaces)
     single = "reworded" not in found.kinds and not change.successors and not change.against
     is_headed = single and head == memory.body and len(head) <= HEADING
     reasons = [(d.op, d.reason, d.actor, d.commit[:10]) for d in change.decisions]
@@ -173,13 +173,13 @@ def _card(change: Change) -> Shown:
         "type": memory.type,
         "layer": memory.layer if memory.layer != memory.type else "",
         "path": memory.path,
-        "texts": [] if told or is_headed else _texts(change),
-        "replaces": change.replaces if told else (),
+        "texts": [] if is_reworded or is_headed else _texts(change),
+        "replaces": change.replaces if is_reworded else (),
         "also": [SUMMARIES[kind][0].lower() for kind in found.kinds[1:]],
         "rows": list(_rows(change)),
         "why": [(op, in_words(reason), actor, commit) for op, reason, actor, commit in reasons],
         "judged": judged_in_words(change.judged),
-        "evidence": [_evidence(e, bodies) for e in change.evidence if not told],
+        "evidence": [_evidence(e, bodies) for e in change.evidence if not is_reworded],
     }
 
 

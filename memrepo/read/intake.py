@@ -303,9 +303,8 @@ class Reader:
         self.missing: set[str] = set()
         """Requested blobs that are not in the repository. They are read as empty."""
         self._current = {text.resource: text for text in texts}
-        self._owners: Owners | None = None
         self._claims: dict[tuple[str, str], Scan] = {}
-        self._standing: dict[str, frozenset[str]] = {}
+        self._held: dict[tuple[str, str], frozenset[str]] = {}
         self._holding: dict[frozenset[str], tuple[Source, ...]] = {}
         self._notes: dict[tuple[str, str], tuple[tuple[NoteUnit, ...], tuple[Problem, ...]]] = {}
 
@@ -360,15 +359,11 @@ class Reader:
             unit, text=rest, key=unit.key if named else "", value=unit.value if named else ""
         )
 
-    @property
+    @cached_property
     def owners(self) -> Owners:
         """Return the people and agents named in the profile files."""
-        if self._owners is None:
-            files = (
-                (t.name, self._bytes(t.blob)) for t in self._current.values() if is_profile(t.name)
-            )
-            self._owners = read_owners(files)
-        return self._owners
+        profiles = (t for t in self._current.values() if is_profile(t.name))
+        return read_owners((t.name, self._bytes(t.blob)) for t in profiles)
 
     def file_kind(self, text: SourceText) -> FileKind:
         """Return the file kind of a source file."""
@@ -410,19 +405,17 @@ class Reader:
     def standing(self, resource: str) -> frozenset[str]:
         """Return the text hashes of the units in the current version of a source file."""
         text = self._current.get(resource)
-        if text is None or not text.blob:
-            return frozenset()
-        if resource not in self._standing:
-            units = self.claims(text.name, text.blob).units
-            self._standing[resource] = frozenset(u.text_hash for u in units)
-        return self._standing[resource]
+        return self.held(resource, text.blob) if text is not None else frozenset()
 
     def held(self, resource: str, blob: str) -> frozenset[str]:
         """Return the text hashes of the units in one version of a source file."""
         text = self._current.get(resource)
-        if text is None or not blob or blob == text.blob:
-            return self.standing(resource) if blob else frozenset()
-        return frozenset(unit.text_hash for unit in self.claims(text.name, blob).units)
+        if text is None or not blob:
+            return frozenset()
+        if (resource, blob) not in self._held:
+            units = self.claims(text.name, blob).units
+            self._held[resource, blob] = frozenset(u.text_hash for u in units)
+        return self._held[resource, blob]
 
     def holding(self, hashes: frozenset[str]) -> tuple[Source, ...]:
         """Return the places that contain any of the given texts, sorted by path.
@@ -593,7 +586,7 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         units = (unit.hash for unit in units_of(blob))
         return frozenset((*units, *map(note_hash, notes_of(blob)))) if blob else frozenset()
 
-    for blob in _blobs(at):
+    for blob in {blob for span in at.spans for blob in (span.from_, span.to)}:
         hashes_of(blob)  # this records missing blobs
     at = _readable(intake, text, at, reader)
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
@@ -620,27 +613,21 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
         for u in notes
         if note_hash(u) in open_
     ]
-    intake.placed += _placed_of(text, units, open_, revision, reader)
-
-
-def _placed_of(
-    text: SourceText,
-    units: Iterable[Unit],
-    open_: frozenset[str],
-    revision: Revision,
-    reader: Reader,
-) -> Iterator[Placed]:
-    """Yield the unconsumed statements of a source file with their ranks."""
-    units = tuple(units)
     ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
     about = reader.owners.of(text.name)
-    for unit in units:
-        if unit.hash in open_:
-            yield _placed(unit, text, revision, about, ranks[unit.hash])
+    intake.placed += (
+        _placed(unit, text, revision, about, ranks[unit.hash])
+        for unit in units
+        if unit.hash in open_
+    )
 
 
 def _placed(
-    unit: Unit, text: SourceText, revision: Revision, about: str = "", ranked: Ranked | None = None
+    unit: Unit,
+    text: SourceText,
+    revision: Revision,
+    about: str = "",
+    ranked: Ranked | None = None,
 ) -> Placed:
     return Placed(
         unit=unit,
@@ -675,10 +662,6 @@ def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iter
 
 def _is_much(lost: Collection[str], revision: Revision) -> bool:
     return len(lost) > FREE_LOSSES and len(lost) * 100 > MAX_LOST_PCT * revision.before
-
-
-def _blobs(at: Cursor) -> set[str]:
-    return {blob for span in at.spans for blob in (span.from_, span.to) if blob}
 
 
 def _readable(intake: Intake, text: SourceText, at: Cursor, reader: Reader) -> Cursor:

@@ -123,28 +123,28 @@ def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
         return claim
     named = {c.memory_id: replace(c, relation="contested") for c in claim.contradictions}
     for old in claim.supersedes:
-        named.setdefault(
-            old, Contradiction(memory_id=old, relation="contested", reason=claim.rationale)
-        )
+        doubt = Contradiction(memory_id=old, relation="contested", reason=claim.rationale)
+        named.setdefault(old, doubt)
     return replace(claim, supersedes=(), contradictions=tuple(named.values()))
 
 
 def _believed(claim: CanonicalClaim, findings: Mapping[Pair, Finding]) -> CanonicalClaim:
     """Return a claim, leaving out the contradictions that the check denied."""
-    kept = tuple(
-        one
-        for one in claim.contradictions
-        if (found := findings.get((claim.cluster_id, one.memory_id))) is None
-        or found.is_contradiction
-    )
+    denied = {
+        other
+        for (cluster, other), found in findings.items()
+        if cluster == claim.cluster_id and not found.is_contradiction
+    }
+    kept = tuple(c for c in claim.contradictions if c.memory_id not in denied)
     if len(kept) == len(claim.contradictions):
         return claim
-    calmed = claim.standing == "contested" and not kept
-    standing = "resolved" if calmed else claim.standing
+    standing = "resolved" if claim.standing == "contested" and not kept else claim.standing
     return replace(claim, contradictions=kept, standing=standing)
 
 
 # -- asking --------------------------------------------------------------------------------------
+
+
 def pair_print(one: str, text: str, other: str, other_text: str) -> str:
     """Return the fingerprint of two memories and their texts, whichever comes first."""
     sides = sorted(([one, text_hash(text)], [other, text_hash(other_text)]))
@@ -158,44 +158,41 @@ def harmless_of(
 
     Rule-based judges yield none, because their questions cost nothing.
     """
-    if not judge.prompt_hash:
-        return frozenset()
-    let_be = (suspicions[pair] for pair, found in findings.items() if not found.is_contradiction)
+    sides = (
+        (suspicions[pair].first, suspicions[pair].second)
+        for pair, found in findings.items()
+        if judge.prompt_hash and not found.is_contradiction
+    )
     return frozenset(
-        pair_print(s.first.memory_id, s.first.text, s.second.memory_id, s.second.text)
-        for s in let_be
+        pair_print(one.memory_id, one.text, other.memory_id, other.text) for one, other in sides
     )
 
 
 def ask(
-    suspicions: Mapping[Pair, Suspicion],
-    asking: Asking,
-    asked: Asked[Finding],
+    suspicions: Mapping[Pair, Suspicion], asking: Asking, asked: Asked[Finding]
 ) -> dict[Pair, Finding]:
     """Return findings by pair. Each question is repeated once if the answer is unusable.
 
-    A pair without a usable answer is missing from the result.
+    A pair without a usable answer is missing from the result. If the dates of the evidence
+    contradict the order in an answer, the order is unknown.
     """
-    of = {suspicion.pair: pair for pair, suspicion in suspicions.items()}
+    pairs = {suspicion.pair: pair for pair, suspicion in suspicions.items()}
     found = ask_pairs(list(suspicions.values()), asking)
     asked.join(found)
-    asked.refused |= {of[id_][0]: why for id_, why in found.refused.items()}
-    asked.left |= {of[id_][0] for id_ in found.left}
-    is_model = bool(asking.judge.prompt_hash)
-    answers = {of[f.pair]: replace(f, model=is_model) for f in found.answers}
-    return {
-        pair: _with_order(suspicion, answers[pair])
-        for pair, suspicion in suspicions.items()
-        if pair in answers
-    }
-
-
-def _with_order(suspicion: Suspicion, found: Finding) -> Finding:
-    """Return a finding with the order set to unknown if the dates of the evidence contradict it."""
-    first, second = _day(suspicion.first), _day(suspicion.second)
-    older = {"first": first, "second": second}.get(found.newer, "")
-    newer = second if found.newer == "first" else first
-    return replace(found, newer="unknown") if older and newer and older < newer else found
+    asked.refused |= {pairs[id_][0]: why for id_, why in found.refused.items()}
+    asked.left |= {pairs[id_][0] for id_ in found.left}
+    answers: dict[Pair, Finding] = {}
+    for finding in found.answers:
+        pair = pairs[finding.pair]
+        first, second = _day(suspicions[pair].first), _day(suspicions[pair].second)
+        newer, older = (second, first) if finding.newer == "second" else (first, second)
+        is_wrong = finding.newer != "unknown" and "" < newer < older
+        answers[pair] = replace(
+            finding,
+            newer="unknown" if is_wrong else finding.newer,
+            model=bool(asking.judge.prompt_hash),
+        )
+    return {pair: answers[pair] for pair in suspicions if pair in answers}
 
 
 def _day(prior: PriorClaim) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -23,6 +22,7 @@ from memrepo.core.state import Difference, Files, Kind, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.store.tree import file_at
+from memrepo.views.claims import read_runs
 from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage, tokens_of
 
 
@@ -128,19 +128,15 @@ class Patch(VerbResult, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Result | Patch:
     """Compare the trees before and after a run, a commit or a range of commits."""
     span = span_of(work, request.words)
-    if request.git:
-        return _patch(work, span)
-    return _result(review_of(work, span, quote=False), stat=request.stat)
-
-
-def _patch(work: Work, span: Comparison) -> Patch:
-    if not span.base:
+    if request.git and not span.base:
         raise NothingToCompare(
             f"{span.tip[:10]} is the first commit: git has nothing to compare",
             f"`git show {span.tip[:10]}` shows it",
         )
-    diff = work.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--")
-    return Patch(run=span.run, diff=diff)
+    if request.git:
+        patch = work.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--")
+        return Patch(run=span.run, diff=patch)
+    return _result(review_of(work, span, quote=False), stat=request.stat)
 
 
 HOT_FILES = ("HOT.md", "MEMORY.md")
@@ -148,6 +144,7 @@ _HOT_TAG = regex(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
 """The tag of a bullet. It distinguishes a hot cache from an agent's own MEMORY.md."""
 _LINES = 12
 _SOURCES = 6
+Mark = Literal["new", "gone", "kept"]
 _EVIDENT = frozenset({"added", "reworded", "retired", "standing", "superseded", "evidence"})
 
 
@@ -257,14 +254,24 @@ def _commit(work: Work, word: str) -> str:
 
 def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
     """Collect the changes in a comparison. With `quote`, include the lines of the evidence."""
-    before, after = (_state(work, commit) for commit in (span.base, span.tip))
-    found = differences(before, after)
+    empty = State(layout=work.tree.layout, files=Files({}, {}), memories={})
+    before = work.store.snapshot(span.base).state() if span.base else empty
+    after = work.store.snapshot(span.tip).state()
     judged = _judged(work, span)
     decisions = _decisions(span.chain, span.state)
     recorded = versions(work, ()) if quote else None
     changes = []
-    for one in found:
-        id_, successors = one.memory.id, _successors(one, after)
+    for one in differences(before, after):
+        id_, new = one.memory.id, one.after
+        heirs: list[str] = []
+        replaced: list[str] = []
+        if new is not None and one.kind == "superseded":
+            heirs = [i for i in new.texts("superseded_by") if i in after.memories]
+        if new is not None and one.kind == "added":
+            old = [i for i in new.texts("supersedes") if i in before.memories]
+            replaced = [i for i in old if before.memories[i].status != "superseded"]
+        successors = tuple(after.memories[i] for i in heirs)
+        against = sorted(_contradicted(new) - _contradicted(one.before))
         changes.append(
             Change(
                 difference=one,
@@ -272,8 +279,8 @@ def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
                 judged=judged.get(id_, ""),
                 evidence=tuple(_evidence(one, successors, recorded)),
                 successors=successors,
-                replaces=_replaced(one, before),
-                against=_against(one, after),
+                replaces=tuple(replaced),
+                against=tuple(after.memories[i] for i in against if i in after.memories),
             )
         )
     entry = span.entry
@@ -291,80 +298,42 @@ def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
     )
 
 
-def _state(work: Work, commit: str) -> State:
-    if commit:
-        return work.store.snapshot(commit).state()
-    return State(layout=work.tree.layout, files=Files({}, {}), memories={})
-
-
-def _against(found: Difference, after: State) -> tuple[Memory, ...]:
-    """Return the memories that a changed memory newly contradicts, so that both sides are shown."""
-    known = _contradicted(found.before) if found.before else frozenset()
-    new = _contradicted(found.after) - known if found.after else frozenset()
-    return tuple(after.memories[id_] for id_ in sorted(new) if id_ in after.memories)
-
-
-def _contradicted(memory: Memory) -> frozenset[str]:
-    links = memory.fields.get("links") or ()
-    return frozenset(link.target for link in links if link.type == "contradicts")
-
-
-def _successors(found: Difference, after: State) -> tuple[Memory, ...]:
-    if found.after is None or found.kind != "superseded":
-        return ()
-    ids = found.after.texts("superseded_by")
-    return tuple(after.memories[i] for i in ids if i in after.memories)
-
-
-def _replaced(found: Difference, before: State) -> tuple[str, ...]:
-    """Return the memories in effect before that a new memory supersedes."""
-    if found.after is None or found.kind != "added":
-        return ()
-    old = (i for i in found.after.texts("supersedes") if i in before.memories)
-    return tuple(i for i in old if before.memories[i].status != "superseded")
-
-
-def _whole(entry: history.LogEntry, state: Stage) -> bool:
-    """Return whether a decision must be accepted or reverted as a whole."""
-    return entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
+def _contradicted(memory: Memory | None) -> set[str]:
+    links = memory.fields.get("links") or () if memory else ()
+    return {link.target for link in links if link.type == "contradicts"}
 
 
 def _decisions(chain: Iterable[history.LogEntry], state: Stage) -> Mapping[str, tuple[Reason, ...]]:
+    """Return the decisions about each memory. For `accept`, only bulk operations can be split."""
     found: dict[str, tuple[Reason, ...]] = {}
     for entry in chain:
         ids = entry.trailers.get("Memory", ())
+        whole = entry.op not in BULK_OPS if state == "waits" else entry.op == "supersede"
         one = Reason(
             op=entry.op,
             reason=entry.trailer("Reason"),
             actor=entry.trailer("Actor"),
             commit=entry.commit,
-            together=ids if _whole(entry, state) else (),
+            together=ids if whole else (),
         )
         for id_ in ids:
             found[id_] = (*found.get(id_, ()), one)
     return found
 
 
-def _record(work: Work, span: Comparison) -> Mapping[str, object]:
-    """Return the manifest of the compared run, or an empty mapping if missing or unreadable."""
+def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
+    """Return the judge's last words about each memory, from the manifest of the compared run."""
     path = work.tree.layout.manifest(span.run)
     data = file_at(work.store.repo, span.tip, path) if span.run else None
-    try:
-        record = json.loads(data or b"{}")
-    except (ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
-    judgements = _record(work, span).get("judgements")
-    found = {}
-    for id_, said in judgements.items() if isinstance(judgements, dict) else ():
-        last = said[-1] if isinstance(said, list) and said else {}
-        if isinstance(last, dict):
-            parts = [str(last[k]) for k in ("route", "disposition", "rationale") if last.get(k)]
-            found[id_] = ", ".join(parts)
-    return found
+    runs, _ = read_runs({path: data} if data else {}, work.tree.layout)
+    return {
+        id_: ", ".join(
+            filter(None, (judged[-1].route, judged[-1].disposition, judged[-1].rationale))
+        )
+        for run in runs
+        for id_, judged in run.judgements.items()
+        if judged
+    }
 
 
 def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
@@ -392,15 +361,10 @@ def _files(work: Work, span: Comparison) -> dict[str, int]:
     return dict(sorted(Counter(names).items()))
 
 
-# -- evidence --------------------------------------------------------------------------------------
-
-Mark = Literal["new", "gone", "kept"]
-
-
 def _evidence(
     found: Difference, successors: Sequence[Memory], recorded: Versions | None
-) -> list[Evidence]:
-    """Return the added, removed and kept evidence of a changed memory and of its successors."""
+) -> Iterator[Evidence]:
+    """Yield the added, removed and kept evidence of a changed memory and of its successors."""
     old, new = (m.sources if m else () for m in (found.before, found.after))
     marked: list[tuple[Source, Mark]] = []
     marked += [(s, "new") for s in new if s not in old and found.before]
@@ -410,14 +374,10 @@ def _evidence(
     of = {s: m for m in (found.before, found.after) if m for s in m.sources}
     every = [(s, mark, of[s]) for s, mark in marked]
     every += [(s, "new", m) for m in successors for s in m.sources[:_SOURCES]]
-    return [_quoted(s, mark, memory, recorded) for s, mark, memory in every]
-
-
-def _quoted(source: Source, mark: Mark, memory: Memory, recorded: Versions | None) -> Evidence:
-    """Return a piece of evidence with its lines, as in the recorded version of the source."""
-    blob, text, (first, last) = (
-        recorded.of(memory, source) if recorded else Version("", None, (0, 0))
-    )
-    last = min(last, first + _LINES - 1, len(text.lines) if text and first else 0)
-    lines = tuple((n, text.lines[n - 1]) for n in range(first, last + 1)) if text and first else ()
-    return Evidence(source=replace(source, blob=blob), mark=mark, text=lines)
+    for source, mark, memory in every:
+        version = recorded.of(memory, source) if recorded else Version("", None, (0, 0))
+        blob, text, (first, last) = version
+        last = min(last, first + _LINES - 1, len(text.lines) if text and first else 0)
+        span = range(first, last + 1) if text and first else ()
+        lines = tuple((n, text.lines[n - 1]) for n in span) if text else ()
+        yield Evidence(source=replace(source, blob=blob), mark=mark, text=lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -141,19 +141,19 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
     """The correction file that records the decision."""
 
 
-class Open(VerbResult, frozen=True, kw_only=True):
+class OpenContradictions(VerbResult, frozen=True, kw_only=True):
     """The open contradictions."""
 
     open: tuple[Dispute, ...]
 
 
-class Corrections(VerbResult, frozen=True, kw_only=True):
+class CorrectionList(VerbResult, frozen=True, kw_only=True):
     """All contradictions and other corrections, open ones first."""
 
     corrections: tuple[Dispute, ...]
 
 
-class Shown(VerbResult, frozen=True, kw_only=True):
+class ShownContradiction(VerbResult, frozen=True, kw_only=True):
     """A contradiction with the fields of `Dispute`, and whether it still needs a decision."""
 
     id: str
@@ -178,13 +178,15 @@ class Decided(Written, frozen=True, kw_only=True):
     contradiction: str
 
 
-class DecidedSo(Unchanged, frozen=True, kw_only=True):
+class DecidedAlready(Unchanged, frozen=True, kw_only=True):
     """The result if a contradiction already has the requested decision."""
 
     contradiction: str
 
 
-def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | DecidedSo:
+def do(
+    work: Work, request: Request
+) -> OpenContradictions | CorrectionList | ShownContradiction | Decided | DecidedAlready:
     """List, show or decide contradictions. Exit with status 3 after showing an open one."""
     if request.id and (request.list or request.status):
         raise UsageError(
@@ -193,35 +195,24 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
         )
     if request.list or request.status:
         return _listed(work, request.status)
-    decides = any(
-        (
-            request.keep,
-            request.merge,
-            request.both,
-            request.neither,
-            request.needs_context,
-        )
-    )
-    if decides and not request.id:
-        raise UsageError(
-            "no contradiction was given",
-            fix="`memrepo resolve` lists them",
-        )
+    verdicts = (request.keep, request.merge, request.both, request.neither, request.needs_context)
+    if any(verdicts) and not request.id:
+        raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
     merged = clean_text(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
         found = (c for c in conflicts(state, corrections_of(state)) if c.status == "open")
         waiting = tuple(_dispute(work, conflict) for conflict in found)
-        return Open(open=waiting, notices=corrections_of(state).problems)
-    if not decides:
+        return OpenContradictions(open=waiting, notices=corrections_of(state).problems)
+    if not any(verdicts):
         shown = asdict(_dispute(work, the_dispute(state, request.id)))
         needed = shown["status"] == "open"
         exit_ = Exit.DECIDE if needed else Exit.DONE
-        return Shown(**shown, decision_needed=needed, exit=exit_)
+        return ShownContradiction(**shown, decision_needed=needed, exit=exit_)
     actor = work.actor
 
     def draft(state: State) -> Step | Unchanged:
-        return _Decision(
+        return _Decider(
             state=state,
             conflict=the_dispute(state, request.id),
             actor=actor,
@@ -231,7 +222,7 @@ def do(work: Work, request: Request) -> Open | Corrections | Shown | Decided | D
         ).step(request, merged)
 
     done, id_ = write(work, request, draft), the_dispute(state, request.id).id
-    kind = Decided if isinstance(done, Written) else DecidedSo
+    kind = Decided if isinstance(done, Written) else DecidedAlready
     return kind(**asdict(done), contradiction=id_)
 
 
@@ -242,7 +233,7 @@ def the_dispute(state: State, word: str) -> Conflict:
     fits = [c for c in found if digits and c.id.startswith(f"con-{digits}")]
     if not fits:
         start = word.removeprefix("mem-")
-        names = [c for c in found if start and any(_called(m, start, word) for m in c.sides)]
+        names = [c for c in found if start and any(_is_named(m, start, word) for m in c.sides)]
         fits = [c for c in names if c.status == "open"] or names
     if not fits:
         raise UsageError(
@@ -254,34 +245,35 @@ def the_dispute(state: State, word: str) -> Conflict:
     return fits[0]
 
 
-def _called(memory: Memory, start: str, word: str) -> bool:
+def _is_named(memory: Memory, start: str, word: str) -> bool:
     return memory.id.startswith(f"mem-{start}") or word in (memory.slug, memory.path)
 
 
 def _dispute(work: Work, conflict: Conflict) -> Dispute:
-    """Return a contradiction with both texts and their evidence."""
-    found = Dispute(
-        id=conflict.id,
-        status=conflict.status,
-        kind="contradiction",
-        memories=tuple(
-            Party(
-                id=m.id,
-                path=m.path,
-                status=m.status,
-                standing=m.standing,
-                text=m.body,
-                evidence=evidence(work, m),
-                source_count=m.fields.get(SOURCE_COUNT, UNSET),
-            )
-            for m in conflict.sides
-        ),
+    """Return a contradiction with both texts, their evidence and the recorded decision."""
+    parties = tuple(
+        Party(
+            id=m.id,
+            path=m.path,
+            status=m.status,
+            standing=m.standing,
+            text=m.body,
+            evidence=evidence(work, m),
+            source_count=m.fields.get(SOURCE_COUNT, UNSET),
+        )
+        for m in conflict.sides
     )
-    return _decided(work, found, conflict.case) if conflict.case else found
+    return _decided(
+        work,
+        Dispute(id=conflict.id, status=conflict.status, kind="contradiction", memories=parties),
+        conflict.case,
+    )
 
 
-def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
+def _decided(work: Work, found: Dispute, case: Correction | None) -> Dispute:
     """Return a dispute completed with the decision that a correction records."""
+    if case is None:
+        return found
     return replace(
         found,
         verdict=case.verdict,
@@ -296,7 +288,7 @@ def _decided(work: Work, found: Dispute, case: Correction) -> Dispute:
     )
 
 
-def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
+def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
     """List contradictions by status, and corrections of wordings that a merge replaced."""
     state = work.tree.state()
     cases = corrections_of(state)
@@ -313,11 +305,22 @@ def _listed(work: Work, status: ConflictStatus | None) -> Corrections:
             rows.append(_decided(work, one, case))
     rows.sort(key=lambda row: STATUSES.index(row.status))
     wanted = tuple(row for row in rows if status in (None, row.status))
-    return Corrections(corrections=wanted, notices=cases.problems)
+    return CorrectionList(corrections=wanted, notices=cases.problems)
 
 
-class _Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision about one contradiction."""
+_VERDICTS: Mapping[VerdictWord, str] = {
+    "superseded": "one of the two holds",
+    "both": "they do not contradict each other",
+    "neither": "neither of the two holds",
+    "merged": "one memory unites the two",
+    "context": "more must be known first",
+}
+"""The reason for the commit, by verdict."""
+Fields: TypeAlias = dict[str, object]
+
+
+class _Decider(msgspec.Struct, frozen=True, kw_only=True):
+    """Computes the step that decides one contradiction."""
 
     state: State
     conflict: Conflict
@@ -329,116 +332,112 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
     def step(self, request: Request, merged: str) -> Step | Unchanged:
         """Return the step that decides the contradiction, or Unchanged if nothing changes."""
         conflict, case = self.conflict, self.conflict.case
-        kept = self._kept(request.keep) if request.keep else None
-        verdict, id_ = _verdict_of(request), kept.id if kept else ""
-        if (
-            case is not None
-            and (case.verdict, case.kept) == (verdict, id_)
-            and (conflict.status == "resolved" or _says(case, self.reason))
-        ):
-            return unchanged(kept or conflict.first, f"was decided so ({conflict.id})")
+        first, second = conflict.sides
+        winner = self._winner(request.keep) if request.keep else None
+        choices: tuple[tuple[VerdictWord, object], ...] = (
+            ("superseded", winner),
+            ("merged", request.merge),
+            ("context", request.needs_context),
+            ("both", request.both),
+        )
+        verdict: VerdictWord = next((word for word, is_chosen in choices if is_chosen), "neither")
+        if case is not None and (case.verdict, case.kept) == (verdict, winner.id if winner else ""):
+            repeats = case.verdict == "context" and self.reason in ("", case.reason)
+            if conflict.status == "resolved" or repeats:
+                return unchanged(winner or conflict.first, f"was decided so ({conflict.id})")
         active = all(m.status == "active" for m in conflict.sides)
         if not active and (conflict.status == "resolved" or verdict in ("merged", "context")):
             raise DecidedBefore(conflict)
         changes: list[Change] = []
+        updates: dict[str, Fields] = {}
         if verdict == "merged":
-            ids = tuple(m.id for m in conflict.sides)
+            ids = (first.id, second.id)
             new = successor(
-                self.state,
-                conflict.first,
-                merged,
-                self.now,
-                self.actor,
-                replaces=ids,
-                zone=self.zone,
+                self.state, first, merged, self.now, self.actor, replaces=ids, zone=self.zone
             )
             changes.append(Create(memory=new))
-            updates = {m.id: self._gone(m, new.id) for m in conflict.sides}
-        elif kept is not None:
-            updates = self._superseded(kept)
+            updates = {m.id: self._superseded(m, o, new.id) for m, o in self._pairs()}
+        elif winner is not None:
+            updates = self._replacement(winner, second if winner is first else first)
         elif verdict == "both":
-            updates = {m.id: self._stands(m, other) for m, other in self._pairs()}
+            updates = {m.id: self._independent(m, o) for m, o in self._pairs()}
         elif verdict == "neither":
-            updates = {m.id: self._archived(m) for m in conflict.sides}
-        else:
-            updates = {}
+            archived = {"status": "archived", "archived_at": self.now}
+            updates = {
+                m.id: self._uncontested(m, o) | (archived if m.status == "active" else {})
+                for m, o in self._pairs()
+            }
         changes += [Update(id=i, fields=fields) for i, fields in updates.items() if fields]
-        changes.append(self._case(verdict, id_))
+        changes.append(self._correction(verdict, winner.id if winner else ""))
         return Step(
             op="resolve",
-            reason=_SAID[verdict],
+            reason=_VERDICTS[verdict],
             changes=tuple(changes),
-            memories=tuple(m.id for m in conflict.sides),
+            memories=(first.id, second.id),
         )
-
-    def _gone(self, lost: Memory, heir: str) -> dict[str, object]:
-        """Return the fields that mark a memory as superseded."""
-        (other,) = (m for m in self.conflict.sides if m is not lost)
-        return {
-            **self._calmed(lost, other),
-            "status": "superseded",
-            "superseded_at": self.now,
-            "superseded_by": _with(lost.texts("superseded_by"), heir),
-        }
 
     def _pairs(self) -> tuple[tuple[Memory, Memory], tuple[Memory, Memory]]:
         first, second = self.conflict.sides
         return (first, second), (second, first)
 
-    def _kept(self, word: str) -> Memory:
+    def _winner(self, word: str) -> Memory:
+        first, second = self.conflict.first, self.conflict.second
         start = word.removeprefix("mem-")
-        fits = [
-            m
-            for m in self.conflict.sides
-            if (start and m.id.startswith(f"mem-{start}")) or word in (m.slug, m.path, m.slug[:-7])
-        ]
+        fits = [m for m in (first, second) if _is_named(m, start, word) or word == m.slug[:-7]]
         if len(fits) != 1:
             raise UsageError(
-                f"{word!r} is neither {self.conflict.first.id} nor {self.conflict.second.id}",
+                f"{word!r} is neither {first.id} nor {second.id}",
                 fix="name one of the two, or another contradiction",
             )
         return fits[0]
 
-    def _superseded(self, kept: Memory) -> dict[str, dict[str, object]]:
-        """Return the updated fields of both memories after one supersedes the other."""
-        (lost,) = (m for m in self.conflict.sides if m is not kept)
-        if lost.status == "superseded" and kept.id in lost.texts("superseded_by"):
-            return {kept.id: self._calmed(kept, lost), lost.id: self._calmed(lost, kept)}
-        if lost.status != "active" and kept.status == "active":
-            return {kept.id: self._calmed(kept, lost)}
-        held = {
-            **self._calmed(kept, lost),
-            **self._revived(kept, lost),
-            "supersedes": _with(kept.texts("supersedes"), lost.id),
+    def _superseded(self, lost: Memory, other: Memory, heir: str) -> Fields:
+        """Return the fields that mark a memory as superseded."""
+        return {
+            **self._uncontested(lost, other),
+            "status": "superseded",
+            "superseded_at": self.now,
+            "superseded_by": tuple(dict.fromkeys((*lost.texts("superseded_by"), heir))),
         }
-        gone = self._gone(lost, kept.id)
-        if kept.id in lost.texts("supersedes"):
-            gone["supersedes"] = _without(lost.texts("supersedes"), kept.id)
-        return {kept.id: held, lost.id: gone}
 
-    def _stands(self, memory: Memory, other: Memory) -> dict[str, object]:
+    def _replacement(self, winner: Memory, lost: Memory) -> dict[str, Fields]:
+        """Return the updates after one memory supersedes the other, undoing the opposite."""
+        fields = {winner.id: self._uncontested(winner, lost)}
+        if lost.status == "superseded" and winner.id in lost.texts("superseded_by"):
+            return {**fields, lost.id: self._uncontested(lost, winner)}
+        if lost.status != "active" and winner.status == "active":
+            return fields
+        fields[winner.id] |= self._revived(winner, lost)
+        fields[winner.id]["supersedes"] = tuple(
+            dict.fromkeys((*winner.texts("supersedes"), lost.id))
+        )
+        fields[lost.id] = self._superseded(lost, winner, winner.id)
+        if winner.id in lost.texts("supersedes"):
+            fields[lost.id]["supersedes"] = _without(lost.texts("supersedes"), winner.id)
+        return fields
+
+    def _independent(self, memory: Memory, other: Memory) -> Fields:
+        """Return the fields of a memory that does not contradict the other."""
         links = tuple(
             x for x in links_of(memory) if (x.type, x.target) != ("contradicts", other.id)
         )
-        fields = {**self._calmed(memory, other), **self._revived(memory, other)}
+        fields = {**self._uncontested(memory, other), **self._revived(memory, other)}
         if other.id in memory.texts("supersedes"):
             fields["supersedes"] = _without(memory.texts("supersedes"), other.id)
         return fields if links == links_of(memory) else {**fields, "links": links or None}
 
-    def _archived(self, memory: Memory) -> dict[str, object]:
-        (other,) = (m for m in self.conflict.sides if m is not memory)
-        if memory.status != "active":
-            return self._calmed(memory, other)
-        return {**self._calmed(memory, other), "status": "archived", "archived_at": self.now}
-
-    def _calmed(self, memory: Memory, other: Memory) -> dict[str, object]:
+    def _uncontested(self, memory: Memory, other: Memory) -> Fields:
         """Return the update that removes `contested` from a memory unless a third opposes it."""
-        if memory.standing != "contested":
-            return {}
-        rest = still_contested(memory, self._is_active, other.id)
-        return {} if rest else {"standing": None}
 
-    def _revived(self, memory: Memory, other: Memory) -> dict[str, object]:
+        def is_active(id_: str) -> bool:
+            known = self.state.memories.get(id_)
+            return known is not None and known.status == "active"
+
+        if memory.standing != "contested" or still_contested(memory, is_active, other.id):
+            return {}
+        return {"standing": None}
+
+    def _revived(self, memory: Memory, other: Memory) -> Fields:
         """Return the fields that reactivate a memory after the other memory had superseded it."""
         if memory.status == "active":
             return {}
@@ -451,17 +450,13 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             "status_epoch": memory.fields.get("status_epoch", 0) + 1,
         }
 
-    def _is_active(self, id_: str) -> bool:
-        memory = self.state.memories.get(id_)
-        return memory is not None and memory.status == "active"
-
-    def _case(self, verdict: VerdictWord, kept: str) -> Write:
+    def _correction(self, verdict: VerdictWord, winner: str) -> Write:
         conflict, before = self.conflict, self.conflict.case
         case = Correction(
             id=conflict.id,
             kind="contradiction",
             verdict=verdict,
-            kept=kept,
+            kept=winner,
             sides=(
                 Side(memory=conflict.first.id, text=conflict.first.body),
                 Side(memory=conflict.second.id, text=conflict.second.body),
@@ -473,37 +468,8 @@ class _Decision(msgspec.Struct, frozen=True, kw_only=True):
             decided=None if verdict == "context" else self.now,
             run=before.run if before else "",
         )
-        cases = corrections_of(self.state)
-        path = cases.place(self.state.layout, case)
+        path = corrections_of(self.state).place(self.state.layout, case)
         return Write(path=path, data=corrections.written(path, case))
-
-
-_SAID: Mapping[VerdictWord, str] = {
-    "superseded": "one of the two holds",
-    "both": "they do not contradict each other",
-    "neither": "neither of the two holds",
-    "merged": "one memory unites the two",
-    "context": "more must be known first",
-}
-
-
-def _verdict_of(request: Request) -> VerdictWord:
-    if request.keep:
-        return "superseded"
-    if request.merge:
-        return "merged"
-    if request.needs_context:
-        return "context"
-    return "both" if request.both else "neither"
-
-
-def _says(case: Correction, reason: str) -> bool:
-    """Return whether an open correction already records that context is missing."""
-    return case.verdict == "context" and reason in ("", case.reason)
-
-
-def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*ids, id_)))
 
 
 def _without(ids: tuple[str, ...], id_: str) -> tuple[str, ...] | None:

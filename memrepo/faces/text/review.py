@@ -354,7 +354,7 @@ def diff(request: diffing.Request, result: diffing.Result | diffing.Patch, colou
     return review_text(result.review, stat=request.stat, colour=colour)
 
 
-def _corrections(result: resolving.Corrections) -> str:
+def _corrections(result: resolving.CorrectionList) -> str:
     """Format a list of corrections, each with its status and its memories."""
     lines = [counted(len(result.corrections), "correction", "corrections")]
     for row in result.corrections:
@@ -366,15 +366,24 @@ def _corrections(result: resolving.Corrections) -> str:
 
 def resolve(
     request: resolving.Request,
-    result: resolving.Open | resolving.Corrections | resolving.Shown | Written | Unchanged,
+    result: resolving.OpenContradictions
+    | resolving.CorrectionList
+    | resolving.ShownContradiction
+    | Written
+    | Unchanged,
     colour: bool,
 ) -> str:
     """Format the open contradictions, the details of one of them, or the result of a decision."""
-    from memrepo.actions.review.resolve import HOW, Corrections, Open, Shown
+    from memrepo.actions.review.resolve import (
+        HOW,
+        CorrectionList,
+        OpenContradictions,
+        ShownContradiction,
+    )
 
-    if isinstance(result, Corrections):
+    if isinstance(result, CorrectionList):
         return _corrections(result)
-    if isinstance(result, Open):
+    if isinstance(result, OpenContradictions):
         lines = [f"{counted(len(result.open), 'contradiction is', 'contradictions are')} open"]
         for one in result.open:
             lines.append(f"\n{one.id}")
@@ -382,7 +391,7 @@ def resolve(
         if result.open:
             lines.append(f"\n`memrepo resolve ID` shows one; {HOW} decides it")
         return "\n".join(lines)
-    if isinstance(result, Shown):
+    if isinstance(result, ShownContradiction):
         lines = _shown(result)
         if result.decision_needed:
             lines.append(f"decide it: `memrepo resolve {result.id}` with {HOW}")
@@ -390,7 +399,7 @@ def resolve(
     return written(request, result, colour=colour)
 
 
-def _shown(shown: resolving.Shown) -> list[str]:
+def _shown(shown: resolving.ShownContradiction) -> list[str]:
     """Return the lines that describe a contradiction: status, texts, evidence and reason."""
     lines = [f"{shown.id}  {shown.status}"]
     for memory in shown.memories:
@@ -408,7 +417,7 @@ def _shown(shown: resolving.Shown) -> list[str]:
     return lines
 
 
-def _verdict(shown: resolving.Dispute | resolving.Shown) -> str:
+def _verdict(shown: resolving.Dispute | resolving.ShownContradiction) -> str:
     match shown.verdict:
         case "superseded":
             return f"{shown.kept} was kept"

@@ -68,11 +68,11 @@ def automatic(memory: Memory) -> str:
     if memory.type == "summary":
         return SUMMARY
     named = (memory.type, *memory.texts("tags"))
-    told = next((e for e in ENTITIES if e in named), "") or memory.text("subject")
+    own = next((e for e in ENTITIES if e in named), "") or memory.text("subject")
     entities = memory.texts("entities") or ("",)
     key, text = memory.text("predicate"), memory.body
-    classes = {classify(entity, key, text) for entity in (told, *entities)}
-    return "permanent" if "permanent" in classes else classify(told, key, text)
+    classes = {classify(entity, key, text) for entity in (own, *entities)}
+    return "permanent" if "permanent" in classes else classify(own, key, text)
 
 
 def class_of(memory: Memory) -> str:
@@ -130,7 +130,7 @@ _STALE = 0.5
 """The factor for the confidence of a stale memory, whatever its age."""
 
 
-class Keeping(msgspec.Struct, frozen=True, kw_only=True):
+class Retention(msgspec.Struct, frozen=True, kw_only=True):
     """The retention of a memory at the time `now`: its expiry, confidence and validity.
 
     `expires` is None if the memory never expires. `held` is the future date that suspends decay.
@@ -180,7 +180,7 @@ class Keeping(msgspec.Struct, frozen=True, kw_only=True):
         at = self.leaves
         return at if at is not None and at <= self.now else self.confirmed or self.now
 
-    def told(self) -> str:
+    def reason(self) -> str:
         """Describe why the memory left recall, as text for a commit message."""
         when = f"last confirmed {format_time(self.confirmed)}" if self.confirmed else "undated"
         if self.ended and self.until:
@@ -194,7 +194,7 @@ _LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 """Later confirmations are treated as this date, so that expiry stays within the calendar."""
 
 
-def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Keeping:
+def retention_of(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> Retention:
     """Compute the retention of a memory. A memory whose class has no rule is retained for ever."""
     cls = class_of(memory)
     stored = float(memory.fields.get("confidence", 1.0))
@@ -214,7 +214,7 @@ def keeping(memory: Memory, access: Access, now: datetime, rules: DecayRules) ->
             low = _low(stored, confirmed, ttl, held)
         elif now > expires and stored >= FLOOR / _STALE:
             confidence = stored * _STALE
-    return Keeping(
+    return Retention(
         cls=cls,
         confirmed=confirmed,
         expires=expires,
@@ -235,15 +235,15 @@ def lasts(memory: Memory, cls: str, rules: DecayRules) -> bool:
     """
     if cls in rules.lasting:
         return True
-    return rules.evidence and not memory.has("decay") and stands(memory)
+    return rules.evidence and not memory.has("decay") and has_evidence(memory)
 
 
-def stands(memory: Memory) -> bool:
+def has_evidence(memory: Memory) -> bool:
     """Return whether a memory is supported by a line of a source or by a person's confirmation."""
-    return memory.once("stands", partial(_stands, memory))
+    return memory.once("stands", partial(_is_supported, memory))
 
 
-def _stands(memory: Memory) -> bool:
+def _is_supported(memory: Memory) -> bool:
     if any(map(_is_human, (memory.fields.get("generated"), *memory.fields.get("verified", ())))):
         return True
     return memory.standing != "retire_candidate" and any(s.text_hash for s in memory.sources)
@@ -272,8 +272,8 @@ def confirmed_at(memory: Memory, access: Access, cls: str, rules: DecayRules) ->
 def held_until(memory: Memory) -> datetime | None:
     """Return the end of the latest day in the text that is later than the text's own date."""
     created = memory.time("created")
-    said = parse_time(memory.captured[:10]) if memory.captured else created
-    found = future_date(memory.body, said) if said else None
+    stated = parse_time(memory.captured[:10]) if memory.captured else created
+    found = future_date(memory.body, stated) if stated else None
     return found + _DAY if found else None
 
 
@@ -305,12 +305,12 @@ def is_protected(memory: Memory, cls: str) -> bool:
     )
 
 
-def is_over(memory: Memory, kept: Keeping) -> bool:
+def is_over(memory: Memory, kept: Retention) -> bool:
     """Return whether a memory is excluded from recall."""
     return kept.ended or (kept.gone and not is_protected(memory, kept.cls))
 
 
-def is_stale(memory: Memory, kept: Keeping) -> bool:
+def is_stale(memory: Memory, kept: Retention) -> bool:
     """Return whether a memory is still recalled although the lifetime of its class is over."""
     return kept.stale and not is_protected(memory, kept.cls)
 
@@ -327,13 +327,13 @@ def prunable(
     rules: DecayRules,
     *,
     soft: bool = False,
-) -> list[tuple[Memory, Keeping]]:
+) -> list[tuple[Memory, Retention]]:
     """Return the memories due for pruning, earliest first. `soft` skips expired memories."""
     found = []
     for memory in filter(decays, memories):
-        if stays(memory, accesses.of(memory.id), now, rules):
+        if certainly_remains(memory, accesses.of(memory.id), now, rules):
             continue
-        kept = keeping(memory, accesses.of(memory.id), now, rules)
+        kept = retention_of(memory, accesses.of(memory.id), now, rules)
         if is_over(memory, kept) and not (soft and kept.expired):
             found.append((memory, kept))
     return sorted(found, key=lambda pair: (pair[1].due, pair[0].id))
@@ -342,7 +342,7 @@ def prunable(
 _ENDING = frozenset(("confidence", "valid_until"))
 
 
-def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
+def certainly_remains(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
     """Return whether a memory certainly remains in recall, without searching its text for dates.
 
     This is true for recent memories, and for those that age alone never removes. A stated end of
@@ -364,7 +364,7 @@ def stays(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> b
     return confirmed is None or now - confirmed <= _SOFT * ttl
 
 
-def told_ttl(ttl: timedelta | None) -> str:
+def format_ttl(ttl: timedelta | None) -> str:
     """Format a lifetime for display. None means for ever."""
     return "for ever" if ttl is None else format_duration(ttl)
 
@@ -391,7 +391,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
         """Return whether age, and not a retrieval, causes the move."""
         return TIERS.index(self.tier) > TIERS.index(self.source)
 
-    def said_of(self, note: Memory) -> str:
+    def describe(self, note: Memory) -> str:
         """Describe the move of a note in a few words."""
         return f"{note.label} {self.source} to {self.tier}"
 
@@ -477,8 +477,8 @@ def _back(place: Place, at: datetime) -> tuple[Move, ...]:
 
 def effective(note: Memory, access: Access, now: datetime, rules: TierRules) -> str:
     """Return the current tier of a note, counting due moves that no run has written yet."""
-    owed = moves(note, access, now, rules)
-    return owed[-1].tier if owed else note.text("tier") or "hot"
+    due = moves(note, access, now, rules)
+    return due[-1].tier if due else note.text("tier") or "hot"
 
 
 def ahead(

@@ -541,8 +541,8 @@ _DAY = regex(r"\d{4}-\d\d.*")
 
 def _headings(under: str) -> tuple[str, ...]:
     """Return the headings above a statement, except days and common file names."""
-    told = (part.strip() for part in re.split(r" [›–] ", under))
-    parts = (_plain(part) for part in told if not _DAY.fullmatch(part))
+    written = (part.strip() for part in re.split(r" [›–] ", under))
+    parts = (_plain(part) for part in written if not _DAY.fullmatch(part))
     return tuple(part for part in parts if part and part not in _FILES)
 
 

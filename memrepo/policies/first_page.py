@@ -85,7 +85,7 @@ _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
-SAID, NEARLY = 0.6, 0.8
+MIN_NEW_SHARED, MIN_OLD_SHARED = 0.6, 0.8
 """Shares of the words that two lines have in common, from which one repeats the other.
 
 The first applies to the words of the new line, the second to those of the line already listed.
@@ -174,7 +174,11 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
         left.remove(best)
         own = content_words(best.line.memory.body)
         is_full = parts[best.line.part] >= MORE * ROOM[best.line.part]
-        if is_full or places[best.place] >= (most if best.place[1] else 1) or _is_said(own, texts):
+        if (
+            is_full
+            or places[best.place] >= (most if best.place[1] else 1)
+            or _repeats(own, texts)
+        ):
             continue
         parts[best.line.part] += 1
         places[best.place] += 1
@@ -182,26 +186,26 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
         chosen.append(best)
 
 
-def _is_said(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
+def _repeats(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
     """Return whether a line and one of the texts have most of their words in common."""
     for other in texts:
         shared = len(own & other)
-        if own and (shared >= SAID * len(own) and (shared >= 3 or shared == len(own))):
+        if own and (shared >= MIN_NEW_SHARED * len(own) and (shared >= 3 or shared == len(own))):
             return True
-        if shared >= 4 and shared >= NEARLY * len(other):
+        if shared >= 4 and shared >= MIN_OLD_SHARED * len(other):
             return True
     return False
 
 
 def part_of(memory: Memory) -> Part:
     """Return the part of the first page to which a memory belongs, or an empty string if none."""
-    return memory.made(_seen).part
+    return memory.made(_traits_of).part
 
 
 def order_of(memory: Memory) -> tuple[object, ...]:
     """Return a sort key for memories within one part of the first page, independent of use."""
-    seen = memory.made(_seen)
-    return (seen.part == "rule" and not seen.hard, seen.depth, *memory.first, memory.path)
+    traits = memory.made(_traits_of)
+    return (traits.part == "rule" and not traits.hard, traits.depth, *memory.first, memory.path)
 
 
 def is_about_person(memory: Memory) -> bool:
@@ -216,7 +220,7 @@ def owner_of(memory: Memory) -> str:
     return owner if file and not is_file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
 
 
-class _Seen(msgspec.Struct, frozen=True, kw_only=True):
+class _Traits(msgspec.Struct, frozen=True, kw_only=True):
     """Features of a memory that determine its position on the first page, independent of use."""
 
     part: Part = ""
@@ -227,7 +231,7 @@ class _Seen(msgspec.Struct, frozen=True, kw_only=True):
     score: float = 0.0
 
 
-def _seen(memory: Memory) -> _Seen:
+def _traits_of(memory: Memory) -> _Traits:
     places = [(s.resource, s.lines[0]) for s in memory.sources]
     # Use the first source, but prefer a profile.
     resource, line = min(
@@ -236,7 +240,7 @@ def _seen(memory: Memory) -> _Seen:
     path = resource.removeprefix("sources/")
     headings = memory.text("context").split(SEPARATOR)
     section = section_kind(headings)
-    text = "\n".join(filter(is_given, memory.body.split("\n")))
+    text = "\n".join(filter(has_content, memory.body.split("\n")))
     unit = Unit(resource=path, kind="item", text=text, lines=(line, line), headings=tuple(headings))
     signs = signs_of(unit)
     if memory.type == "identity":
@@ -252,7 +256,7 @@ def _seen(memory: Memory) -> _Seen:
         elif sure == LOW:
             sure = UNSURE
     hard = part == "rule" and sure < LOW and ("ban" in signs or section == "ban")
-    return _Seen(
+    return _Traits(
         part=part,
         sure=sure,
         hard=hard,
@@ -268,8 +272,8 @@ def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collectio
     score = LEARNED * max(-4.0, min(4.0, logit))
     score -= 0.5 * len(_PASSING & set(signs)) + 0.8 * len(_POINTING & set(signs))
     score -= 0.6 * (len(memory.body) > LONG)
-    told = _FIELD.match(memory.body.partition("\n")[0])
-    is_done = told and patterns().sentences["done"].search(told["value"])
+    field = _FIELD.match(memory.body.partition("\n")[0])
+    is_done = field and patterns().sentences["done"].search(field["value"])
     is_late = is_done or patterns().sentences["now"].search(unit.headings[-1])
     score += 0.5 * bool(_STRESSED.search(memory.body)) - 0.5 * bool(is_late)
     return score + 2.0 * gives_name(memory) - 1.5 * bool(_ONLY_WHERE.search(memory.body))
@@ -287,7 +291,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
         return ""  # tables and accounts are looked up when needed
     text = before_code(memory.body).strip("-*_ \n")
     is_aside = text.startswith("(") and text.endswith(")")
-    if is_aside or not any(map(is_given, text.split("\n"))):
+    if is_aside or not any(map(has_content, text.split("\n"))):
         return ""
     if without_secrets(memory.body) != memory.body:
         return ""
@@ -317,9 +321,11 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
         case "commitment" if "done" not in signs and section not in _PASSED:
             return "promise"
         case "fact" | "aspiration" | "lesson" if not passing and "tiny" not in signs:
-            is_told = kind == "project" or (section == "project" and kind in ("memory", "profile"))
-            is_kept = kind in ("memory", "tools", "decisions", "rules")
-            return "project" if is_told else "fact" if is_kept else ""
+            is_project = kind == "project" or (
+                section == "project" and kind in ("memory", "profile")
+            )
+            is_lasting = kind in ("memory", "tools", "decisions", "rules")
+            return "project" if is_project else "fact" if is_lasting else ""
         case _:
             return ""
 
@@ -328,8 +334,8 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
     """Return whether a memory's section, file or wording confirms its part of the first page."""
     match part:
         case "rule":
-            is_told = "ban" in signs or section in ("ban", "rule") or kind == "rules"
-            return is_told and kind != "tools"
+            is_rule = "ban" in signs or section in ("ban", "rule") or kind == "rules"
+            return is_rule and kind != "tools"
         case "preference":
             return section == "preference" or kind in ("profile", "rules")
         case "decision":
@@ -343,34 +349,34 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
 def _candidate(
     memory: Memory, names: Collection[str], house: _House, accesses: Accesses, now: datetime
 ) -> _Candidate | None:
-    seen = memory.made(_seen)
-    home = house.holds(seen.place[0])
+    traits = memory.made(_traits_of)
+    home = house.holds(traits.place[0])
     if home is None and is_about_person(memory) and gives_name(memory):
         home = 0.0  # other agents' files may name the person
-    if not seen.part or home is None or (seen.part == "promise" and _is_past(memory.body, now)):
+    if not traits.part or home is None or (traits.part == "promise" and _is_past(memory.body, now)):
         return None
     text = f"{memory.body} {memory.text('context')}".lower()
     is_ours = any(name in text for name in names)
-    is_strange = seen.part == "person" and seen.sure == GOOD and names
-    is_unsure = seen.sure == UNSURE or (seen.part == "rule" and seen.sure == LOW)
+    is_strange = traits.part == "person" and traits.sure == GOOD and names
+    is_unsure = traits.sure == UNSURE or (traits.part == "rule" and traits.sure == LOW)
     if not is_ours and (is_unsure or is_strange):
         return None
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
-    is_who = seen.part in ("person", "agent")
-    score = seen.score + home + 0.6 * is_ours + 0.5 * is_read
-    if seen.part in ("decision", "project", "promise"):
+    is_who = traits.part in ("person", "agent")
+    score = traits.score + home + 0.6 * is_ours + 0.5 * is_read
+    if traits.part in ("decision", "project", "promise"):
         age = (now - (memory.time("captured") or memory.time("created") or now)).days
         score += max(0.0, 1.0 - age / 90)
     return _Candidate(
         line=Line(
             memory=memory,
-            part=seen.part,
-            critical=(seen.hard and home > 0) or (is_who and seen.sure == BEST),
+            part=traits.part,
+            critical=(traits.hard and home > 0) or (is_who and traits.sure == BEST),
         ),
-        place=seen.place,
+        place=traits.place,
         score=score,
-        order=(PARTS.index(seen.part), seen.depth, memory.path),
+        order=(PARTS.index(traits.part), traits.depth, memory.path),
     )
 
 
@@ -433,7 +439,7 @@ def before_code(text: str) -> str:
 _FENCE = regex(r"\n[ \t]*(?:[-*+][ \t]+)?```")
 
 
-def is_given(line: str) -> bool:
+def has_content(line: str) -> bool:
     """Return whether a line has content. An empty field of a form has none."""
     field = _FIELD.match(line)
     value = field["value"].strip("()[]_ ").lower() if field else line

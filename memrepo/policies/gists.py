@@ -43,16 +43,16 @@ _OFTEN, _SALIENT = 3, 4
 
 def gist_of(note: Memory) -> Gist:
     """Return the gist of a note, computed from the note only."""
-    said = sentences(without_secrets(note.body))
-    counts = word_counts(said)
-    title = without_secrets(note.text("title")) or (said[0] if said else note.slug)
+    parts = sentences(without_secrets(note.body))
+    counts = word_counts(parts)
+    title = without_secrets(note.text("title")) or (parts[0] if parts else note.slug)
     title = " ".join(visible(title).split())
     common = [w for w, n in sorted(counts.items(), key=lambda p: (-p[1], p[0])) if n > 1]
     tags = tuple(dict.fromkeys((*note.texts("tags"), *common)))[:TAGS]
     return Gist(
         title=title[:TITLE].rstrip(),
         tags=tags,
-        summary=" ".join(telling(said, counts, SENTENCES, LENGTH)),
+        summary=" ".join(telling(parts, counts, SENTENCES, LENGTH)),
     )
 
 
@@ -62,12 +62,12 @@ def sentences(text: str) -> list[str]:
     return [part for part in found if part]
 
 
-def word_counts(said: Iterable[str]) -> Counter[str]:
+def word_counts(texts: Iterable[str]) -> Counter[str]:
     """Count, for each word of more than three letters, the sentences that contain it."""
-    return Counter(word for one in said for word in content_words(one) if len(word) > 3)
+    return Counter(word for one in texts for word in content_words(one) if len(word) > 3)
 
 
-def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
+def telling(texts: Sequence[str], counts: Counter[str], most: int, length: int) -> list[str]:
     """Return the most important sentences in text order."""
 
     def weight(sentence: str) -> float:
@@ -76,14 +76,14 @@ def telling(said: Sequence[str], counts: Counter[str], most: int, length: int) -
         return common + _SALIENT * len(words & outcomes)
 
     outcomes = frozenset(entries("language", "outcome"))
-    ranked = sorted(range(len(said)), key=lambda n: (-weight(said[n]), n))
-    kept: list[int] = []
+    ranked = sorted(range(len(texts)), key=lambda n: (-weight(texts[n]), n))
+    chosen: list[int] = []
     for number in ranked[:most]:
-        if len(" ".join(said[n] for n in (*kept, number))) <= length:
-            kept.append(number)
-    if not kept and ranked:
-        return [clipped(said[ranked[0]], length)]
-    return [said[n] for n in sorted(kept)]
+        if len(" ".join(texts[n] for n in (*chosen, number))) <= length:
+            chosen.append(number)
+    if not chosen and ranked:
+        return [clipped(texts[ranked[0]], length)]
+    return [texts[n] for n in sorted(chosen)]
 
 
 def clipped(sentence: str, length: int) -> str:
@@ -99,10 +99,10 @@ _WORDS = 3
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     """Summarise memories by selecting their most important sentences."""
-    said = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
-    counts = word_counts(said)
-    text = telling(said, counts, SUMMARY_SENTENCES, SUMMARY_LENGTH)
-    rest = [clipped(s, FACT) for s in said if s not in text]
+    texts = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
+    counts = word_counts(texts)
+    text = telling(texts, counts, SUMMARY_SENTENCES, SUMMARY_LENGTH)
+    rest = [clipped(s, FACT) for s in texts if s not in text]
     names = Counter(name for m in memories for name in mentions(m.body)[0])
     common = sorted(counts, key=lambda word: (-counts[word], word))[:_WORDS]
     return Summary(
@@ -113,14 +113,14 @@ def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     )
 
 
-def body_of(said: Summary, memories: Sequence[Memory]) -> str:
+def body_of(summary: Summary, memories: Sequence[Memory]) -> str:
     """Format a summary as the body of a memory, with text, facts, names and the period covered."""
     days = sorted(filter(None, map(day_of, memories)))
-    parts = [said.text]
-    if said.facts:
-        parts += ["## Key facts", "\n".join(f"- {fact}" for fact in said.facts)]
-    if said.entities:
-        parts += ["## Entities", ", ".join(said.entities)]
+    parts = [summary.text]
+    if summary.facts:
+        parts += ["## Key facts", "\n".join(f"- {fact}" for fact in summary.facts)]
+    if summary.entities:
+        parts += ["## Entities", ", ".join(summary.entities)]
     span = f", from {days[0]} to {days[-1]}" if days else ""
     parts += ["## Sources", f"{counted(len(memories), 'memory', 'memories')}{span}."]
     return "\n\n".join(parts)
@@ -258,10 +258,10 @@ def _cuts(memories: list[Memory]) -> Iterator[list[Memory]]:
 
 
 def compressed(
-    group: Group, said: Summary, layout: Layout, now: datetime, *, by: str, why: str
+    group: Group, words: Summary, layout: Layout, now: datetime, *, by: str, why: str
 ) -> Step:
     """Return a step that adds a summary of a group and archives the memories of the group."""
-    summary = _summary(group, said, layout, now, by)
+    summary = _summary(group, words, layout, now, by)
     rests: dict[str, object] = {
         "status": "archived",
         "archived_at": now,
@@ -281,19 +281,19 @@ def summary_id(group: Group) -> str:
     return claim_id(scope=scope, subject="summary", predicate="", object_="", text=ids)
 
 
-def _summary(group: Group, said: Summary, layout: Layout, now: datetime, by: str) -> Memory:
+def _summary(group: Group, words: Summary, layout: Layout, now: datetime, by: str) -> Memory:
     first, id_ = group.memories[0], summary_id(group)
     path = layout.memory(
         id_=id_,
         type_="summary",
-        text=said.title,
+        text=words.title,
         layer=first.layer,
         captured=max(map(day_of, group.memories)),
     )
     fields: dict[str, object] = {
         "id": id_,
         "type": "summary",
-        "title": said.title,
+        "title": words.title,
         "created": now,
         "generated": Stamp(by=by, at=now),
         "origin": "compression",
@@ -301,4 +301,4 @@ def _summary(group: Group, said: Summary, layout: Layout, now: datetime, by: str
     }
     if scope := first.text("scope"):
         fields["scope"] = scope
-    return Memory(path=path, fields=fields, body=body_of(said, group.memories))
+    return Memory(path=path, fields=fields, body=body_of(words, group.memories))

@@ -21,7 +21,7 @@ from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
-from memrepo.policies.ageing import class_of, decays, is_over, keeping, stays
+from memrepo.policies.ageing import certainly_remains, class_of, decays, is_over, retention_of
 from memrepo.policies.first_page import Line, compose
 from memrepo.policies.rules import DecayRules, HotRules
 
@@ -103,8 +103,8 @@ def why_over(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRule
     if until and end_of(until, decay.zone) <= now:
         return f"it was true until {until}"
     access = accesses.of(memory.id)
-    if not stays(memory, access, now, decay) and is_over(
-        memory, keeping(memory, access, now, decay)
+    if not certainly_remains(memory, access, now, decay) and is_over(
+        memory, retention_of(memory, access, now, decay)
     ):
         return "its time is over"
     return ""

@@ -167,8 +167,8 @@ def _points(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> 
     if lexicon.rule == "off":
         return []
     cut = tokens(text)
-    if said := _nothing(text, cut, lexicon):
-        return [Point(code="trivial", weight=_TRIVIAL, words=said)]
+    if reason := _nothing(text, cut, lexicon):
+        return [Point(code="trivial", weight=_TRIVIAL, words=reason)]
     hits = lexicon.found(cut)
     if lexicon.rule == "sum":
         hits.pop("about", None)
@@ -335,9 +335,11 @@ def topics_of(memories: Sequence[Memory], lexicon: Lexicon, most: int = MOST) ->
 
 def _words(text: str, lexicon: Lexicon) -> list[Any]:
     """Return the possible topics of a text in text order, as a flat list of words and counts."""
-    said = (word for word in lexicon.content(text) if word not in _OWN)
+    content = (word for word in lexicon.content(text) if word not in _OWN)
     # Skip numbers and words of one or two letters.
-    found = Counter(w for w in said if not w.isascii() or (len(w) > 2 and any(map(str.isalpha, w))))
+    found = Counter(
+        w for w in content if not w.isascii() or (len(w) > 2 and any(map(str.isalpha, w)))
+    )
     return [part for pair in found.items() for part in pair]
 
 
@@ -349,12 +351,12 @@ def _ranked(texts: Iterable[list[Any]], most: int) -> tuple[Topic, ...]:
         counts = words[1::2]
         length = sum(counts)
         for word, count in zip(words[::2], counts, strict=True):
-            if (said := of.get(word)) is None:
+            if (totals := of.get(word)) is None:
                 of[word] = [count / length, count, 1]
             else:
-                said[0] += count / length
-                said[1] += count
-                said[2] += 1
+                totals[0] += count / length
+                totals[1] += count
+                totals[2] += 1
     found = [
         Topic(term=word, score=share * rarity(size, holders), count=count)
         for word, (share, count, holders) in of.items()

@@ -150,12 +150,12 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
     """Return the parts of a claim that are compared with other claims."""
-    said = claim.wording if isinstance(claim, CanonicalClaim) else claim
+    source = claim.wording if isinstance(claim, CanonicalClaim) else claim
     return Statement(
-        subject=said.subject,
-        predicate=said.predicate,
-        object=said.object,
-        text=said.said if isinstance(said, Wording) else said.text,
+        subject=source.subject,
+        predicate=source.predicate,
+        object=source.object,
+        text=source.said if isinstance(source, Wording) else source.text,
         home=claim.home,
     )
 
@@ -337,8 +337,8 @@ class Retrieval:
     def _score(self, query: Query, known: _Known) -> float:
         """Score a prior claim for a query, by the same signals as memory-purifier."""
         same = bool(known.subject) and known.subject in query.subjects
-        told = bool(known.subject_words) and known.subject_words <= query.words
-        score = SAME_SUBJECT if same else SUBJECT_INSIDE * told
+        is_inside = bool(known.subject_words) and known.subject_words <= query.words
+        score = SAME_SUBJECT if same else SUBJECT_INSIDE * is_inside
         score += SUBJECT_WORDS * jaccard(query.subject_words, known.subject_words)
         if query.entities:
             score += ENTITIES * min(1.0, len(query.entities & known.words) / len(query.entities))

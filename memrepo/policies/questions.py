@@ -127,8 +127,8 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Parse a question. The word `may` is a month only next to a day or a year, or after `in`."""
-    parted = _parted(text)
-    found, asked = words(parted), dict(asked_terms(parted))
+    separated = _separate_words(text)
+    found, asked = words(separated), dict(asked_terms(separated))
     language, named = language_asked(found, text), timespans(text, today)
     bare = ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))
@@ -167,12 +167,12 @@ def kind_asked(text: str) -> str:
     if len(text) > _LONGEST:
         return ""
     kinds, frame = _asking()
-    said = re.findall(r"\w+", fold(text))
-    left = [word for word in said if word not in frame and word not in _small()]
-    run = "".join(said)  # for scripts without blanks
+    written = re.findall(r"\w+", fold(text))
+    left = [word for word in written if word not in frame and word not in _small()]
+    run = "".join(written)  # for scripts without blanks
     for part in sorted((f for f in frame if not f.isascii()), key=len, reverse=True):
         run = run.replace(part, "")
-    forms = (" ".join(said), " ".join(left), run)
+    forms = (" ".join(written), " ".join(left), run)
     return next((kinds[form] for form in forms if form in kinds), "")
 
 
@@ -193,10 +193,10 @@ def _small() -> frozenset[str]:
 
 
 def _without(
-    asked: Mapping[str, tuple[str, ...]], said: frozenset[str]
+    asked: Mapping[str, tuple[str, ...]], dropped: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return the terms of a question, except the terms of the given words."""
-    return {t: forms for t, forms in asked.items() if said.isdisjoint((t, *forms))}
+    return {t: forms for t, forms in asked.items() if dropped.isdisjoint((t, *forms))}
 
 
 def nearness(question: Question, day: str) -> float:
@@ -237,13 +237,13 @@ def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozens
     return faint if any(term not in faint for term in terms) else frozenset()
 
 
-def _parted(text: str) -> str:
+def _separate_words(text: str) -> str:
     """Insert blanks around the known words of scripts without blanks, such as Chinese."""
     if text.isascii():
         return text
     pattern, small = _spaceless_words()
-    parted = pattern.sub(lambda found: "  " if found[0] in small else f" {found[0]} ", text)
-    left = " ".join(run for run in parted.split() if len(run) > 1 or not is_spaceless(run))
+    separated = pattern.sub(lambda found: "  " if found[0] in small else f" {found[0]} ", text)
+    left = " ".join(run for run in separated.split() if len(run) > 1 or not is_spaceless(run))
     return left if words(left) else text
 
 
@@ -390,8 +390,8 @@ _SELF = frozenset("i im ive my me mine myself we our us".split())
 def role_of(subject: str, text: str) -> str:
     """Return the speaker of a text: `u` for a user, `a` for an assistant, or an empty string."""
     label = _LABEL.match(text)
-    said_by = label[1].casefold() if label and not subject else subject
-    name = said_by.rpartition(" ")[2]
+    speaker = label[1].casefold() if label and not subject else subject
+    name = speaker.rpartition(" ")[2]
     is_user, is_assistant = (name in entries("speakers", k) for k in ("users", "assistants"))
     is_about = name in text[:OPENING_LENGTH].casefold().split()[:3]
     if (is_user or is_assistant) and (label or not is_about):
@@ -408,5 +408,5 @@ def of_self(terms: frozenset[str]) -> bool:
 def asks_assistant(words: Sequence[str]) -> bool:
     """Return whether a question, given as folded words, asks for something an assistant said."""
     # Compile the pattern only if needed, because compiling takes longer than the search.
-    said = " ".join(words)
-    return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(said))
+    question = " ".join(words)
+    return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(question))

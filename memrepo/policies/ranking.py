@@ -177,8 +177,8 @@ class Scoring:
         self.b = weights.b + share * (weights.b_long - weights.b)
         base = cache(self.base)  # many documents have the same length
         # Synonyms of the query words match as well.
-        said = {term for idea in question.ideas for word in idea.words for term in word}
-        looked_for = [*self.terms, *sorted(corpus.holders(said - self.terms.keys()))]
+        synonyms = {term for idea in question.ideas for word in idea.words for term in word}
+        looked_for = [*self.terms, *sorted(corpus.holders(synonyms - self.terms.keys()))]
         proposed = corpus.propose(looked_for, MAX_CANDIDATES) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
         self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
@@ -192,8 +192,8 @@ class Scoring:
         near = self.with_neighbours(lexical)
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
         weight = self.weights.meaning * self.need() if like else 0.0
-        meant = self.by_meaning(like, near.keys(), weight) if like and weight else {}
-        near |= dict.fromkeys(meant.keys() - near.keys(), 0.0)
+        similar = self.by_meaning(like, near.keys(), weight) if like and weight else {}
+        near |= dict.fromkeys(similar.keys() - near.keys(), 0.0)
         top = max(near.values(), default=0.0) or 1.0
         answers, dates = (cache(self.by_answer), cache(self.by_date))  # few distinct values
         of_subject = self.weights.subject
@@ -207,8 +207,8 @@ class Scoring:
                 "answer": (answers(document.cues) - self.by_speech(document)) * value,
                 "date": dates(document.day),
             }
-            if meant:
-                parts["meaning"] = meant.get(n, 0.0)
+            if similar:
+                parts["meaning"] = similar.get(n, 0.0)
             scored.append(Ranked(document, sum(parts.values()), parts))
         return scored
 
@@ -241,8 +241,8 @@ class Scoring:
         rarities = {t: w * rarities[t] for t, w in terms.items() if t in rarities}
         share = self.weights.coverage / (sum(rarities.values()) or 1.0)
 
-        def covers(said: frozenset[str]) -> float:
-            return 1 + share * sum([rarities[t] for t in rarities if t in said])
+        def covers(matched: frozenset[str]) -> float:
+            return 1 + share * sum([rarities[t] for t in rarities if t in matched])
 
         return self.by_words(terms, covers=covers)
 
@@ -259,9 +259,9 @@ class Scoring:
             }
             for number, held, _ in self.looked:
                 if idea.asked.isdisjoint(held.terms):
-                    said = [value for word, value in worth.items() if word <= held.terms]
-                    if said:
-                        gained[number] += self.weights.other_words * max(said)
+                    values = [value for word, value in worth.items() if word <= held.terms]
+                    if values:
+                        gained[number] += self.weights.other_words * max(values)
         return gained
 
     def by_date(self, day: str) -> float:
@@ -274,8 +274,10 @@ class Scoring:
         """Lower the scores of an assistant's answers, unless the question asks for them."""
         if self.question.of_assistant:
             return dict(scores)
-        share, said = 1 - self.weights.answers.assistant, self.documents
-        lowered = {n: score * share for n, score in scores.items() if ASSISTANT in said[n].cues}
+        share, documents = 1 - self.weights.answers.assistant, self.documents
+        lowered = {
+            n: score * share for n, score in scores.items() if ASSISTANT in documents[n].cues
+        }
         return {**scores, **lowered}
 
     def by_answer(self, cues: str) -> float:
@@ -311,13 +313,13 @@ class Scoring:
         every, place = frozenset(worth), {term: i for i, term in enumerate(worth)}.__getitem__
         for number, held, base in self.looked:
             score = before.get(number, 0.0)
-            if said := every & held.terms:
+            if matched := every & held.terms:
                 # Floating-point sums depend on the order of the terms.
-                for term in said if len(said) == 1 else sorted(said, key=place):
+                for term in matched if len(matched) == 1 else sorted(matched, key=place):
                     count = held.repeated.get(term, 1)
                     score += worth[term] * count / (count + base)
                 if times:
-                    score *= times(said)
+                    score *= times(matched)
             if score:
                 scores[number] = score
         return scores
@@ -345,12 +347,12 @@ class Scoring:
         best = self.best(scores, MAX_FED_BACK)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
-        told = {n: _held(self.documents[n]).terms - asked - stop_stems() for n in best}
-        fresh = frozenset().union(*told.values())
+        terms_of = {n: _held(self.documents[n]).terms - asked - stop_stems() for n in best}
+        fresh = frozenset().union(*terms_of.values())
         rarities = self.rarities(sorted(fresh))
         for number in best:
             share = scores[number] / scores[best[0]]
-            for term in sorted(told[number]):
+            for term in sorted(terms_of[number]):
                 found[term] += rarities.get(term, 0.0) * share
         chosen = sorted(found, key=lambda t: (-found[t], t))[:MAX_FEEDBACK_TERMS]
         top = max(found.values(), default=0.0)
@@ -362,9 +364,9 @@ class Scoring:
         A question may name the wrong person. If other subjects match the rest of the question
         better, the name is ignored.
         """
-        said = frozenset(self.question.words)
+        asked = frozenset(self.question.words)
         subjects = {document.subject for document in self.documents.values()} - {""}
-        named = {subject for subject in subjects if said.issuperset(subject.split())}
+        named = {subject for subject in subjects if asked.issuperset(subject.split())}
         if len(named) != 1:
             return ""
         (subject,) = named
@@ -392,12 +394,12 @@ class Scoring:
             lent.setdefault(reply, 0.0)
         for number in hits:
             row = around.get(number, Row((number,)))
-            for other, away in self.beside(number, row, 1):
+            for other, away in self.neighbours(number, row, 1):
                 if other in lent:
                     lent[other] += self.share(number, other, away) * scores[number]
         return lent
 
-    def beside(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
+    def neighbours(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
         """Yield the documents within `far` places of a document, with their relative positions."""
         here, at = self.documents[number].path, row.numbers.index(number)
         first = max(0, at - far)
@@ -412,18 +414,18 @@ class Scoring:
         worth, found = self.worth(self.terms), dict(scores)
         talks = {number: row for number, row in around.items() if row.talk}
         near = {n for row in talks.values() for n in row.numbers} & scores.keys()
-        told = {number: self.told(number, worth) for number in near}
+        scores_of = {number: self.term_scores(number, worth) for number in near}
         for number, row in talks.items():
             gained: dict[str, float] = {}
-            own = told[number]
-            for other, away in self.beside(number, row, len(_NEARBY)):
-                for term, value in told.get(other, {}).items():
+            own = scores_of[number]
+            for other, away in self.neighbours(number, row, len(_NEARBY)):
+                for term, value in scores_of.get(other, {}).items():
                     more = _NEARBY[abs(away) - 1] * value - own.get(term, 0.0)
                     gained[term] = max(more, gained.get(term, 0.0))
             found[number] += self.weights.context * sum(gained.values())
         return found
 
-    def told(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
+    def term_scores(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
         """Map each query term in a document to its contribution to the document's score."""
         document = self.documents[number]
         held, base = _held(document), self.base(len(document.terms), document.is_record)
@@ -436,10 +438,10 @@ class Scoring:
         A user's turn lends nothing to the assistant's answer, because every turn is answered. The
         answer lends to the turn, because it repeats much of it.
         """
-        weights, said, near = self.weights, self.documents[number].cues, self.documents[other].cues
-        if away == 1 and USER in said:
+        weights, cues, near = self.weights, self.documents[number].cues, self.documents[other].cues
+        if away == 1 and USER in cues:
             return 0.0
-        if away == -1 and ASSISTANT in said and USER in near:
+        if away == -1 and ASSISTANT in cues and USER in near:
             return weights.answers.question
         if away == 1 and self.is_reply(number, other):
             return weights.answers.reply
@@ -476,10 +478,10 @@ class Scoring:
             return 0.0
         rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
         worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        told = {n: worth.keys() & _held(d).terms for n, d in self.documents.items()}
-        said = (set().union(*(told.get(n, ()) for n in row.numbers)) for row in self.talks)
-        held = (sum(worth[t] for t in terms) for terms in (*told.values(), *said))
-        share = max(held, default=0.0) / (sum(worth.values()) or 1.0)
+        matched = {n: worth.keys() & _held(d).terms for n, d in self.documents.items()}
+        talks = (set().union(*(matched.get(n, ()) for n in row.numbers)) for row in self.talks)
+        values = (sum(worth[t] for t in terms) for terms in (*matched.values(), *talks))
+        share = max(values, default=0.0) / (sum(worth.values()) or 1.0)
         return _FAR * math.pow(max(0.0, 1 - share / _ENOUGH), _POWER)
 
     def by_meaning(

@@ -109,11 +109,11 @@ def disputed(memories: Iterable[Memory], find: Callable[[str], Memory | None]) -
         for other in _active(memory, find):
             pair = tuple(sorted((memory.id, other.id)))
             times = [m.time("created") or EARLIEST for m in (memory, other)]
-            said = fold(visible(memory.body), QUOTED)
+            text = fold(visible(memory.body), QUOTED)
             pairs.setdefault(
-                pair, (max(times), f'{memory.id} "{said}" is {_against(memory, other)}')
+                pair, (max(times), f'{memory.id} "{text}" is {_against(memory, other)}')
             )
-    return [said for _, said in sorted(pairs.values(), key=lambda p: (p[0], p[1]), reverse=True)]
+    return [text for _, text in sorted(pairs.values(), key=lambda p: (p[0], p[1]), reverse=True)]
 
 
 def stale(when: str) -> str:

@@ -30,9 +30,9 @@ from memrepo.policies.ageing import (
     Move,
     decays,
     is_over,
-    keeping,
     moves,
     prunable,
+    retention_of,
     why_clean,
 )
 from memrepo.policies.gists import gist_of
@@ -152,33 +152,33 @@ def upkeep(
     state.
     """
     play = play or apply_steps
-    moving = owed_tier_moves(state, accesses, now, rules)
+    moving = due_tier_moves(state, accesses, now, rules)
     steps = tier_steps(moving, now, rules.tiers) if moving else ()
     after = play(state, steps)
     whole = total in (0, len(state.memories))
     pace = pace_of(total or len(after.memories), rules) - spent
-    owed = list(_leaving(after, accesses, now, rules, allowed))
-    kept = [step for _, step in owed[: max(0, pace)]]
-    after = play(after, kept)
+    leaving = list(_leaving(after, accesses, now, rules, allowed))
+    allowed_steps = [step for _, step in leaving[: max(0, pace)]]
+    after = play(after, allowed_steps)
     hot = compose_hot(
         after.active, accesses, now, rules.hot, rules.decay, allowed=allowed, whole=whole
     )
     return Upkeep(
-        steps=(*steps, *kept, *hot.steps),
+        steps=(*steps, *allowed_steps, *hot.steps),
         state=play(after, hot.steps),
         problems=hot.problems,
-        later=tuple(turn for turn, _ in owed[len(kept) :]),
-        room=max(0, pace - len(kept)),
+        later=tuple(turn for turn, _ in leaving[len(allowed_steps) :]),
+        room=max(0, pace - len(allowed_steps)),
     )
 
 
-def owed_tier_moves(
+def due_tier_moves(
     state: State, accesses: Accesses, now: datetime, rules: Rules
 ) -> list[tuple[Memory, tuple[Move, ...]]]:
     """Return (note, moves) pairs for the notes with due moves between tiers."""
     notes = of_types(state.active, ("note",))
     found = ((n, moves(n, accesses.of(n.id), now, rules.tiers)) for n in notes)
-    return [(note, owed) for note, owed in found if owed]
+    return [(note, due) for note, due in found if due]
 
 
 def apply_steps(state: State, steps: Iterable[Step]) -> State:
@@ -230,7 +230,7 @@ def _pruned(
         rests = archive_due(memory, accesses.of(memory.id), rules.archive)
         # A memory that was due for the archive earlier is archived instead.
         if rests is None or rests >= kept.due:
-            found.append((kept.due, memory.id, memory, kept.told(), kept.ended))
+            found.append((kept.due, memory.id, memory, kept.reason(), kept.ended))
     for due, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
         yield due, memory, why, ended
 
@@ -299,7 +299,9 @@ def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules:
         ),
         synced=sum(synced_at(m) is not None for m in hot),
         over=sum(
-            is_over(m, keeping(m, accesses.of(m.id), now, rules.decay)) for m in active if decays(m)
+            is_over(m, retention_of(m, accesses.of(m.id), now, rules.decay))
+            for m in active
+            if decays(m)
         ),
         review=for_review(found, now, rules.archive),
         stalest=tuple((f"{m.layer}:{m.slug}", counts[m.id]) for m in ranked[:5]),
@@ -459,11 +461,11 @@ def for_review(
 
 
 def tier_steps(
-    owed: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
+    due: Iterable[tuple[Memory, Sequence[Move]]], now: datetime, rules: TierRules
 ) -> tuple[Step, ...]:
     """Return steps for due moves. Moves by age and moves by retrieval are in separate steps."""
     turns: dict[tuple[int, bool], list[tuple[Memory, Move]]] = {}
-    for note, made in owed:
+    for note, made in due:
         for turn, move in enumerate(made):
             turns.setdefault((turn, move.is_ageing), []).append((note, move))
     found = []
@@ -479,8 +481,8 @@ def tier_steps(
 
 def _ageing_reason(rules: TierRules) -> str:
     """Describe the rule for moves by age, as the reason of a step."""
-    said = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
-    return f"{said}, since it was created or retrieved last"
+    ages = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
+    return f"{ages}, since it was created or retrieved last"
 
 
 def _tier_change(note: Memory, move: Move, now: datetime) -> Update:

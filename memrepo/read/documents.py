@@ -51,7 +51,7 @@ _FIRST_WORD = regex(r"\W*(\w+)")
 _PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
 
 
-def without_struck(line: str) -> str:
+def remove_struck(line: str) -> str:
     """Remove the text that is struck out (`~~port 8080~~`) from a line.
 
     In a heading, only the strike marks are removed. Struck text at the start of a line remains if a

@@ -22,7 +22,7 @@ from mistune.core import BlockState
 from memrepo.core.lines import MAX_DEPTH, without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.documents import SourceLines, Task, read_lines, without_struck
+from memrepo.read.documents import SourceLines, Task, read_lines, remove_struck
 
 BlockKind = Literal["heading", "paragraph", "item", "row", "comment", "rule", "other"]
 
@@ -91,7 +91,7 @@ def parse_document(resource: str, data: bytes) -> Document:
         if n in source.hidden or n in source.unclosed
         else line
         if n in source.fenced
-        else _BULLET_SIGN.sub(_marker, without_struck(line))
+        else _BULLET_SIGN.sub(_marker, remove_struck(line))
         for n, line in enumerate(source.text, start=1)
     )
     parser = _Parser()

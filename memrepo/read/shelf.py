@@ -210,8 +210,8 @@ def type_of(
     passing = bool({"done", "now", "ticked"} & set(signs)) or section in _UNSETTLED
     if not passing and (stated := _stated(unit, signs)):
         return stated
-    told = section in ("preference", "person") or file_kind == "profile"
-    if "preference" in signs and "ban" not in signs and told and not passing:
+    is_personal = section in ("preference", "person") or file_kind == "profile"
+    if "preference" in signs and "ban" not in signs and is_personal and not passing:
         return "preference"
     found = stated_type(seen, type_scores(seen))
     unstated = (
@@ -236,8 +236,8 @@ def type_of(
 def _stated(unit: Unit, signs: Collection[str]) -> str:
     """Return the type that a statement's first sentence makes explicit, or an empty string."""
     opening, table = _opening(unit), patterns().sentences
-    is_told = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
-    if not is_told or unit.kind in ("table", "code", "steps", "row"):
+    is_sentence = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
+    if not is_sentence or unit.kind in ("table", "code", "steps", "row"):
         return ""
     key = field_of(opening.partition("\n")[0])[0]
     if key and patterns().headings["decision"].fullmatch(key):
@@ -290,7 +290,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     """The choice of candidates in a run: those on the shelf, those next in rank, and duplicates."""
 
     shelf: frozenset[str]
-    beside: frozenset[str]
+    next_best: frozenset[str]
     same: Mapping[str, str]
 
 
@@ -323,9 +323,9 @@ def choose(
             shelf.add(one.candidate_id)
             taken += 1
     more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]
-    beside = frozenset(more[: math.ceil(max(room, taken))] if room < math.inf else more)
+    next_best = frozenset(more[: math.ceil(max(room, taken))] if room < math.inf else more)
     followed = {id_ for id_, better in same.items() if better in shelf}
-    return Choice(shelf=frozenset(shelf), beside=beside | followed, same=same)
+    return Choice(shelf=frozenset(shelf), next_best=next_best | followed, same=same)
 
 
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")

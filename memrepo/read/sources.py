@@ -60,7 +60,7 @@ class SourceRules(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[str, ...] = ()
     """Rows of `pattern = kind`. The first pattern that matches a path applies."""
 
-    def kind_given(self, path: str) -> str:
+    def configured_kind(self, path: str) -> str:
         """Return the kind that the configuration sets for a file, or an empty string if none."""
         for row in self.kinds:
             pattern, _, kind = row.rpartition("=")

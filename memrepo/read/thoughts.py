@@ -19,7 +19,7 @@ from memrepo.core.ids import digest, normal_claim, normalise, text_hash, visible
 from memrepo.core.lines import without_comments
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.read.documents import SourceLines, Task, read_head, without_struck
+from memrepo.read.documents import SourceLines, Task, read_head, remove_struck
 from memrepo.read.learned import line_hash, weights
 from memrepo.read.sources import is_episode
 from memrepo.text.dates import (
@@ -146,7 +146,7 @@ def scan(resource: str, data: bytes) -> Scan:
             reader.make_memory(header)
     return Scan(
         resource=resource,
-        units=tuple(_told_apart(reader.units)),
+        units=tuple(_with_distinct_hashes(reader.units)),
         lines=document.source.count,
         problems=(*document.problems, *reader.problems),
         dropped=reader.dropped,
@@ -154,7 +154,7 @@ def scan(resource: str, data: bytes) -> Scan:
     )
 
 
-def _told_apart(units: Sequence[Unit]) -> Iterator[Unit]:
+def _with_distinct_hashes(units: Sequence[Unit]) -> Iterator[Unit]:
     """Yield the units. Add the headings to the hash of a text repeated under other headings."""
     first: dict[str, tuple[str, ...]] = {}
     for unit in units:
@@ -308,8 +308,8 @@ class _FileReader(msgspec.Struct):
         heads = tuple(filter(None, (header.name,)))
         units, self.units = self.units, []
         if len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS:
-            said = normal_claim(header.description)
-            whole = body if said in normal_claim(body) else f"{header.description}\n\n{body}"
+            description = normal_claim(header.description)
+            whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"
             self.add("memory", whole.strip(), (1, count), heads, hint=header.hint)
         else:
             about = (1, header.last)
@@ -360,8 +360,8 @@ class _FileReader(msgspec.Struct):
         if not nodes:
             return
         own = (n for n in nodes if not _is_shipped(n.text))
-        said = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
-        if _is_card(said, LISTED_AVERAGE if _names_thing(heads) else CARD_AVERAGE):
+        stated = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
+        if _is_card(stated, LISTED_AVERAGE if _names_a_thing(heads) else CARD_AVERAGE):
             self._add_joined(heads, nodes)
             return
         lead, at = "", 0
@@ -374,7 +374,7 @@ class _FileReader(msgspec.Struct):
             run: list[_Node] = []
             if node.kind == "paragraph":
                 lead = ""
-                run = _list_after(nodes, at) if _introduces(node) or _goes_on(nodes, at) else []
+                run = _list_after(nodes, at) if _introduces(node) or _continues(nodes, at) else []
                 if run and sum(len(n.text) for n in (node, *run)) <= WHOLE_LENGTH:
                     self._add_joined(heads, [node, *run])
                     at += 1 + len(run)
@@ -465,12 +465,12 @@ class _FileReader(msgspec.Struct):
 
     def _verbatim(self, first: int, last: int) -> str:
         """Return lines verbatim. Omit comments, struck text, templates and common indentation."""
-        rows = [without_struck(line).rstrip() for _, line in self.source.visible(first, last)]
+        rows = [remove_struck(line).rstrip() for _, line in self.source.visible(first, last)]
         text = without_comments("\n".join(rows))
         written = [row for row in text.split("\n") if row.strip(_MARKS + "-+")]
         is_code = any(row.lstrip().startswith(("```", "~~~")) for row in written)
-        said = written if is_code else filled(written) or written
-        rows = said if is_code else [row for row in said if not _is_shipped(row)] or said
+        stated = written if is_code else filled(written) or written
+        rows = stated if is_code else [row for row in stated if not _is_shipped(row)] or stated
         indent = min((len(r) - len(r.lstrip()) for r in rows), default=0)
         return _MACHINE_TAIL.sub("", "\n".join(row[indent:] for row in rows)).strip()
 
@@ -626,7 +626,7 @@ def _introduces(node: _Node) -> bool:
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 
 
-def _goes_on(nodes: Sequence[_Node], at: int) -> bool:
+def _continues(nodes: Sequence[_Node], at: int) -> bool:
     """Return whether list items that are mere fragments continue a paragraph."""
     run, node = _list_after(nodes, at), nodes[at]
     if not run or run[0].kind != "item" or not _is_fragments(run):
@@ -720,7 +720,7 @@ def _states(text: str) -> bool:
     return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
 
 
-def _names_thing(heads: tuple[str, ...]) -> bool:
+def _names_a_thing(heads: tuple[str, ...]) -> bool:
     """Return whether the innermost heading names a thing, and not a kind of section or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False

@@ -184,8 +184,8 @@ def language_asked(found: Iterable[str], text: str) -> str:
 def rivals_asked(found: Iterable[str], text: str) -> list[str]:
     """Return other languages that match a question equally well, such as Portuguese for `do`."""
     votes = _votes(found, text)
-    best, told = max(votes.values(), default=0), language_asked(found, text)
-    return [one for one in LANGUAGES if best and votes[one] == best and one != told]
+    best, language = max(votes.values(), default=0), language_asked(found, text)
+    return [one for one in LANGUAGES if best and votes[one] == best and one != language]
 
 
 def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:

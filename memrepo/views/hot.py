@@ -23,8 +23,8 @@ from memrepo.policies.first_page import (
     SEPARATOR,
     before_code,
     gives_name,
+    has_content,
     is_about_person,
-    is_given,
     order_of,
     owner_of,
     part_of,
@@ -208,7 +208,7 @@ def condensed(memory: Memory) -> str:
     a placeholder, since agents read the page.
     """
     said = without_secrets(before_code(memory.body))
-    lines = [line for line in said.split("\n") if is_given(line)]
+    lines = [line for line in said.split("\n") if has_content(line)]
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
     for before, line in pairwise(lines):
         text += _between(before, line) + _plain(line)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
 from memrepo.core.memory import Decay, Memory, Source, Stamp
-from memrepo.policies.ageing import FLOOR, class_of, is_over, keeping, prunable
+from memrepo.policies.ageing import FLOOR, class_of, is_over, prunable, retention_of
 from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -40,7 +40,7 @@ def read(*times: datetime) -> Access:
 def test_each_class_expires_one_second_after_its_time(
     cls: str, ttl: timedelta, shift: timedelta, expired: bool
 ) -> None:
-    assert keeping(memory(cls), read(), T0 + ttl + shift, RULES).expired is expired
+    assert retention_of(memory(cls), read(), T0 + ttl + shift, RULES).expired is expired
 
 
 @pytest.mark.parametrize(("cls", "ttl"), MORTAL)
@@ -66,16 +66,16 @@ def test_confidence_is_halved_with_each_sixteenth_past_three_quarters(
 ) -> None:
     at = T0 + 0.75 * ttl + sixteenths * ttl / 16 + shift
     if ttl >= 16 * H:
-        assert keeping(memory(cls), read(), at, RULES).confidence == confidence
+        assert retention_of(memory(cls), read(), at, RULES).confidence == confidence
 
 
 @pytest.mark.parametrize(("cls", "ttl"), MORTAL)
 def test_a_retrieval_refreshes_four_classes_and_confirming_all(cls: str, ttl: timedelta) -> None:
     at = T0 + ttl / 2
     expected = at + ttl if cls in REFRESHED else T0 + ttl
-    assert keeping(memory(cls), read(at), at, RULES).expires == expected
+    assert retention_of(memory(cls), read(at), at, RULES).expires == expected
     confirmed = memory(cls, verified=(Stamp(by="process:x", at=at),))
-    assert keeping(confirmed, read(), at, RULES).expires == at + ttl
+    assert retention_of(confirmed, read(), at, RULES).expires == at + ttl
 
 
 @pytest.mark.parametrize(("shift", "expired"), [(-S, False), (0 * S, False), (S, True)])
@@ -84,9 +84,9 @@ def test_a_future_date_holds_decay_until_its_day_has_passed(
 ) -> None:
     of = memory("short", body="The fair opens on 2026-04-10.")
     end = datetime(2026, 4, 11, tzinfo=UTC)
-    kept = keeping(of, read(), end + shift, RULES)
+    kept = retention_of(of, read(), end + shift, RULES)
     assert kept.expired is expired
-    assert keeping(of, read(), end - S, RULES).confidence == 1.0
+    assert retention_of(of, read(), end - S, RULES).confidence == 1.0
 
 
 @pytest.mark.parametrize(
@@ -164,5 +164,5 @@ def test_what_is_told_cheaply_to_stay_is_never_over(
     rules = replace(RULES, evidence=evidence)
     access = read() if read_after is None else read(T0 + read_after * H)
     known = Accesses(by_memory={one.id: access})
-    kept = keeping(one, access, now, rules)
+    kept = retention_of(one, access, now, rules)
     assert prunable([one], known, now, rules) == ([(one, kept)] if is_over(one, kept) else [])

@@ -12,7 +12,7 @@ from driving import CLASSIC
 
 from memrepo.core.access import RETRIEVAL, Event, fold
 from memrepo.core.memory import Decay, Memory, Stamp
-from memrepo.policies.ageing import classify, keeping, segments
+from memrepo.policies.ageing import classify, retention_of, segments
 from memrepo.policies.rules import TTLS
 from memrepo.text.dates import future_date
 
@@ -134,7 +134,7 @@ class Played:
 
     def kept(self, ref: str) -> Any:
         access = fold(self.reads).of(ref)
-        return keeping(self.memories[ref], access, self.now, RULES)
+        return retention_of(self.memories[ref], access, self.now, RULES)
 
     def expired(self) -> list[str]:
         return [ref for ref in self.memories if self.kept(ref).expired]

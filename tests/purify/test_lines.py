@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.lines import MAX_DEPTH
-from memrepo.read.documents import MAX_BYTES, read_lines, without_struck
+from memrepo.read.documents import MAX_BYTES, read_lines, remove_struck
 
 
 def hidden(text: str) -> list[int]:
@@ -142,12 +142,12 @@ def test_what_cannot_be_read_is_skipped_with_a_reason(data: bytes, rule: str) ->
     ],
 )
 def test_what_is_struck_out_is_as_if_deleted(line: str, left: str) -> None:
-    assert without_struck(line) == left
-    assert without_struck(left) == left
+    assert remove_struck(line) == left
+    assert remove_struck(left) == left
 
 
 @given(st.text(alphabet="ab1 ~~`|:-→#", max_size=80))
 def test_striking_only_takes_away(line: str) -> None:
-    left = without_struck(line)
+    left = remove_struck(line)
     rest = iter(line)
     assert all(ch in rest for ch in left.replace(" ", ""))

@@ -22,13 +22,13 @@ from memrepo.policies.ageing import (
     automatic,
     class_of,
     decays,
+    format_ttl,
     is_over,
     is_stale,
-    keeping,
     moves,
     nominated,
     prunable,
-    told_ttl,
+    retention_of,
 )
 from memrepo.policies.claims import by_person
 from memrepo.policies.upkeep import LABELS, Leaving, archive
@@ -102,7 +102,7 @@ def _stats(work: Work) -> Stats:
     rules = work.config.rules.decay
     accesses = ledger_of(work.store).accesses()
     found = [m for m in work.tree.state().memories.values() if decays(m)]
-    kept = [(m, keeping(m, accesses.of(m.id), work.call.now, rules)) for m in found]
+    kept = [(m, retention_of(m, accesses.of(m.id), work.call.now, rules)) for m in found]
     classes = Counter(k.cls for _, k in kept)
     over = [k for m, k in kept if is_over(m, k)]
     expired = sum(k.expired for k in over)
@@ -116,7 +116,7 @@ def _stats(work: Work) -> Stats:
         low_pending=len(over) - expired,
         held=held,
         stale=stale,
-        lives={name: told_ttl(rules.ttl.get(name)) for name in names},
+        lives={name: format_ttl(rules.ttl.get(name)) for name in names},
     )
 
 
@@ -149,9 +149,9 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
         over.sort(key=lambda found: by_person(found[0]))
     for memory, kept in over:
         if kept.ended:
-            steps.append(archive(memory, at.call.now, kept.told()))
+            steps.append(archive(memory, at.call.now, kept.reason()))
         elif changes := leaving.leave(memory.id):
-            steps.append(Step(op="prune", reason=kept.told(), changes=changes))
+            steps.append(Step(op="prune", reason=kept.reason(), changes=changes))
     return steps
 
 

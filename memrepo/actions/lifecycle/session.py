@@ -31,7 +31,7 @@ from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
 from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_retired
-from memrepo.policies.upkeep import owed_tier_moves, tier_steps
+from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import interrupted_runs
@@ -289,8 +289,8 @@ def _refresh(first: Work, request: Request) -> Refreshed:
 
     def draft(at: Work, state: State) -> Sequence[Step]:
         rules, now = at.config.rules, first.call.now
-        owed = owed_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
-        told[:] = [move.said_of(note) for note, made in owed for move in made]
+        owed = due_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
+        told[:] = [move.describe(note) for note, made in owed for move in made]
         return tier_steps(owed, now, rules.tiers)
 
     wrote = write_steps(first, request, draft)

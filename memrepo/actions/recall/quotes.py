@@ -104,19 +104,19 @@ def quote(text: Text, lines: Lines) -> str:
 def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
     """Return where the recorded lines of a source are now."""
     path, lines = source.resource, source.lines
-    said = recorded.span(lines) if recorded is not None else []
+    wanted = recorded.span(lines) if recorded is not None else []
     if path in now:
         here = now[path]
-        if any(said) and here.span(lines) == said:
+        if any(wanted) and here.span(lines) == wanted:
             return Found(outcome="exact", path=path, lines=lines)
-        if spans := [*_spans(here, source.text_hash, said)]:
+        if spans := [*_spans(here, source.text_hash, wanted)]:
             near = min(spans, key=lambda s: (abs(s[0] - lines[0]), s))
             return Found(outcome="exact" if near == lines else "moved", path=path, lines=near)
-    return now.holding(source.text_hash, said)
+    return now.holding(source.text_hash, wanted)
 
 
-def _spans(text: Text, text_hash: str, said: Sequence[str]) -> Iterator[Lines]:
-    wanted = [line for row in said if (line := normal_claim(row))]
+def _spans(text: Text, text_hash: str, rows: Sequence[str]) -> Iterator[Lines]:
+    wanted = [line for row in rows if (line := normal_claim(row))]
     # A note's hash covers its text without the heading, which may have changed.
     below = [line for line in wanted if not line.startswith("#")] or wanted
     words = [w for line in below for w in line.split() if w.isascii() and w.isalpha()]
@@ -169,11 +169,11 @@ class _Sources(Mapping[str, Text]):
     def __contains__(self, path: object) -> bool:
         return path in self.blobs
 
-    def holding(self, text_hash: str, said: Sequence[str]) -> Found:
+    def holding(self, text_hash: str, rows: Sequence[str]) -> Found:
         """Return the first place, in path order, that contains the given lines."""
-        key = (text_hash, *said)
+        key = (text_hash, *rows)
         if key not in self._held:
-            places = ((p, [*_spans(self[p], text_hash, said)]) for p in sorted(self.blobs))
+            places = ((p, [*_spans(self[p], text_hash, rows)]) for p in sorted(self.blobs))
             found = (Found(outcome="moved", path=p, lines=min(at)) for p, at in places if at)
             self._held[key] = next(found, Found(outcome="lost"))
         return self._held[key]
@@ -292,19 +292,19 @@ def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
     return tuple(found)
 
 
-def _quote(source: Source, text: Text | None, place: Found, now: _Sources, told: Lines) -> Quote:
-    said = quote(text, source.lines) if text is not None else ""
+def _quote(source: Source, text: Text | None, place: Found, now: _Sources, lines: Lines) -> Quote:
+    quoted = quote(text, source.lines) if text is not None else ""
     if text is None and place.path in now:
-        said = quote(now[place.path], place.lines)
+        quoted = quote(now[place.path], place.lines)
     moved = place.outcome == "moved"
     return Quote(
         resource=source.resource,
-        lines=told,
+        lines=lines,
         blob=source.blob,
         captured=source.captured,
         captured_from=source.captured_from,
         kind=source.kind,
-        quote=said,
+        quote=quoted,
         resolved=place.outcome,
         found=Now(resource=place.path, lines=place.lines) if moved else None,
         missing=text is None and place.outcome == "lost" and "://" not in source.resource,

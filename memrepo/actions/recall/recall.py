@@ -17,7 +17,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
-from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, keeping
+from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.answers import Moment, sureness, with_replaced
 from memrepo.policies.change import newer_first
 from memrepo.policies.questions import KINDS
@@ -232,7 +232,7 @@ def recalled(
     if memory.is_note:
         tier = effective(memory, access, now, rules.tiers)
         return Recalled(memory=memory, access=access, tier=tier, over=False, score=score)
-    kept = keeping(memory, access, now, rules.decay)
+    kept = retention_of(memory, access, now, rules.decay)
     active = memory.status == "active"
     return Recalled(
         memory=memory,
@@ -248,8 +248,8 @@ def in_words(
     one: Recalled, find: Callable[[str], Memory | None], is_there: Callable[[str], object]
 ) -> Recalled:
     """Return a search result together with the reasons to doubt it."""
-    said = doubts(one.memory, find, one.stale_since, is_there)
-    return replace(one, doubts=said) if said else one
+    reasons = doubts(one.memory, find, one.stale_since, is_there)
+    return replace(one, doubts=reasons) if reasons else one
 
 
 def facts(
@@ -263,7 +263,7 @@ def facts(
         return NoteFacts(
             retrievals=access.total, last=last, tier=tier, answer_confidence=CONFIDENCE[tier]
         )
-    kept = keeping(memory, access, now, rules.decay)
+    kept = retention_of(memory, access, now, rules.decay)
     return ClaimFacts(
         retrievals=access.total,
         last=last,
@@ -392,8 +392,8 @@ def _recall(
             if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
         ]
         live = [one for one in kept if not is_retired(one.memory)]
-        said = len(answer.passages)
-        if len(live) + said >= only.limit or len(matches) + said < limit:
+        passage_count = len(answer.passages)
+        if len(live) + passage_count >= only.limit or len(matches) + passage_count < limit:
             break
         limit *= 2  # some were expired or retired: fetch more
     best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
@@ -402,7 +402,7 @@ def _recall(
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    hits = told_in_words(index, [replace(one, earlier=older) for one, older in ordered])
+    hits = all_with_doubts(index, [replace(one, earlier=older) for one, older in ordered])
     return Answer(hits=hits, passages=answer.passages)
 
 
@@ -421,7 +421,7 @@ def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> l
     ]
     found.sort(key=lambda m: (m.captured, m.id), reverse=True)
     every = (recalled(memory, accesses, now, rules) for memory in found)
-    return told_in_words(index, [one for one in every if not one.over][:limit])
+    return all_with_doubts(index, [one for one in every if not one.over][:limit])
 
 
 def _is_under(memory: Memory, heading: re.Pattern[str]) -> bool:
@@ -443,7 +443,7 @@ def _last(hits: Sequence[Recalled], goes: Callable[[Recalled], bool]) -> list[Re
     return sorted(hits, key=lambda one: one.memory.id in last)
 
 
-def told_in_words(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
+def all_with_doubts(index: Index, hits: Sequence[Recalled]) -> list[Recalled]:
     """Return the hits, each together with the reasons to doubt it."""
     asked = {target for one in hits for target in contesting(one.memory)}
     others = {id_: _memory(index, match) for id_, match in index.named(asked).items()}

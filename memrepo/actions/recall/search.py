@@ -252,12 +252,12 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _passages(
-    said: Sequence[tuple[int, float, stored.Passage]], request: Request, spent: int
+    found_passages: Sequence[tuple[int, float, stored.Passage]], request: Request, spent: int
 ) -> list[Passage]:
     """Return as many source passages as fit into `max_tokens`."""
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
-    for after, _, one in said:
+    for after, _, one in found_passages:
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:
@@ -366,8 +366,8 @@ def _layered(work: Work, request: Request) -> LayeredResult:
         limited = replace(notes, paths=paths)
         best = recall(work, index, asked, limited, now, _weights(work, request)).hits
     commit = work.tree.commit
-    told = [hit_of(one, commit) for one in best]
-    hits, tokens = bounded(told, request.max_tokens, query_terms(query))
+    every_hit = [hit_of(one, commit) for one in best]
+    hits, tokens = bounded(every_hit, request.max_tokens, query_terms(query))
     if not request.no_touch:
         touch(work, [hit.id for hit in hits])
     partly = 0 if found else index.count(asked, notes)[0]
@@ -377,8 +377,8 @@ def _layered(work: Work, request: Request) -> LayeredResult:
         hits=tuple(hits),
         tokens=tokens,
         commit=commit,
-        left_out=len(told) - len(hits),
-        why="" if told else _why_no_note(query, tier, len(found), partly, rest),
+        left_out=len(every_hit) - len(hits),
+        why="" if every_hit else _why_no_note(query, tier, len(found), partly, rest),
         tier=tier if found else "",
         count=len(found),
         too_many=too_many,
@@ -509,15 +509,15 @@ def _title(memory: Memory) -> str:
     return memory.text("title") or " ".join(filter(None, parts)) or memory.slug
 
 
-def by_what_they_say(hits: Sequence[Hit]) -> list[list[Hit]]:
+def group_by_wording(hits: Sequence[Hit]) -> list[list[Hit]]:
     """Group hits with nearly identical wording, keeping the order of their ranks."""
     groups: list[tuple[frozenset[str], list[Hit]]] = []
     for hit in hits:
-        said = frozenset(terms(hit.text))
-        alike = (g for other, g in groups if len(said & other) >= _ALIKE * len(said | other) > 0)
+        words = frozenset(terms(hit.text))
+        alike = (g for other, g in groups if len(words & other) >= _ALIKE * len(words | other) > 0)
         group = next(alike, None)
         if group is None:
-            groups.append((said, [hit]))
+            groups.append((words, [hit]))
         else:
             group.append(hit)
     return [group for _, group in groups]

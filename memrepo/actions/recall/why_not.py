@@ -28,12 +28,12 @@ from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import (
     CONFIDENCE,
-    Keeping,
+    Retention,
     ahead,
     effective,
     is_over,
     is_protected,
-    keeping,
+    retention_of,
 )
 from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
@@ -52,7 +52,7 @@ _DEEP = 1000
 """Number of hits among which the memory is searched."""
 
 
-class NeverWas(MemrepoError):
+class UnknownMemory(MemrepoError):
     """Raised when no past, pending or candidate memory has the given name."""
 
     exit_code = Exit.USAGE
@@ -150,7 +150,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _absent(work: Work, state: State, word: str) -> Result:
-    """Explain a name that no memory at HEAD has. Raises NeverWas."""
+    """Explain a name that no memory at HEAD has. Raises UnknownMemory."""
     if (aside := _candidate(state, word)) is not None:
         return aside
     waiting = _waiting(work, word)
@@ -158,7 +158,7 @@ def _absent(work: Work, state: State, word: str) -> Result:
         past = find_past(work, state, word)
     except NoSuchMemory as error:
         if waiting is None:
-            raise NeverWas(word, error.fix) from None
+            raise UnknownMemory(word, error.fix) from None
         return waiting
     return _gone(state, past, waiting)
 
@@ -189,11 +189,11 @@ def _waiting(work: Work, word: str) -> Waits | None:
             memory = find(work.store.snapshot(one.tip).state(), word)
         except NoSuchMemory:
             continue
-        said = (
+        reason = (
             f"not in effect yet: {one.branch} contains it and is pending review"
             f" (`memrepo diff {one.run}`, `memrepo accept {one.run}`)"
         )
-        return Waits(id=memory.id, path=memory.path, why=(said,))
+        return Waits(id=memory.id, path=memory.path, why=(reason,))
     return None
 
 
@@ -277,9 +277,9 @@ def _rejection(state: State, id_: str) -> str:
     """Return who rejected a memory, when and why; empty if nobody did."""
     for stone in tombstones_in(state).found.values():
         if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
-            said = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
+            rejected = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
             reason = f": {visible(stone.reason)}" if stone.reason else ""
-            return f"{said}{reason}; `memrepo reject {stone.key} --undo` lifts it"
+            return f"{rejected}{reason}; `memrepo reject {stone.key} --undo` lifts it"
     return ""
 
 
@@ -297,22 +297,22 @@ def _of_note(case: Case) -> list[str]:
 
 def _of_claim(case: Case) -> list[str]:
     memory = case.memory
-    kept = keeping(memory, case.access, case.now, case.rules.decay)
+    kept = retention_of(memory, case.access, case.now, case.rules.decay)
     if is_over(memory, kept):
         return [
-            f"not recalled: {kept.told()}; the next run prunes or archives it",
+            f"not recalled: {kept.reason()}; the next run prunes or archives it",
             f"`memrepo confirm {memory.id}` confirms that it is still true",
         ]
-    said = f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"
+    recalled_as = f"recalled: class {kept.cls}, confidence {kept.confidence:.2f}"
     protected = is_protected(memory, kept.cls)
     over = kept.until if protected else kept.leaves
-    lines = [said + (f", until {format_time(over)}" if over else "")]
+    lines = [recalled_as + (f", until {format_time(over)}" if over else "")]
     if kept.expires is not None and kept.lasts and not protected:
         lines.append(f"{'stale since' if kept.stale else 'stale from'} {format_time(kept.expires)}")
     return [*lines, *_leaves(case, kept, over)]
 
 
-def _leaves(case: Case, kept: Keeping, over: datetime | None) -> list[str]:
+def _leaves(case: Case, kept: Retention, over: datetime | None) -> list[str]:
     """Return when a memory will leave recall, according to the policy that applies first."""
     lines = []
     if kept.held is not None and kept.held > case.now:
@@ -354,8 +354,8 @@ def _not_asked_for(case: Case) -> str:
     since = ""
     if cutoff is not None:
         since = f" since it was demoted at {format_time(cutoff)}{case.because('demote', cutoff)}"
-    said = counted(len(sessions), "session", "sessions")
-    return f"not hot: retrieved in {said} of {case.rules.hot.sessions}{since}, in no session twice"
+    count = counted(len(sessions), "session", "sessions")
+    return f"not hot: retrieved in {count} of {case.rules.hot.sessions}{since}, in no session twice"
 
 
 def _is_shown(case: Case) -> bool:

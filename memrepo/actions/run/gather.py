@@ -142,7 +142,7 @@ def _put_on_shelf(plan: RunPlan) -> None:
             same_as=choice.same.get(c.candidate_id, ""),
         )
         for c in gathered.candidates
-        if c.candidate_id in choice.shelf | choice.beside | returned
+        if c.candidate_id in choice.shelf | choice.next_best | returned
     )
     plan.gathered = replace(gathered, candidates=asked)
 

@@ -489,7 +489,7 @@ def texts_at(
                     blob=blobs.get(path, ""),
                     kind=kind,
                     committed=local_day(when[path], work.config.zone) if path in when else "",
-                    as_kind=rules.kind_given(name) if path in blobs else "",
+                    as_kind=rules.configured_kind(name) if path in blobs else "",
                 )
             )
     return found

@@ -65,7 +65,7 @@ def search(call: ToolCall) -> Reply:
     found = searching.do(call.work, request)
     asked = query_terms(call.get("query"))
     hits = []
-    for first, *same in searching.by_what_they_say(found.hits):
+    for first, *same in searching.group_by_wording(found.hits):
         pieces = [hit_entry(hit, asked, score=round(hit.score, 3)) for hit in (first, *same)]
         hits += [pieces[0], *map(_again, pieces[1:])]
     reply = listing(hits, found.commit, _bound(call))

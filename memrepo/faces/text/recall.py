@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memrepo.actions.recall.search import LayeredResult, by_what_they_say
+from memrepo.actions.recall.search import LayeredResult, group_by_wording
 from memrepo.core.ids import visible
 from memrepo.core.memory import SOURCE_COUNT
 from memrepo.core.messages import counted, cut
@@ -45,7 +45,7 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
         parts.append(f"tier {tiers.tier}, confidence {confidence}")
     places = {hit.id: place for place, hit in enumerate(result.hits)}
     waiting = list(result.passages)
-    for hit, *same in by_what_they_say(result.hits):
+    for hit, *same in group_by_wording(result.hits):
         before = [one for one in waiting if one.after <= places[hit.id]]
         waiting = waiting[len(before) :]
         parts += _passages(before, asked, bold=colour)

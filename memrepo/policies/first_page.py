@@ -174,11 +174,7 @@ def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, 
         left.remove(best)
         own = content_words(best.line.memory.body)
         is_full = parts[best.line.part] >= MORE * ROOM[best.line.part]
-        if (
-            is_full
-            or places[best.place] >= (most if best.place[1] else 1)
-            or _repeats(own, texts)
-        ):
+        if is_full or places[best.place] >= (most if best.place[1] else 1) or _repeats(own, texts):
             continue
         parts[best.line.part] += 1
         places[best.place] += 1

@@ -46,7 +46,7 @@ def repo(tmp_path: Path) -> Path:
         (("timezone",), "Asia/Tokyo", 'timezone = "Asia/Tokyo"   # where I live', "# My notes"),
         (("run", "max_usd"), 2.5, "max_usd = 2.5", "# max_usd = 0.50"),
         (("run", "max_tokens_month"), 9, "max_tokens_month = 9", 'judge = "offline"'),
-        (("sources", "notes"), ["x.md"], 'notes = ["x.md"]', "# ]"),
+        (("sources", "notes"), ["x.md"], 'notes = ["x.md"]', "days = true"),
         (("sources", "claims"), ["y.md"], 'claims = ["y.md"]', "days = true"),
         (("profile",), "business", 'profile = "business"', "timezone ="),
         (("decay", "ttl", "my class"), "3d", '"my class" = "3d"', "[decay.ttl]"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memrepo import __version__
 from memrepo.actions.landing import derived_files, prepare
@@ -99,15 +99,8 @@ def do(work: Work, request: Request) -> Result:
     done = bring_in(
         work, request.format, where, sources, reason=request.reason, dry_run=request.dry_run
     )
-    return Result(
-        commit=done.commit,
-        run=done.run,
-        imported=done.imported,
-        counts=done.counts,
-        problems=done.problems,
-        dry_run=request.dry_run,
-        notices=(*done.problems, *work.store.notices),
-    )
+    notices = (*done.problems, *work.store.notices)
+    return Result(**asdict(done), dry_run=request.dry_run, notices=notices)
 
 
 def was_imported(work: Work) -> bool:

@@ -107,6 +107,9 @@ class Explained(VerbResult, frozen=True, kw_only=True):
     """The command that changes the key."""
 
 
+Outcome = Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"]
+
+
 class Changed(VerbResult, frozen=True, kw_only=True):
     """The value of a key before and after a change, and the commit of that change."""
 
@@ -117,15 +120,17 @@ class Changed(VerbResult, frozen=True, kw_only=True):
     """The changed file: the repository's configuration, or `.git/config`."""
     commit: str
     """Empty if nothing was committed."""
-    state: Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"]
+    state: Outcome
 
 
 def do(work: Work, request: Request) -> Result | Explained | Changed:
     """Show, explain, or change configuration keys."""
     request = replace(request, key=PLAN_NAMES.get(request.key, request.key))
     if request.what == "show":
-        rows = tuple(_rows(work))
-        return Result(keys=rows if not request.key else (_the_row(rows, request.key),))
+        rows = tuple(row for row in _rows(work) if request.key in ("", row.key))
+        if not rows:
+            raise NoSuchKey(request.key)
+        return Result(keys=rows)
     if not request.key:
         raise UsageError(f"memrepo config {request.what}: no key was given")
     if request.what == "explain":
@@ -136,13 +141,6 @@ def do(work: Work, request: Request) -> Result | Explained | Changed:
     if request.key in OUTSIDE:
         return _in_clone(work, request)
     return _set(work, request)
-
-
-def _the_row(rows: tuple[Row, ...], name: str) -> Row:
-    for row in rows:
-        if row.key == name:
-            return row
-    raise NoSuchKey(name)
 
 
 def _rows(work: Work) -> Iterator[Row]:
@@ -198,9 +196,6 @@ def _explained(work: Work, name: str) -> Explained:
         from_=found.from_ if found else "not set",
         set_with=f"memrepo config {'add' if key and key.kind in LISTS else 'set'} {name} ...",
     )
-
-
-# -- setting ---------------------------------------------------------------------------------------
 
 
 def _key_and_path(name: str) -> tuple[Key, tuple[str, ...]]:
@@ -299,7 +294,7 @@ def _changed(
     after: object,
     work: Work,
     commit: str,
-    state: Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"],
+    state: Outcome,
 ) -> Changed:
     path = ".git/config" if name in OUTSIDE else work.tree.layout.config
     return Changed(key=name, old=before, new=after, path=path, commit=commit, state=state)
@@ -314,25 +309,25 @@ def _in_clone(work: Work, request: Request) -> Changed:
     after = request.values[0] if request.values else None
     if not request.dry_run:
         settings.put(repo, name, after) if after else settings.drop(repo, name)
-    state: Literal["dry run", "in this clone"] = "dry run" if request.dry_run else "in this clone"
+    state: Outcome = "dry run" if request.dry_run else "in this clone"
     return _changed(request.key, before, after, work, "", state)
 
 
-_BARE = regex(r"[A-Za-z0-9_-]+")
 _HEADING = regex(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?")
 
 
 def with_value(text: str, path: tuple[str, ...], value: object) -> str:
     """Return the text with a value set at the path given by table names and a key."""
     import tomlkit
+    from tomlkit.items import InlineTable
 
     document = tomlkit.parse(text)
     *above, last = path
     table = _table(document, above)
-    if table is not None and (last in table or _is_inline(table)):
+    if table is not None and (last in table or isinstance(table, InlineTable)):
         table[last] = value
         return tomlkit.dumps(document)
-    line = f"{_spelled(last)} = {tomlkit.item(value).as_string()}"
+    line = f"{tomlkit.key(last).as_string()} = {tomlkit.item(value).as_string()}"
     return _put(text, ".".join(above), last, line)
 
 
@@ -358,71 +353,27 @@ def _table(
     return table if isinstance(table, MutableMapping) else None
 
 
-def _is_inline(table: object) -> bool:
-    from tomlkit.items import InlineTable
-
-    return isinstance(table, InlineTable)
-
-
-def _spelled(name: str) -> str:
-    import tomlkit
-
-    return name if _BARE.fullmatch(name) else tomlkit.item(name).as_string()
-
-
 def _put(text: str, section: str, key: str, line: str) -> str:
-    """Return the text with a line added to a section that does not set the key yet."""
+    """Return the text with a line added to a section that does not set the key yet.
+
+    The line follows the comment that shows the key, such as `# max_usd = 0.50`, or else the last
+    value of the section.
+    """
     lines = text.split("\n")
-    first, end = _bounds(lines, section)
-    if first < 0:
+    place = 0 if not section else -1
+    for number, row in enumerate(lines):
+        if heading := _HEADING.fullmatch(row):
+            if place >= 0:
+                break
+            if re.sub(r"\s*\.\s*", ".", heading[1].strip()) == section:
+                place = number + 1
+        elif place >= 0 and re.match(rf"#\s*{re.escape(key)}\s*=.*[^\[{{\s]\s*$", row):
+            place = number + 1
+            break
+        elif place >= 0 and row.strip() and not row.lstrip().startswith("#"):
+            place = number + 1
+    if place < 0:
         body = text.rstrip("\n")
         return f"{body}\n\n[{section}]\n{line}\n" if body else f"[{section}]\n{line}\n"
-    lines.insert(_place(lines, first, end, key), line)
+    lines.insert(place, line)
     return "\n".join(lines)
-
-
-def _bounds(lines: list[str], section: str) -> tuple[int, int]:
-    """Return (first, end) for the lines of a section.
-
-    `first` is -1 if the section has no heading.
-    """
-    first = 0 if not section else -1
-    for number, line in enumerate(lines):
-        if not (heading := _HEADING.fullmatch(line)):
-            continue
-        if first >= 0:
-            return first, number
-        if re.sub(r"\s*\.\s*", ".", heading[1].strip()) == section:
-            first = number + 1
-    return first, len(lines)
-
-
-def _place(lines: list[str], first: int, end: int, key: str) -> int:
-    """Return the index of the line before which to insert a new key."""
-    shown = re.compile(rf"#\s*{re.escape(key)}\s*=")
-    for number in range(first, end):
-        if shown.match(lines[number]):
-            return (_closing(lines, number, end) if _is_open(lines[number]) else number) + 1
-    # A table whose heading is in a comment has its own keys: insert above the first of them.
-    keys = [n for n in range(first, end) if re.match(r"\s*[\w\"'.-]+\s*=", lines[n])]
-    if not keys:
-        return first
-    last = keys[-1] + 1
-    while last < end and lines[last].strip() and not lines[last].lstrip().startswith("#"):
-        last += 1  # the rest of a multi-line value
-    return last
-
-
-def _closing(lines: list[str], number: int, end: int) -> int:
-    """Return the index of the line that ends a commented value of several lines.
-
-    Return the line of the value itself if no line closes it.
-    """
-    rest = range(number + 1, end)
-    return next((n for n in rest if lines[n].lstrip("# ").startswith(("]", "}"))), number)
-
-
-def _is_open(line: str) -> bool:
-    """Return whether a commented value continues because its list or table is not closed."""
-    value = line.partition("=")[2].strip()
-    return value.endswith(("[", "{"))

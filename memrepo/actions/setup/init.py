@@ -251,31 +251,18 @@ def proposed_patterns(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(pattern for patterns in found.values() for pattern in patterns)
 
 
-_AGENT = {
-    "MEMORY.md",
-    "RTMEMORY.md",
-    "USER.md",
-    "SOUL.md",
-    "IDENTITY.md",
-    "HEARTBEAT.md",
-    "PROCEDURES.md",
-    "CHRONICLES.md",
-    "DREAMS.md",
-    "memory",
-    "episodes",
-}
-_CODE = {
-    "pyproject.toml",
-    "setup.py",
-    "package.json",
-    "Cargo.toml",
-    "go.mod",
-    "pom.xml",
-    "build.gradle",
-    "CMakeLists.txt",
-    "Gemfile",
-    "composer.json",
-}
+_AGENT = set(
+    (
+        "MEMORY.md RTMEMORY.md USER.md SOUL.md IDENTITY.md HEARTBEAT.md PROCEDURES.md "
+        "CHRONICLES.md DREAMS.md memory episodes"
+    ).split()
+)
+_CODE = set(
+    (
+        "pyproject.toml setup.py package.json Cargo.toml go.mod pom.xml build.gradle "
+        "CMakeLists.txt Gemfile composer.json"
+    ).split()
+)
 
 
 def recognise(folder: Path) -> Recognised:

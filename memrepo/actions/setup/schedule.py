@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import msgspec
+from msgspec.structs import asdict
 
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run.plan import Mode
@@ -153,10 +154,7 @@ def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Launchers |
         )
     match request.what:
         case "show" if request.prompt:
-            prompt = cron_prompt(work, request.prompt)
-            return CronPrompt(
-                mode=request.prompt, version=prompt.version, hash=prompt.hash, prompt=prompt.prompt
-            )
+            return CronPrompt(mode=request.prompt, **asdict(cron_prompt(work, request.prompt)))
         case "due":
             is_due = due(now, work.config.cadence, work.config.zone, request.mode)
             return Due(due=is_due, mode=request.mode, exit=Exit.DONE if is_due else Exit.NO)

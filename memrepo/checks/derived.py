@@ -37,7 +37,7 @@ def find_over_budget(scene: Scene) -> Iterator[Problem]:
         yield report(
             "hot-over-budget",
             memory.path,
-            f"found {counted(count, 'memory', 'memories')} in the hot cache, {kept} of them"
+            f"found {counted(count, 'memory', 'memories')} on the first page, {kept} of them"
             f" pinned or critical, but hot.budget is {budget}",
             line=line,
             column=column,
@@ -165,7 +165,7 @@ def _wrong(line: str, said: str, path: str, find: Find) -> tuple[str, str] | Non
         return f"found {shown!r}, which is in no memory", f"`memrepo add {shlex.quote(shown)}`"
     memory = find(path)
     if memory is None or hot_of(memory) is None:
-        message = f"found a bullet of {visible(path)}, which is not in the hot cache"
+        message = f"found a bullet of {visible(path)}, which is not on the first page"
         return message, "`memrepo promote` it"
     if said == condensed(memory):
         message = f"found a different tag for {memory.id}"

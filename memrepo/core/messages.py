@@ -73,9 +73,11 @@ def counted(count: int, one: str, many: str) -> str:
 
 
 def counted_as(count: int, many: str) -> str:
-    """Format a count and its words. A known noun at the start is inflected: `1 note`, `2 new`."""
-    noun, *more = many.split(" ", 1)
-    return " ".join([counted(count, _ONE.get(noun, noun), noun), *more])
+    """Format a count and its words. A known noun among the first two is inflected: `1 new note`."""
+    words = many.split(" ")
+    if count == 1:
+        words[:2] = [_ONE.get(word, word) for word in words[:2]]
+    return " ".join((str(count), *words))
 
 
 _ONE = {
@@ -87,6 +89,7 @@ _ONE = {
     "memories": "memory",
     "notes": "note",
     "sources": "source",
+    "statements": "statement",
     "summaries": "summary",
     "units": "unit",
 }
@@ -149,7 +152,7 @@ def message(
     trailers += sorted((context.extra or {}).items())
     listed = [*_listed(found, after or before), *(f"- {fold(one, 200)}" for one in context.lines)]
     parts = [
-        _subject(step, found, after or before, by_run=bool(context.run)),
+        _subject(step, found, after or before, before, by_run=bool(context.run)),
         f"- {reason}" if _TRAILER.match(reason) else reason,
         "\n".join(listed),
         "\n".join(f"{PREFIX}{key}: {fold(value, REASON_LENGTH)}" for key, value in trailers),
@@ -159,10 +162,17 @@ def message(
 
 def subject_of(step: Step, before: State, after: State) -> str:
     """Return the commit subject of a step decided by a person or a command, not by a run."""
-    return _subject(step, _memories(step, before, after), after, by_run=False)
+    return _subject(step, _memories(step, before, after), after, before, by_run=False)
 
 
-def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run: bool) -> str:
+def _subject(
+    step: Step,
+    found: Sequence[Memory],
+    state: State | None,
+    before: State | None,
+    *,
+    by_run: bool,
+) -> str:
     """Return the subject given in the step, or build one from the memories in the step."""
     if step.what or not found:
         return fold(step.what, SUBJECT_LENGTH) or step.op
@@ -181,7 +191,11 @@ def _subject(step: Step, found: Sequence[Memory], state: State | None, *, by_run
     if step.op == "pin" and not first.flag("pinned"):
         one = many = f"Un{one.lower()}"
     if len(found) == 1:
-        return _with_words(f"{one.format(type=first.type, tier=next(iter(tiers)))}: ", first)
+        start = f"{one.format(type=first.type, tier=next(iter(tiers)))}: "
+        old = before.memories.get(first.id) if before and step.op in ("reword", "edit") else None
+        if old is not None and not old.is_note and old.said != first.said:
+            return _with_former(start, first, old)
+        return _with_words(start, first)
     nouns = ("note", "notes") if all(m.is_note for m in found) else ("memory", "memories")
     said = many.format(
         type=counted(len(found), *nouns),
@@ -223,16 +237,20 @@ def _with_words(start: str, memory: Memory) -> str:
 
 
 def _superseding(found: Sequence[Memory]) -> str:
-    """Return a subject with the new text, and the part of the old text that differs."""
+    """Return the subject of a supersession."""
     ids = {memory.id for memory in found}
     new = next((m for m in found if ids & {*m.texts("supersedes")}), found[0])
     first, *more = [m for m in found if m is not new]
-    rest = f" and {len(more)} more" if more else ""
-    now, was = (words_of(memory, 200).split(" ") for memory in (new, first))
+    return _with_former("Supersede: ", new, first, f" and {len(more)} more" if more else "")
+
+
+def _with_former(start: str, new: Memory, old: Memory, rest: str = "") -> str:
+    """Return a subject with the new text, and the part of the old text that differs."""
+    now, was = (words_of(memory, 200).split(" ") for memory in (new, old))
     same = next((n for n, pair in enumerate(zip(now, was, strict=False)) if len({*pair}) > 1), 0)
-    room = SUBJECT_LENGTH - len("Supersede:  (was: )") - len(rest)
-    old = cut(" ".join(was[max(0, same - 1) :]), max(18, room - len(" ".join(now))))
-    return f"Supersede: {cut(' '.join(now), room - len(old))} (was: {old}{rest})"
+    room = SUBJECT_LENGTH - len(f"{start} (was: )") - len(rest)
+    former = cut(" ".join(was[max(0, same - 1) :]), max(18, room - len(" ".join(now))))
+    return f"{start}{cut(' '.join(now), room - len(former))} (was: {former}{rest})"
 
 
 def _by_file(found: Sequence[Memory], state: State | None) -> dict[str, list[Memory]]:

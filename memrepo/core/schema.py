@@ -170,9 +170,9 @@ FIELDS: tuple[Field, ...] = (
     Field("tier_since", Time(), "lww", "When the change of tier was due."),
     Field("tier_written", Time(), "lww", "Time of the run that wrote the tier."),
     Field("gist", _GIST, "lww", "What recall shows of a note at gist tier."),
-    Field("hot", _HOT, "lww", "When and why it entered the hot cache, or when it was demoted."),
+    Field("hot", _HOT, "lww", "When and why it entered the first page, or when it was demoted."),
     _flag("pinned", "Never aged, evicted, archived or pruned.", writer="person"),
-    _flag("critical", "Always in the hot cache.", writer="person"),
+    _flag("critical", "Always on the first page.", writer="person"),
     _flag("user_marked", "Requested by the user; never removed.", writer="person"),
     _flag("promoted", "A note that became memories, or evidence for them."),
     Field(

@@ -1,4 +1,4 @@
-"""Decide which memories are in the hot cache, and which notes should become memories.
+"""Decide which memories are on the first page, and which notes should become memories.
 
 Lineage of promotion, demotion and eviction: layered-memory-manager, its L1. Retrievals are counted
 since a memory's last promotion or demotion. A session counts as unused from its start.
@@ -54,7 +54,7 @@ def synced_at(memory: Memory) -> datetime | None:
 
 
 def is_exempt(memory: Memory) -> bool:
-    """Return whether a memory is never demoted for lack of use or room in the hot cache."""
+    """Return whether a memory is never demoted for lack of use or room on the first page."""
     return memory.flag("critical") or memory.flag("pinned")
 
 
@@ -91,7 +91,7 @@ def why_hot(memory: Memory, accesses: Accesses, now: datetime, rules: HotRules) 
 
 
 def may_be_hot(memory: Memory, accesses: Accesses, now: datetime, decay: DecayRules) -> bool:
-    """Return whether a memory may be in the hot cache: active, valid and not doubtful."""
+    """Return whether a memory may be on the first page: active, valid and not doubtful."""
     if not decays(memory) or memory.standing in _HIDDEN:
         return False
     return not why_over(memory, accesses, now, decay)
@@ -135,7 +135,7 @@ class HotPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def is_composed(memory: Memory) -> bool:
-    """Return whether a memory is in the hot cache only because a run composed the first page."""
+    """Return whether a memory is on the first page only because a run composed the first page."""
     hot = hot_of(memory)
     return hot is not None and hot.reason in _COMPOSED and not is_exempt(memory)
 
@@ -294,7 +294,7 @@ def _too_many(count: int, rules: HotRules) -> Problem:
     return Problem(
         path=rules.path,
         rule="hot-over-budget",
-        message=f"found {count} critical and pinned memories in the hot cache, expected at most"
+        message=f"found {count} critical and pinned memories on the first page, expected at most"
         f" {rules.budget}: none is removed automatically",
         fix="`memrepo pin ID --off` or `promote ID --off` some, or raise hot.budget",
     )

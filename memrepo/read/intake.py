@@ -20,6 +20,7 @@ from memrepo.core.changes import Step, Update
 from memrepo.core.ids import digest, normal_claim, normalise
 from memrepo.core.manifest import Consumed, Recorded
 from memrepo.core.memory import Source
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge.statements import leave_out
@@ -655,9 +656,9 @@ def _alarms(intake: Intake, texts: Iterable[SourceText], reader: Reader) -> Iter
             continue
         lost -= {source.text_hash for source in reader.holding(lost)}
         if lost and not text.blob:
-            yield f"the source {text.name} is gone, and {len(lost)} of its units with it"
+            yield f"{text.name} was deleted, with {counted(len(lost), 'statement', 'statements')}"
         elif _is_much(lost, found):
-            yield f"{text.name} lost {len(lost)} of its {found.before} units"
+            yield f"{text.name} lost {len(lost)} of its {found.before} statements"
 
 
 def _is_much(lost: Collection[str], revision: Revision) -> bool:

@@ -70,7 +70,7 @@ _REASON = regex(rf"[0-9]+ sessions|{REQUEST}|{CRITICAL}|{SYNC}")
 
 
 def hot_page(state: State, rules: HotRules) -> bytes | None:
-    """Return the hot page for a state, or None if no memory was ever on the hot cache.
+    """Return the hot page for a state, or None if no memory was ever on the first page.
 
     The page has at most `rules.budget` bullets. Memories beyond the budget or the host's limits are
     listed by folder. If the last bullet is removed, the page remains with a notice. Everybody who
@@ -182,11 +182,11 @@ def _folder(memory: Memory) -> str:
 def bullet(memory: Memory) -> str:
     """Return a memory's bullet, consisting of its condensed text and its tag.
 
-    Raises ValueError if the memory is not on the hot cache.
+    Raises ValueError if the memory is not on the first page.
     """
     hot = hot_of(memory)
     if hot is None:
-        raise ValueError(f"{memory.path}: is not on the hot cache")
+        raise ValueError(f"{memory.path}: is not on the first page")
     return f"- {condensed(memory)} {tag(memory, hot)}"
 
 

@@ -43,7 +43,11 @@ def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     """Return the counts of a run as (count, phrase) pairs for separate lines."""
     kept = sum(counts.get(key, 0) for key in ("promoted", "merged", "compressed"))
     every = {**counts, "kept": kept}
-    return [(every[key], words) for key, (_, words) in COUNTS.items() if every.get(key)]
+    return [
+        (every[key], counted_as(every[key], words).partition(" ")[2])
+        for key, (_, words) in COUNTS.items()
+        if every.get(key)
+    ]
 
 
 class RunSummary(msgspec.Struct, frozen=True, kw_only=True):

@@ -142,7 +142,7 @@ def test_the_hot_cache_is_measured_where_there_is_one(cold: Path) -> None:
         "after": tokens,
         "change": tokens - before,
     }
-    assert f"hot cache: {before} to {tokens} tokens ({tokens - before:+})" in text(repo, "HEAD")
+    assert f"first page: {before} to {tokens} tokens ({tokens - before:+})" in text(repo, "HEAD")
 
 
 def test_totals_alone(waiting: Path) -> None:

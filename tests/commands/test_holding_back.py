@@ -53,7 +53,7 @@ def test_a_night_that_would_take_away_too_much_takes_in_what_is_new(repo: Path) 
     assert texts(repo, "retire_candidate") == set()
     assert len(data["held"]) >= 40
     assert {h["op"] for h in data["held"]} <= {"retire", "supersede"}
-    assert "lost 40 of its 60 units" in data["why"]
+    assert "lost 40 of its 60 statements" in data["why"]
     told = memrepo(repo, "status", as_json=False).out
     assert "memrepo accept" in told
     assert data["branch"] in told

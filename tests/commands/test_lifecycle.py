@@ -382,7 +382,7 @@ def test_directives_do_what_they_say_and_a_second_time_nothing(small_repo: Path)
     assert told(small_repo, text)["counts"] == {"directives": 3, "steps": 0}
     gone = told(small_repo, "[[forget keyword:ZEBRA crossing]] [[forget:knowledge:nothing]]")
     assert [row["said"] for row in gone["applied"]] == [
-        "took 1 memory off the hot cache",
+        "took 1 memory off the first page",
         "names no memory",
     ]
     after_ = memories(small_repo)[memory.id]

@@ -222,7 +222,7 @@ def test_status_says_what_is_left_of_budgets(cold_repo: Path) -> None:
         "today_tokens": 0,
     }
     said = memrepo(cold_repo, "status", as_json=False).out
-    assert "hot cache  2 of 1 bullets: over budget" in said
+    assert "first page 2 of 1 bullets: over budget" in said
     limits = "of $2.50 and 90,000 tokens"
     assert f"spent      nothing today, nothing this month, {limits}\n" in said
 

@@ -83,7 +83,7 @@ def test_a_source_that_lost_much_makes_the_run_wait(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", LINES[:13])
     code, data = run(servers)
     assert (code, data["status"]) == (3, "held")
-    assert "lost 7 of its 20 units" in data["why"]
+    assert "lost 7 of its 20 statements" in data["why"]
     assert {m.standing for m in memories(servers).values()} <= {"resolved", "unresolved"}
     assert_sound(servers)
 

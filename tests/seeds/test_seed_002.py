@@ -493,7 +493,7 @@ def test_a_row_keyword(repo: Path) -> None:
     for word in ("keel", "name", "rye"):
         done(repo, "promote", of(repo, word).id)
     (said,) = ask(repo, "[[forget keyword:JARV]]")["applied"]
-    assert said["said"] == "took 1 memory off the hot cache"
+    assert said["said"] == "took 1 memory off the first page"
     assert set(bullets(repo)) == {"keel", "prefers"}
 
 

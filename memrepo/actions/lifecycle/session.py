@@ -66,7 +66,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     audience: Annotated[
         Literal["private", "shared"],
         option(
-            "shared leaves out the hot cache and the personal layers",
+            "shared leaves out the first page and the personal layers",
             "--audience",
             choices=("private", "shared"),
         ),

@@ -183,8 +183,11 @@ def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> SavedAn
     return SavedAnswers(at.store.folder, there[-1] if there else new)
 
 
-CLAIMED = "a commit by hand says who means it"
-"""Reason of an attribution commit. `undo` and `revert` use it to distinguish it from a decision."""
+CLAIMED = ("the author of a commit by hand, for the header", "a commit by hand says who means it")
+"""Reasons of an attribution commit, the second of older versions.
+
+`undo` and `revert` use them to distinguish it from a decision.
+"""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
@@ -218,7 +221,7 @@ def _claim_edits(first: Work) -> str:
     step = Step(
         op="edit",
         what=f"Record who edited {counted(len(updates), 'memory', 'memories')} by hand",
-        reason=CLAIMED,
+        reason=CLAIMED[0],
         changes=tuple(updates),
     )
     plan = Plan(base=at.tree.commit, steps=(step,))

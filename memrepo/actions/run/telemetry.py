@@ -66,7 +66,7 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Withheld(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending decision with its memories and, if there is a new memory, the memory's text."""
+    """A pending decision with its memories, and the new or present text of the first one."""
 
     op: str
     memories: tuple[str, ...]
@@ -289,7 +289,8 @@ def _withheld(plan: RunPlan) -> Iterator[Withheld]:
                 case Create(memory=memory):
                     rows.append(((memory.id,), memory.body))
                 case Update(id=id_, body=body) if step.op in BULK_OPS:
-                    rows.append(((id_,), body or ""))
+                    old = plan.state.memories.get(id_)
+                    rows.append(((id_,), body or (old.body if old else "")))
         if step.op not in BULK_OPS:
             rows = [(step.memory_ids, rows[0][1] if rows else "")]
         for ids, text in rows:

@@ -290,7 +290,7 @@ def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
             hand = _by_hand_since(work, memory, entry)
             if hand is not None:
                 fix = f"`git revert {hand.commit[:10]}` undoes it"
-                if entry.trailer("Reason") != CLAIMED:
+                if entry.trailer("Reason") not in CLAIMED:
                     done = f"`memrepo revert {entry.commit[:10]}`"
                     fix += f"; {done} reverts what memrepo did before: {visible(entry.subject)}"
                 name = f"{hand.commit[:10]} ({visible(hand.subject)})"
@@ -316,7 +316,7 @@ def _by_hand_since(work: Work, memory: str, entry: history.LogEntry) -> history.
     if held is None:
         return None
     repo = work.store.repo
-    stamped = entry.trailer("Reason") == CLAIMED
+    stamped = entry.trailer("Reason") in CLAIMED
     span = work.tree.commit if stamped else f"{entry.commit}..{work.tree.commit}"
     for hand in history.entries(repo, "--no-merges", span, "--", held.path):
         if not hand.trailer("Op") and hand.parents:
@@ -386,7 +386,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     )
     chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
     reverts = (*chain_, *(entry.commit for entry in undone.also))
-    lines = listed_steps([entry.subject for entry in steps])
+    lines = listed_steps([f"undone: {entry.subject}" for entry in steps])
     said = message(step, work.context(reverts=reverts, lines=lines))
     # Without tombstones there is nothing to check, so do not read any memories.
     bars = work.tree.stones or undone.stones
@@ -501,7 +501,7 @@ def _operation(entry: history.LogEntry) -> Landing | None:
 
     A commit that only records the authorship of a commit by hand is not a decision.
     """
-    decided = entry.trailer("Op") and entry.trailer("Reason") != CLAIMED
+    decided = entry.trailer("Op") and entry.trailer("Reason") not in CLAIMED
     return commit_landing(entry) if decided else None
 
 

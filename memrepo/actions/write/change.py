@@ -254,7 +254,7 @@ class PromoteRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     off: Annotated[
         bool,
-        option("take it off the hot cache; the memory stays as it is", "--off", group="way"),
+        option("take it off the first page; the memory stays as it is", "--off", group="way"),
     ] = False
     dry_run: DryRun = False
     reason: Reason = ""
@@ -267,7 +267,7 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
         memory = find(state, request.id)
         if request.off:  # `critical` is removed too, because it would bring the memory back
             steps = forgotten(memory, work.call.now, "demoted by hand")
-            return next(iter(steps), None) or unchanged(memory, "is not on the hot cache")
+            return next(iter(steps), None) or unchanged(memory, "is not on the first page")
         if memory.status != "active" or memory.type in ("note", "chunk"):
             what = f"a {memory.type}" if memory.status == "active" else memory.status
             raise UsageError(
@@ -276,7 +276,7 @@ def promote(work: Work, request: PromoteRequest) -> Written | Unchanged:
             )
         is_new = request.critical and not memory.flag("critical")
         if hot_of(memory) is not None and not is_new:
-            return unchanged(memory, "is on the hot cache already")
+            return unchanged(memory, "is on the first page already")
         reason = CRITICAL if request.critical else REQUEST
         fields = {"hot": Hot(since=work.call.now, reason=reason)}
         marked = {**fields, "critical": True} if request.critical else fields
@@ -474,7 +474,7 @@ def _outcome(directive: Directive, steps: Sequence[Step] | None, state: State) -
     if directive.verb == "memory_health":
         return "is shown below"
     if directive.verb == "forget keyword":
-        return f"took {counted(len(steps), 'memory', 'memories')} off the hot cache"
+        return f"took {counted(len(steps), 'memory', 'memories')} off the first page"
     after = apply(state, (change for step in steps for change in step.changes))
     return "; ".join(subject_of(step, state, after) for step in steps) or "is so already"
 

@@ -90,7 +90,8 @@ def _first(first: FirstRun) -> Iterator[str]:
     made = counted(first.memories, "memory", "memories")
     files = counted(first.files, "file", "files")
     yield ""
-    yield f"{made} of {first.statements} statements in {files}: a run stores lasting facts, up to a"
+    statements = counted(first.statements, "statement", "statements")
+    yield f"{made} of {statements} in {files}: a run stores lasting facts, up to a"
     found = f"; `memrepo search` finds the other {rest}" if rest else ""
     yield f"share of each file (`run.shelf`){found}"
     if first.unread:
@@ -175,7 +176,7 @@ def _details(result: Result) -> list[str]:
         lines.append(f"  ingest: {result.ingest.summary}")
     if result.status != "skipped":
         lines += [f"  {count:>6}  {words}" for count, words in count_lines(result.counts)]
-    rows = [_removal(one) for one in result.held] or [*map(_withheld, result.withheld)]
+    rows = [*map(_withheld, result.withheld)] or [_removal(one) for one in result.held]
     lines += [f"  pending: {row}" for row in rows[:MAX_WITHHELD]]
     if len(rows) > MAX_WITHHELD:
         lines.append(f"  and {len(rows) - MAX_WITHHELD} more pending")
@@ -197,9 +198,9 @@ def _removal(removal: Removal) -> str:
     """Describe in one line a removal that awaits review."""
     match removal.op, removal.memories:
         case "supersede", (old, new):
-            return f"{old} would be replaced by {new}: {removal.reason}"
+            return f"replace {old} by {new} ({removal.reason})"
         case op, ids:
-            return f"{', '.join(ids)} would {op}: {removal.reason}"
+            return f"{op} {', '.join(ids)} ({removal.reason})"
 
 
 def written(request: object, result: Written | Unchanged, colour: bool) -> str:

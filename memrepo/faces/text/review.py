@@ -104,7 +104,7 @@ def _context(review: Review) -> Iterator[str]:
         yield "among these also: " + ", ".join(f"{n} {kind}" for kind, n in more.items() if n)
     if review.hot:
         before, after = review.hot
-        yield f"hot cache: {before} to {after} tokens ({after - before:+d})"
+        yield f"first page: {before} to {after} tokens ({after - before:+d})"
     if review.files:
         files = ", ".join(f"{n} in {folder}" for folder, n in review.files.items())
         yield f"other files: {files}"

@@ -285,11 +285,11 @@ def status(request: object, result: standing.Result, colour: bool) -> str:
         f"memories   {active - notes} active{', ' + rest if rest else ''}",
     ]
     if result.types:
-        types = ", ".join(f"{n} {name}" for name, n in result.types.items())
+        types = (counted(n, *_nouns(name)) for name, n in result.types.items())
         indent = " " * 11
-        lines += textwrap.wrap(
-            types, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False
-        )
+        text = ", ".join(one.replace(" ", "\xa0") for one in types)  # no break within a count
+        wrapped = textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+        lines += [line.replace("\xa0", " ") for line in wrapped]
     if notes:
         lines.append("notes      " + ", ".join(f"{n} {name}" for name, n in result.tiers.items()))
     files = counted(result.sources, "file", "files")
@@ -302,6 +302,12 @@ def status(request: object, result: standing.Result, colour: bool) -> str:
         message = counted(result.contradictions, "contradiction is", "contradictions are")
         lines.append(f"contested  {message} open (`memrepo resolve`)")
     return "\n".join([*lines, *_noted(result), *_scheduled(result), *_left(result)])
+
+
+def _nouns(type_: str) -> tuple[str, str]:
+    """Return the name of a type in singular and plural."""
+    name = type_.replace("_", " ")
+    return name, f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
 def _run(last: standing.LastRun, result: standing.Result) -> str:
@@ -321,10 +327,10 @@ def _noted(result: standing.Result) -> Iterator[str]:
     if hot.bullets:
         much = hot.bullets > hot.budget
         over = ": over budget (`memrepo promote ID --off` removes one)" if much else ""
-        yield f"hot cache  {hot.bullets} of {hot.budget} bullets{over}"
+        yield f"first page {hot.bullets} of {hot.budget} bullets{over}"
     yield f"spent      {month.said}"
     if result.hot_cache:
-        yield f"hot cache  in {result.hot_cache}: memrepo did not write {result.hot_place}"
+        yield f"first page in {result.hot_cache}: memrepo did not write {result.hot_place}"
     if result.hooks:
         yield f"hooks      {result.hooks}"
     if result.trust:

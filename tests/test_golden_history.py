@@ -129,7 +129,7 @@ FULL: list[tuple[str, ...]] = [
         "A views/TOPICS.md",
         "A views/WISHES.md",
     ),
-    ("Run 20260301T090000Z: 6 new, 3 notes, 2 to first page",),
+    ("Run 20260301T090000Z: 6 new, 3 notes, 2 on first page",),
     ("Copy sources: 1 added, 1 changed", "M sources/MEMORY.md", "A sources/memory/2026-02-03.md"),
     (
         "Add decision: Vera decided to keep the greenhouse heated at 14 degrees.",
@@ -198,7 +198,7 @@ LINES: list[str] = [
     "Copy sources: changed memory/2026-02-01.md",
     "Run 20260302T090000Z: 1 new, 1 note, 3 moved",
     "Copy sources: 1 added, 1 changed",
-    "Run 20260301T090000Z: 6 new, 3 notes, 2 to first page",
+    "Run 20260301T090000Z: 6 new, 3 notes, 2 on first page",
     "Copy sources: 6 added",
     "Create knowledge repository",
 ]

@@ -42,7 +42,7 @@ DEEDS: list[tuple[str, Deed, str]] = [
     (
         "reword",
         lambda r, i: done(r, "edit", i, "--text", "Bea calls back at 11"),
-        "Correct preference: Bea calls back at 11",
+        "Correct preference: Bea calls back at 11 (was: Bea never wants calls…)",
     ),
     (
         "supersede",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.contradictions import among
+from memrepo.actions.run.contradictions import compare_memories
 from memrepo.actions.run.plan import RunPlan
-from memrepo.actions.run.upkeep import compression
+from memrepo.actions.run.upkeep import compress_old
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
 from memrepo.core.layout import Layout
@@ -53,9 +53,9 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 def _consolidate(state: State) -> None:
     words, config = lexicon({}), parse_config("")
     plan = RunPlan(now=START + timedelta(days=60), room=len(state.memories) // 20)
-    among(state, plan.judge, plan.now, (), ())
+    compare_memories(state, plan.judge, plan.now, (), ())
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
-    compression(plan, state, rules, lambda m: importance_of(m, words).importance.score, plan.judge)
+    compress_old(plan, state, rules, lambda m: importance_of(m, words).importance.score, plan.judge)
     link_step(state.active, {}, config.links)
 
 

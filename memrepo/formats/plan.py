@@ -35,11 +35,11 @@ from memrepo.policies.claims import (
     SHORT,
     affinity,
     free_path,
-    permitted,
-    recast,
+    is_permitted,
+    merge_sources,
     route,
-    storable,
-    unite,
+    storage_fault,
+    type_in_profile,
 )
 from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard
@@ -190,7 +190,7 @@ class _Import(msgspec.Struct):
                 return False
             memory = screened
         memory = replace(memory, path=free_path(self.state, self.paths, memory))
-        if why := storable(memory):
+        if why := storage_fault(memory):
             self.problems.append(refused(place[0], why, line=place[1], key=key))
             return False
         self.fresh[memory.id] = memory
@@ -224,7 +224,7 @@ class _Import(msgspec.Struct):
         existing = self.state.memories.get(id_)
         if existing is None:
             if record.places:  # one statement with several homes is one memory with all evidence
-                sources = unite(self.fresh[id_].sources, memory.sources)
+                sources = merge_sources(self.fresh[id_].sources, memory.sources)
                 self.fresh[id_] = self.fresh[id_].with_fields({"sources": sources})
             return
         hash_ = text_hash(memory.body)
@@ -388,9 +388,9 @@ class _Import(msgspec.Struct):
         type_ = record.type if record.type in TYPES else "fact"
         if type_ in CLAIM_TYPES:
             home, profile = fields.get("home", ""), self.terms.profile
-            if not (home and permitted(home, profile) and affinity(type_, home) != "impossible"):
+            if not (home and is_permitted(home, profile) and affinity(type_, home) != "impossible"):
                 fields["home"] = route(type_, profile)
-                type_ = recast(type_, profile)
+                type_ = type_in_profile(type_, profile)
         id_ = self._id(type_, fields, text, f"{self.terms.format}://{record.path}")
         evidence = Source(
             resource=resource,

@@ -44,7 +44,7 @@ from memrepo.core.judge import (
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE
 from memrepo.core.secrets import secret_fault
 from memrepo.judges.grounding import Grounds, fields_of, grounds_of
-from memrepo.judges.passes import Checked, check_claims, check_verdicts, with_postures
+from memrepo.judges.passes import CheckedAnswers, check_claims, check_verdicts, with_postures
 from memrepo.text.words import content_words
 
 PAIRS = 50
@@ -107,7 +107,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     tried: tuple[str, ...] = ()
 
 
-class Asked(msgspec.Struct, Generic[_T], kw_only=True):
+class PassResult(msgspec.Struct, Generic[_T], kw_only=True):
     """The result of one pass. The items in `refused` and `left` have no answer and remain open."""
 
     name: str
@@ -132,7 +132,7 @@ class Asked(msgspec.Struct, Generic[_T], kw_only=True):
         """Return why the pass is incomplete, or an empty string. Refused answers do not count."""
         return self.stopped or (self.failures[-1].reason if self.batches_left else "")
 
-    def join(self, other: Asked[Any]) -> None:
+    def join(self, other: PassResult[Any]) -> None:
         """Add the failures and batch counts of another pass to this result."""
         self.failures += other.failures
         self.stopped = self.stopped or other.stopped
@@ -164,7 +164,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
     id: str
     judge: Judge
     ask: Callable[[_Request], Sequence[_Answer]]
-    check: Callable[[_Request, Sequence[_Answer]], Checked[_Answer]]
+    check: Callable[[_Request, Sequence[_Answer]], CheckedAnswers[_Answer]]
     stored: AnswerStore | None
     answer: type[_Answer]
     shown: Mapping[str, object]
@@ -212,7 +212,7 @@ class _Pass(msgspec.Struct, Generic[_Request, _Answer], frozen=True, kw_only=Tru
         return digest([self.name, self.judge.name, self.judge.prompt_hash, shown])
 
 
-def ask_promotions(candidates: Sequence[Candidate], asking: Asking) -> Asked[Verdict]:
+def ask_promotions(candidates: Sequence[Candidate], asking: Asking) -> PassResult[Verdict]:
     """Ask for verdicts on all candidates (Pass 1). Return the verdicts, sorted by candidate id.
 
     A model gets the candidates in line order, rules get them in id order.
@@ -262,7 +262,9 @@ Choose = Callable[[Sequence[Cluster]], Sequence[PriorClaim]]
 """Choose the prior claims to show with the clusters of one request."""
 
 
-def ask_claims(groups: Sequence[Cluster], choose: Choose, asking: Asking) -> Asked[CanonicalClaim]:
+def ask_claims(
+    groups: Sequence[Cluster], choose: Choose, asking: Asking
+) -> PassResult[CanonicalClaim]:
     """Ask for the claims of all clusters (Pass 2), and verify the wordings written by a model.
 
     Return the claims in the order of the clusters.
@@ -392,7 +394,7 @@ class _Wording:
 
     def _checked(
         self, request: CanonicalRequest, given: Sequence[CanonicalClaim]
-    ) -> Checked[CanonicalClaim]:
+    ) -> CheckedAnswers[CanonicalClaim]:
         found = check_claims(
             request,
             given,
@@ -441,7 +443,7 @@ def _neighbours(groups: Sequence[Cluster]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _verify(asked: Asked[CanonicalClaim], words: _Wording) -> None:
+def _verify(asked: PassResult[CanonicalClaim], words: _Wording) -> None:
     """Ask whether the evidence supports each claim's wording. Ask again for claims that fail.
 
     A claim that fails twice is replaced by a quotation of the evidence. A claim without an answer
@@ -464,7 +466,7 @@ def _verify(asked: Asked[CanonicalClaim], words: _Wording) -> None:
     asked.join(second)
 
 
-def _take_unsupported(asked: Asked[CanonicalClaim], words: _Wording) -> dict[str, str]:
+def _take_unsupported(asked: PassResult[CanonicalClaim], words: _Wording) -> dict[str, str]:
     """Remove the claims from the answers that evidence does not support. Return why, by cluster.
 
     Claims that could not be verified are removed too, and remain open.
@@ -533,7 +535,7 @@ def check_of(
     )
 
 
-def ask_checks(checks: Sequence[WordingCheck], asking: Asking) -> Asked[Assessment]:
+def ask_checks(checks: Sequence[WordingCheck], asking: Asking) -> PassResult[Assessment]:
     """Ask whether the evidence supports each wording. Return one assessment per wording."""
     every = {check.check_id: check for check in checks}
     how: _Pass[VerificationRequest, Assessment] = _Pass(
@@ -560,7 +562,7 @@ def ask_checks(checks: Sequence[WordingCheck], asking: Asking) -> Asked[Assessme
 
 def _checked_assessments(
     request: VerificationRequest, given: Sequence[Assessment]
-) -> Checked[Assessment]:
+) -> CheckedAnswers[Assessment]:
     """Accept one assessment per wording. If several differ, the wording counts as unsupported."""
     answers: dict[str, Assessment] = {}
     refused = {}
@@ -569,10 +571,10 @@ def _checked_assessments(
             refused[id_] = why
         else:
             answers[id_] = min(own, key=lambda a: a.stated)
-    return Checked(answers=tuple(answers.values()), refused=refused)
+    return CheckedAnswers(answers=tuple(answers.values()), refused=refused)
 
 
-def ask_pairs(pairs: Sequence[Suspicion], asking: Asking) -> Asked[Finding]:
+def ask_pairs(pairs: Sequence[Suspicion], asking: Asking) -> PassResult[Finding]:
     """Ask which pairs of statements contradict each other. Return one finding per pair."""
     every = {one.pair: one for one in pairs}
     how: _Pass[ComparisonRequest, Finding] = _Pass(
@@ -608,7 +610,9 @@ def _shown_pair(one: Suspicion) -> list[object]:
     ]
 
 
-def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> Checked[Finding]:
+def _checked_findings(
+    request: ComparisonRequest, given: Sequence[Finding]
+) -> CheckedAnswers[Finding]:
     """Accept a finding if it is the only one for its pair and contains no fault or secret."""
     answers, refused = [], {}
     for id_, own in _by_id([p.pair for p in request.pairs], given, "pair").items():
@@ -618,7 +622,7 @@ def _checked_findings(request: ComparisonRequest, given: Sequence[Finding]) -> C
             refused[id_] = why
         else:
             answers += own
-    return Checked(answers=tuple(answers), refused=refused)
+    return CheckedAnswers(answers=tuple(answers), refused=refused)
 
 
 def _by_id(ids: Iterable[str], given: Sequence[_T], name: str) -> dict[str, list[_T]]:
@@ -646,7 +650,7 @@ def _ask_rest(
     size: int,
     how: _Pass[_Request, _Answer],
     request: Callable[[Sequence[str]], _Request],
-) -> Asked[_Answer]:
+) -> PassResult[_Answer]:
     """Ask about the items without a stored answer. Return the stored and the new answers."""
     known = how.known()
     rest = [id_ for id_ in ids if id_ not in known]
@@ -655,8 +659,8 @@ def _ask_rest(
     return asked
 
 
-def _ask(requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_Answer]:
-    asked: Asked[_Answer] = Asked(name=how.name)
+def _ask(requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> PassResult[_Answer]:
+    asked: PassResult[_Answer] = PassResult(name=how.name)
     waiting, number = [*requests], 0
     while waiting:
         request, number = waiting.pop(0), number + 1
@@ -679,7 +683,7 @@ def _ask(requests: Sequence[_Request], how: _Pass[_Request, _Answer]) -> Asked[_
 
 
 def _ask_batch(
-    asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
+    asked: PassResult[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
 ) -> None:
     """Send a request, ask again about refused items, and record the accepted answers."""
     known = frozenset(how.ids(request))
@@ -689,7 +693,9 @@ def _ask_batch(
         asked.batches_left += 1
         return
     if isinstance(given, BadReply):
-        checked: Checked[_Answer] = Checked(answers=(), refused=dict.fromkeys(known, given.message))
+        checked: CheckedAnswers[_Answer] = CheckedAnswers(
+            answers=(), refused=dict.fromkeys(known, given.message)
+        )
     else:
         checked = how.check(request, given)
     faults = {id_: why for id_, why in checked.refused.items() if id_ in known}
@@ -723,7 +729,7 @@ def _without(refused: Mapping[str, str], ids: Collection[str]) -> dict[str, str]
 
 
 def _answers(
-    asked: Asked[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
+    asked: PassResult[_Answer], number: int, request: _Request, how: _Pass[_Request, _Answer]
 ) -> Sequence[_Answer] | BadReply | None:
     """Return a request's answers, a bad reply, or None if the judge stops answering in this run."""
     try:

@@ -32,7 +32,7 @@ from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Verdict
 from memrepo.core.memory import HOME_OF_TYPE
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.policies.claims import WORDED_BY, two_roles
+from memrepo.policies.claims import WORDED_BY, have_two_roles
 from memrepo.read.sources import default_type
 from memrepo.text.languages import small_words
 from memrepo.text.words import content_words
@@ -218,7 +218,7 @@ def clusters(candidates: Sequence[Candidate], verdicts: Sequence[Verdict]) -> tu
         for other in (*alive[key].merge_with, alive[key].compress_into):
             if other not in parent:
                 continue
-            if two_roles(one.type_hint, by_id[other].type_hint):
+            if have_two_roles(one.type_hint, by_id[other].type_hint):
                 linked.setdefault(key, []).append(by_id[other])
                 linked.setdefault(other, []).append(one)
             else:

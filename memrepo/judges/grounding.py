@@ -81,7 +81,7 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
         return (*self.evidence, *self.context, *self.beyond)
 
 
-class Foreign(msgspec.Struct, frozen=True, kw_only=True):
+class UnsupportedPiece(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a field that does not occur in the grounds, and the kind of the piece."""
 
     field: str
@@ -92,14 +92,16 @@ class Foreign(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.field}: {self.kind} that is not in the evidence: {self.piece[:_SHOWN]}"
 
 
-def foreign(fields: Iterable[tuple[str, str]], grounds: Grounds) -> Iterator[Foreign]:
+def find_unsupported(
+    fields: Iterable[tuple[str, str]], grounds: Grounds
+) -> Iterator[UnsupportedPiece]:
     """Yield each piece of the given (name, text) fields that does not occur in the grounds."""
-    known = _Known(grounds)
+    known = _ParsedGrounds(grounds)
     for field, text in fields:
         if text != visible(text):
-            yield Foreign(field=field, piece=repr(text), kind="an invisible character")
+            yield UnsupportedPiece(field=field, piece=repr(text), kind="an invisible character")
         for kind, piece in _foreign(text, known, title=field == "title"):
-            yield Foreign(field=field, piece=piece, kind=kind)
+            yield UnsupportedPiece(field=field, piece=piece, kind=kind)
 
 
 def missing_span(quote: str, grounds: Grounds) -> str:
@@ -118,7 +120,7 @@ def missing_span(quote: str, grounds: Grounds) -> str:
     return ""
 
 
-class _Known:
+class _ParsedGrounds:
     """Parsed grounds, shared by all checks."""
 
     def __init__(self, grounds: Grounds) -> None:
@@ -223,7 +225,7 @@ _SATURDAY = 6
 _WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage wochentags".split())
 
 
-def _foreign(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
+def _foreign(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple[str, str]]:
     for match in _QUOTED.finditer(text):
         quoted = _loose(next(filter(None, match.groups())))
         if quoted and quoted not in known.loose:
@@ -269,11 +271,11 @@ def claim_fault(claim: CanonicalClaim, grounds: Grounds, priors: Sequence[PriorC
         return ""
     if prior := named(priors, claim.restates):
         memory = grounds_of_prior(prior, grounds)
-        found = [*foreign((("restates", text) for text in grounds.evidence), memory)]
+        found = [*find_unsupported((("restates", text) for text in grounds.evidence), memory)]
         return f"{found[0]} is what the memory does not have" if found else ""
     if fault := missing_span(claim.quote, grounds):
         return fault
-    found = [*foreign(fields_of(claim), grounds), *_foreign_entities(claim, grounds)]
+    found = [*find_unsupported(fields_of(claim), grounds), *_foreign_entities(claim, grounds)]
     if not found:
         return ""
     shown = f" (your text was: {' '.join(claim.wording.text.split())[:300]})"
@@ -294,7 +296,7 @@ def fields_of(claim: CanonicalClaim) -> Iterator[tuple[str, str]]:
     yield from (("tags", tag.replace("-", " ")) for tag in claim.tags)
 
 
-def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Foreign]:
+def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[UnsupportedPiece]:
     """Yield a claim's entities if none of their capitalised words is in the grounds.
 
     Other unsupported entities are dropped later.
@@ -303,7 +305,7 @@ def _foreign_entities(claim: CanonicalClaim, grounds: Grounds) -> Iterator[Forei
     for name in claim.entities:
         words = [w for w in _WORD.findall(name) if w[0].isupper()]
         if words and known.isdisjoint(bare(normalise(w)) for w in words):
-            yield Foreign(field="entities", piece=name, kind="a name")
+            yield UnsupportedPiece(field="entities", piece=name, kind="a name")
 
 
 # -- identifiers and names -----------------------------------------------------------------------
@@ -340,7 +342,7 @@ def _is_literal(chunk: str) -> bool:
     return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])
 
 
-def _pieces_held(literal: str, known: _Known) -> bool:
+def _pieces_held(literal: str, known: _ParsedGrounds) -> bool:
     """Return whether the grounds contain every part of a hyphenated or slashed compound."""
     if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
         return False
@@ -349,7 +351,7 @@ def _pieces_held(literal: str, known: _Known) -> bool:
     return all(piece.islower() or known.holds(piece) for piece in words)
 
 
-def _foreign_names(text: str, known: _Known, *, title: bool) -> Iterator[tuple[str, str]]:
+def _foreign_names(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple[str, str]]:
     """Yield (kind, word) pairs for capitalised words of a text that are not in the grounds.
 
     The first word of a sentence is exempt.
@@ -445,7 +447,7 @@ def _clocks(text: str) -> Iterator[str]:
             yield f"{int(hour)}:{minute or '00'}"
 
 
-def _whole_hour(clock: str, known: _Known) -> bool:
+def _whole_hour(clock: str, known: _ParsedGrounds) -> bool:
     hour, minute = clock.split(":")
     plain = {float(hour), float(int(hour) % 12 or 12)}
     return minute == "00" and not plain.isdisjoint(known.values) and not known.clocks
@@ -513,7 +515,7 @@ def _plain_words(text: str) -> list[str]:
     return [bare(m[0].casefold()) for m in regex(rf"[%€$£¥₹]|[^\W\d_{_WIDE}]+").finditer(text)]
 
 
-def _foreign_figures(text: str, known: _Known) -> Iterator[tuple[str, str]]:
+def _foreign_figures(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
     for figure in (*_figures(text), *_worded(text)):
         least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
         if not is_number and least <= 2 and not figure.unit:

@@ -38,9 +38,9 @@ from memrepo.core.judge import (
 from memrepo.core.memory import Gist
 from memrepo.judges import prompting
 from memrepo.judges.asking import CHECKS
-from memrepo.judges.passes import measured
-from memrepo.judges.prompting import PassName, Prompt, Unreadable, instructions, read_answers
-from memrepo.policies.claims import recast, route
+from memrepo.judges.passes import add_scores
+from memrepo.judges.prompting import PassName, Prompt, UnreadableReply, instructions, read_answers
+from memrepo.policies.claims import route, type_in_profile
 
 T = TypeVar("T")
 BATCH = (50, 25)
@@ -98,9 +98,9 @@ class ModelJudge:
         claims = []
         for claim in self._read(prompting.canonical_prompt(request), CanonicalClaim):
             if cluster := clusters.get(claim.cluster_id):
-                kind = recast(claim.type, request.profile)
+                kind = type_in_profile(claim.type, request.profile)
                 home = claim.home or route(kind, request.profile)
-                claim = measured(replace(claim, type=kind, home=home), cluster, request.now)
+                claim = add_scores(replace(claim, type=kind, home=home), cluster, request.now)
             claims.append(claim)
         return claims
 
@@ -124,7 +124,7 @@ class ModelJudge:
         """Send a prompt and parse the reply. Raises BadReply if parsing fails."""
         reply = self._ask(prompt)
         found = read_answers(reply.text, prompt.name, record)
-        if not isinstance(found, Unreadable):
+        if not isinstance(found, UnreadableReply):
             return found
         cut = "; the answer was cut off because it was too long" if reply.cut else ""
         raise BadReply(

@@ -44,7 +44,7 @@ from memrepo.policies.change import (
     newer_of,
     same_place,
 )
-from memrepo.policies.claims import SHORT, affinity, recast, route
+from memrepo.policies.claims import SHORT, affinity, route, type_in_profile
 from memrepo.policies.gists import gist_of, summary_of
 from memrepo.read.kinds import section_kind
 from memrepo.read.shelf import POOR
@@ -135,7 +135,7 @@ def spokesman_of(cluster: Cluster) -> Candidate:
 
 def _claim(cluster: Cluster, request: CanonicalRequest) -> CanonicalClaim:
     spokesman = spokesman_of(cluster)
-    kind = recast(spokesman.type_hint, request.profile)
+    kind = type_in_profile(spokesman.type_hint, request.profile)
     home = route(kind, request.profile)
     hedged = "unsure" in spokesman.signs
     claim = CanonicalClaim(
@@ -203,7 +203,7 @@ def _compared(suspicion: Suspicion) -> Finding:
         return Finding(
             is_contradiction=True, confidence=UNSURE_CONFIDENCE, reasoning=suspicion.reason
         )
-    found = noticed(suspicion.first, suspicion.second)
+    found = find_change(suspicion.first, suspicion.second)
     if found is not None:
         return found.finding
     return Finding(is_contradiction=False, confidence=UNSURE_CONFIDENCE)
@@ -212,7 +212,7 @@ def _compared(suspicion: Suspicion) -> Finding:
 SURE_CHANGE, UNSURE = 0.95, 0.5
 
 
-class Noticed(msgspec.Struct, frozen=True, kw_only=True):
+class FoundChange(msgspec.Struct, frozen=True, kw_only=True):
     """A change between two statements, which of them is newer, and whether that is certain."""
 
     change: Change
@@ -233,7 +233,7 @@ class Noticed(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
+def find_change(first: PriorClaim, second: PriorClaim) -> FoundChange | None:
     """Return how one of two statements changes the other, or None if both may be true.
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
@@ -264,7 +264,7 @@ def noticed(first: PriorClaim, second: PriorClaim) -> Noticed | None:
         certain = newer == side and (
             basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
         )
-        return Noticed(change=change, newer=side if certain else newer, is_certain=certain)
+        return FoundChange(change=change, newer=side if certain else newer, is_certain=certain)
     return None
 
 

@@ -54,7 +54,7 @@ from memrepo.core.secrets import secret_fault
 from memrepo.core.times import parse_time
 from memrepo.judges.clusters import part_fault
 from memrepo.judges.grounding import Grounds, claim_fault
-from memrepo.policies.claims import AFFINITY_SCORE, affinity, permitted
+from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted
 from memrepo.read.shelf import FAIR, POOR
 
 T = TypeVar("T")
@@ -72,7 +72,7 @@ _REASON_LIMIT = 200
 _FIELD_LIMIT = 2000  # as in the schema of a memory file
 
 
-class Checked(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
+class CheckedAnswers(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
     """The accepted answers in the request's order, and the reasons for refusing others, by id.
 
     Ids may be unknown. `instead` has replacements for refused answers whose only fault was the
@@ -102,7 +102,9 @@ def _score_fault(scores: PromotionScores | Scores) -> str:
 # -- pass 1 ----------------------------------------------------------------------------------------
 
 
-def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Checked[Verdict]:
+def check_verdicts(
+    request: PromotionRequest, verdicts: Sequence[Verdict]
+) -> CheckedAnswers[Verdict]:
     """Accept valid verdicts and refuse all others. Report candidates without a verdict.
 
     If a candidate is answered twice, all its verdicts are refused, since either could be intended.
@@ -139,7 +141,7 @@ def check_verdicts(request: PromotionRequest, verdicts: Sequence[Verdict]) -> Ch
     for id_, why in _compress_faults(sound).items():
         refused[id_] = why
         del sound[id_]
-    return Checked(answers=_join_merges(sound), refused=refused)
+    return CheckedAnswers(answers=_join_merges(sound), refused=refused)
 
 
 def _verdict_fault(verdict: Verdict, captured: Mapping[str, str], is_named: bool) -> str:
@@ -279,7 +281,7 @@ def check_claims(
     *,
     grounds: Callable[[str], Grounds] | None = None,
     quote: Callable[[str, str], CanonicalClaim | None] = lambda *_: None,
-) -> Checked[CanonicalClaim]:
+) -> CheckedAnswers[CanonicalClaim]:
     """Accept valid claims and refuse all others. Report clusters without a claim.
 
     A cluster may have several claims if each quotes its evidence. One invalid claim refuses all
@@ -317,7 +319,7 @@ def check_claims(
             good.append(_without_own_words(exception, request.priors))
         else:
             good += map(with_postures, given)
-    return Checked(answers=tuple(good), refused=refused, instead=instead)
+    return CheckedAnswers(answers=tuple(good), refused=refused, instead=instead)
 
 
 def _claims_fault(
@@ -391,7 +393,7 @@ def _claim_fault(
     for name, known in (("type", CLAIM_TYPES), ("standing", JUDGED_STANDINGS), ("home", HOMES)):
         if getattr(claim, name) not in known:
             return f"{name} is none of " + ", ".join(known)
-    if not permitted(claim.home, profile):
+    if not is_permitted(claim.home, profile):
         return f"home {claim.home} is personal only"
     if affinity(claim.type, claim.home) == "impossible":
         return f"type {claim.type} cannot be in {claim.home}"
@@ -429,7 +431,7 @@ _DAY_S = 86_400.0
 
 def measure(claim: CanonicalClaim, cluster: Cluster, now: datetime, *, hedged: bool) -> Scores:
     """Return the eight scores of a claim that is worded by rules."""
-    scores = measured(claim, cluster, now).scores
+    scores = add_scores(claim, cluster, now).scores
     doubt = 0.2 if hedged else 0.0
     clarity = 0.9 if claim.wording.predicate else 0.7 if claim.wording.subject else 0.6
     confidence = 0.35 + 0.15 * cluster.strength + 0.1 * (scores.provenance_strength - 0.4)
@@ -444,7 +446,7 @@ def measure(claim: CanonicalClaim, cluster: Cluster, now: datetime, *, hedged: b
     )
 
 
-def measured(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> CanonicalClaim:
+def add_scores(claim: CanonicalClaim, cluster: Cluster, now: datetime) -> CanonicalClaim:
     """Return a model's claim, adding the scores that are computed without a model."""
     pressure = 0.3 if claim.contradictions or claim.supersedes else 0.0
     if any(c.relation == "contested" for c in claim.contradictions):

@@ -374,37 +374,39 @@ _IGNORED: Mapping[type, str] = {
 }
 
 
-class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
+class UnreadableReply(msgspec.Struct, frozen=True, kw_only=True):
     """The reason why a text has no answer, with the failure of each attempt to parse it."""
 
     reason: str
     tried: tuple[str, ...] = ()
 
 
-def read_answers(text: str, name: PassName, record: type[T]) -> tuple[T, ...] | Unreadable:
+def read_answers(text: str, name: PassName, record: type[T]) -> tuple[T, ...] | UnreadableReply:
     """Parse the reply of a pass. A gist or a summary is returned as the only answer."""
     key = _PASSES[name][1]
     if name not in _SINGLE:
         found = elements(text, key)
-        return found if isinstance(found, Unreadable) else tuple(_build(record, e) for e in found)
+        return (
+            found if isinstance(found, UnreadableReply) else tuple(_build(record, e) for e in found)
+        )
     answers = [o for objects in _ladder(text) for o in objects if key in o]
     if not answers:
         return _unreadable(text, key)
     try:
         return (msgspec.convert(_shaped(record, answers[-1][key]), record),)
     except msgspec.ValidationError as error:
-        return Unreadable(reason=_fault(error, key))
+        return UnreadableReply(reason=_fault(error, key))
 
 
 def holds_answer(text: str, prompt: Prompt) -> bool:
     """Return whether a text has an answer to a question, whether or not its fields are valid."""
     key = _PASSES[prompt.name][1]
     if prompt.name not in _SINGLE:
-        return not isinstance(elements(text, key), Unreadable)
+        return not isinstance(elements(text, key), UnreadableReply)
     return any(key in o for objects in _ladder(text) for o in objects)
 
 
-def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
+def elements(text: str, key: str) -> tuple[object, ...] | UnreadableReply:
     """Return the list that the last suitable JSON object in a text contains under a key.
 
     Tries the whole text, then each fenced block, then every object from a brace. The last attempt
@@ -416,10 +418,10 @@ def elements(text: str, key: str) -> tuple[object, ...] | Unreadable:
     return tuple(_cut_off(text, key)) or _unreadable(text, key)
 
 
-def _unreadable(text: str, key: str) -> Unreadable:
+def _unreadable(text: str, key: str) -> UnreadableReply:
     """Explain why a text has no answer, with the result of each attempt to parse it."""
     if not (text := _bare(text)):
-        return Unreadable(reason="the answer is empty")
+        return UnreadableReply(reason="the answer is empty")
     try:
         found: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -432,7 +434,7 @@ def _unreadable(text: str, key: str) -> Unreadable:
             kind = _KINDS.get(type(found), "number")
             reason = f"the top level is {kind}, expected an object with the key {key}"
         direct = reason
-    return Unreadable(
+    return UnreadableReply(
         reason=reason,
         tried=(
             f"direct: {direct}",

@@ -50,12 +50,12 @@ def affinity(type_: str, home: str) -> Affinity:
     return _LETTERS[row[HOMES.index(home)]] if row and home in HOMES else "suspicious"
 
 
-def permitted(home: str, profile: Profile) -> bool:
+def is_permitted(home: str, profile: Profile) -> bool:
     """Return whether a profile has a page. HISTORY and WISHES exist only in personal profiles."""
     return home in HOMES and (profile == "personal" or home not in PERSONAL_HOMES)
 
 
-def recast(type_: str, profile: Profile) -> str:
+def type_in_profile(type_: str, profile: Profile) -> str:
     """Return the type that a claim gets in a profile.
 
     An aspiration only fits WISHES, which the business profile lacks. There it becomes an open
@@ -68,14 +68,14 @@ def recast(type_: str, profile: Profile) -> str:
 def route(type_: str, profile: Profile) -> str:
     """Return the page that suits a type best among the pages that a profile permits.
 
-    The type is first converted by `recast`. On the business profile, a milestone retains its type
+    The type is first converted by `type_in_profile`. On the business profile, a milestone retains its type
     and goes to EPISODES, its acceptable second home. An unknown type goes to LTMEMORY.
     """
-    type_ = recast(type_, profile)
+    type_ = type_in_profile(type_, profile)
     own = HOME_OF_TYPE.get(type_, "LTMEMORY.md")
-    if permitted(own, profile):
+    if is_permitted(own, profile):
         return own
-    homes = [home for home in HOMES if permitted(home, profile)]
+    homes = [home for home in HOMES if is_permitted(home, profile)]
     return max(homes, key=lambda home: AFFINITY_SCORE[affinity(type_, home)])
 
 
@@ -88,12 +88,12 @@ _OWN_ROLE = frozenset(
 )
 
 
-def two_roles(one: str, other: str) -> bool:
+def have_two_roles(one: str, other: str) -> bool:
     """Return whether statements of two types are never merged, even if they state the same."""
     return frozenset((one, other)) in _OWN_ROLE
 
 
-def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
+def find_reflecting(sources: Iterable[Source]) -> frozenset[str]:
     """Return the source files that only reflect on a statement in another of the sources."""
     from memrepo.read.sources import default_type  # a hook needs no table of sources
 
@@ -104,28 +104,28 @@ def only_reflecting(sources: Iterable[Source]) -> frozenset[str]:
     )
 
 
-def worded_by_person(memory: Memory) -> bool:
+def is_worded_by_person(memory: Memory) -> bool:
     """Return whether a person wrote the current text of a memory."""
     stamp: Stamp | None = memory.fields.get("generated")
     return stamp is not None and stamp.by.startswith("human:")
 
 
-def by_person(memory: Memory) -> bool:
+def is_by_person(memory: Memory) -> bool:
     """Return whether a person worded or confirmed a memory."""
     stamp: Stamp | None = memory.fields.get("generated")
     stamps = (*((stamp,) if stamp else ()), *memory.fields.get("verified", ()))
     return any(one.by.startswith("human:") for one in stamps)
 
 
-def held_by_person(memory: Memory) -> bool:
+def is_held_by_person(memory: Memory) -> bool:
     """Return whether a person worded, confirmed or marked a memory.
 
     Such a memory is not archived when its source is gone.
     """
-    return by_person(memory) or memory.flag("pinned") or memory.flag("critical")
+    return is_by_person(memory) or memory.flag("pinned") or memory.flag("critical")
 
 
-def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
+def merge_sources(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
     """Merge two lists of sources, keeping the first entry for each resource and text.
 
     Its blob stays readable, so a line that only moved needs no new entry.
@@ -136,7 +136,7 @@ def unite(old: Sequence[Source], new: Sequence[Source]) -> tuple[Source, ...]:
     return tuple(found.values())
 
 
-def storable(memory: Memory) -> str:
+def storage_fault(memory: Memory) -> str:
     """Return why a memory could not be read back after writing, or an empty string if it could."""
     try:
         codec.encode(memory)

@@ -26,7 +26,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, lineage_id, status_of
-from memrepo.policies.claims import AFFINITY_SCORE, affinity, permitted, recast, route
+from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted, route, type_in_profile
 from memrepo.policies.matching import normal_predicate, normal_subject
 
 Json: TypeAlias = dict[str, Any]
@@ -193,7 +193,7 @@ def claims_of(state: State, profile: Profile) -> Claims:
             continue
         type_, home = memory.type, memory.text("home")
         if not home or affinity(type_, home) == "impossible":
-            type_, home = recast(type_, profile), route(type_, profile)
+            type_, home = type_in_profile(type_, profile), route(type_, profile)
         text = memory.body or memory.text("title") or memory.text("description") or memory.slug
         parts = {"subject": memory.text("subject"), "predicate": memory.text("predicate")}
         id_ = memory.text("claim_id") or lineage_id(**parts, text=text, home=home)
@@ -222,7 +222,7 @@ def _why_omitted(memory: Memory, profile: Profile) -> str:
     if memory.status == "forgotten":
         return "forgotten"
     home = memory.text("home")
-    return "personal" if home and not permitted(home, profile) else ""
+    return "personal" if home and not is_permitted(home, profile) else ""
 
 
 def _relations(known: Mapping[str, Claim]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:

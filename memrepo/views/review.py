@@ -18,7 +18,7 @@ from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import KINDS, Difference, Kind
-from memrepo.policies.claims import by_person
+from memrepo.policies.claims import is_by_person
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.read.kinds import section_kind
 from memrepo.text.languages import patterns
@@ -271,7 +271,7 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
         how = "which is gone" if gone[1] == "source" else "which no longer states it"
         return _BY_CAUSE, f"from {gone[2]}, {how}"
     old = first.difference.before
-    is_personal = old is not None and by_person(old)
+    is_personal = old is not None and is_by_person(old)
     is_personal |= any(m is not None and _is_personal(m) for m in sides)
     if decision.kind in _STATED and is_personal:
         return 0, "People, rules and contacts"

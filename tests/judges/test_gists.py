@@ -15,7 +15,7 @@ from memrepo.actions.run.judge import gist_fault
 from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.offline import OfflineJudge
-from memrepo.judges.prompting import Unreadable, read_answers
+from memrepo.judges.prompting import UnreadableReply, read_answers
 from memrepo.policies.gists import gist_of
 
 FIRST, OLD, LATER = "2026-03-01T09:00:00Z", "2026-03-09T09:00:00Z", "2026-03-09T10:00:00Z"
@@ -194,7 +194,7 @@ def test_a_gist_says_only_what_its_note_says(changes: dict[str, Any], why: str) 
     ],
 )
 def test_a_text_without_a_gist_is_unreadable(text: str) -> None:
-    assert isinstance(read_answers(text, "gist", Gist), Unreadable)
+    assert isinstance(read_answers(text, "gist", Gist), UnreadableReply)
 
 
 def test_a_note_that_gives_orders_stands_in_the_fence(service: Service, aged: Path) -> None:

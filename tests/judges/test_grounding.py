@@ -13,7 +13,7 @@ import pytest
 from memrepo.core.judge import Candidate, CanonicalClaim, Cluster, Scores, Wording
 from memrepo.core.memory import Source
 from memrepo.judges.asking import check_of
-from memrepo.judges.grounding import Grounds, claim_fault, foreign, grounds_of
+from memrepo.judges.grounding import Grounds, claim_fault, find_unsupported, grounds_of
 
 Row = tuple[str, str, str, tuple[str, ...]]
 
@@ -107,7 +107,7 @@ def test_a_relative_date_is_resolved_against_the_day_of_the_file(
     line: str, text: str, days: str, refused: bool
 ) -> None:
     grounds = Grounds(evidence=(line,), days=(days,) if days else ())
-    assert bool([*foreign([("text", text)], grounds)]) is refused
+    assert bool([*find_unsupported([("text", text)], grounds)]) is refused
 
 
 @pytest.mark.parametrize(

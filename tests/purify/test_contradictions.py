@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from test_assemble import NOW, claim, empty, group, run, source, taken
 
-from memrepo.actions.run.contradictions import Verified, verified
+from memrepo.actions.run.contradictions import VerifiedClaims, verify_claims
 from memrepo.actions.run.known import Former
 from memrepo.core.changes import Step
 from memrepo.core.corrections import read_corrections
@@ -81,8 +81,8 @@ def asking(judge: Any) -> Asking:
     return Asking(judge=judge, now=NOW, local_now=NOW)
 
 
-def look(state: State, pairs: Pairs, judge: Any) -> Verified:
-    return verified(
+def look(state: State, pairs: Pairs, judge: Any) -> VerifiedClaims:
+    return verify_claims(
         state,
         [g for g, _ in pairs],
         tuple(c for _, c in pairs),
@@ -106,7 +106,7 @@ def ops_of(steps: Iterable[Step]) -> list[str]:
     return [step.op for step in steps]
 
 
-def ops(made: Verified) -> list[str]:
+def ops(made: VerifiedClaims) -> list[str]:
     return ops_of(made.made.singles)
 
 

@@ -16,7 +16,7 @@ import pytest
 from test_assemble import NOW, empty, taken
 from test_contradictions import asking
 
-from memrepo.actions.run.contradictions import among, verified
+from memrepo.actions.run.contradictions import compare_memories, verify_claims
 from memrepo.actions.run.known import Former, prior_of
 from memrepo.core.changes import Step
 from memrepo.core.ids import text_hash
@@ -69,7 +69,7 @@ def read(
         priors=tuple(prior_of(m) for m in state.active),
     )
     claims = tuple(OfflineJudge().canonicalise(request))
-    made = verified(state, groups, claims, Former(), asking(judge)).made
+    made = verify_claims(state, groups, claims, Former(), asking(judge)).made
     return taken(state, made), made.singles
 
 
@@ -82,7 +82,7 @@ def compared(older: str, newer: str, judge: Judge, days: tuple[str, str] = (OLD,
 
 
 def settled(state: State, judge: Judge) -> State:
-    steps = among(state, judge, NOW, (), ()).steps
+    steps = compare_memories(state, judge, NOW, (), ()).steps
     return apply(state, [change for step in steps for change in step.changes])
 
 

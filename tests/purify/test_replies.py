@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.core.judge import VERDICTS, CanonicalClaim, PromotionScores, Verdict
-from memrepo.judges.prompting import Unreadable, elements, read_answers, schemas
+from memrepo.judges.prompting import UnreadableReply, elements, read_answers, schemas
 
 VERDICTS_SCHEMA, CLAIMS_SCHEMA = schemas()["promotion"], schemas()["purifier"]
 read_verdicts, read_claims = (
@@ -68,7 +68,7 @@ def test_the_ladder(text: str, expected: list) -> None:
 )
 def test_what_holds_no_answer_is_told(text: str) -> None:
     found = read_verdicts(text)
-    assert isinstance(found, Unreadable)
+    assert isinstance(found, UnreadableReply)
     assert found.reason
 
 
@@ -83,7 +83,7 @@ def good() -> dict:
 
 def only(**changes: object) -> Verdict:
     found = read_verdicts(json.dumps({"verdicts": [{**good(), **changes}]}))
-    assert not isinstance(found, Unreadable)
+    assert not isinstance(found, UnreadableReply)
     return found[0]
 
 
@@ -107,7 +107,7 @@ def test_postures_and_faults_of_a_model_are_not_believed() -> None:
         assert "fault" not in json.dumps(schema)
         assert "posture" not in json.dumps(schema)
     found = read_claims(json.dumps({"claims": [{"cluster_id": "c", "fault": ""}]}))
-    assert not isinstance(found, Unreadable)
+    assert not isinstance(found, UnreadableReply)
     assert found[0].fault
 
 
@@ -147,8 +147,8 @@ def instance(schema: dict) -> st.SearchStrategy:
 def test_whatever_the_schema_allows_is_read_without_a_fault(verdicts: dict, claims: dict) -> None:
     assert conforms(verdicts, VERDICTS_SCHEMA)
     first, second = read_verdicts(json.dumps(verdicts)), read_claims(json.dumps(claims))
-    assert not isinstance(first, Unreadable)
-    assert not isinstance(second, Unreadable)
+    assert not isinstance(first, UnreadableReply)
+    assert not isinstance(second, UnreadableReply)
     assert [v.fault for v in first] == [""] * len(verdicts["verdicts"])
     assert [v.fault for v in second] == [""] * len(claims["claims"])
     assert {v.verdict for v in first} <= set(VERDICTS)

@@ -3,7 +3,7 @@
 import pytest
 
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, HOMES
-from memrepo.policies.claims import affinity, permitted, recast, route
+from memrepo.policies.claims import affinity, is_permitted, route, type_in_profile
 
 # Written from the contract's table, home by home, on purpose unlike the module's rows.
 NOT_IMPOSSIBLE = {
@@ -55,14 +55,14 @@ def test_an_unknown_type_or_home_is_suspicious():
 @pytest.mark.parametrize("type_", CLAIM_TYPES)
 def test_on_personal_each_type_goes_to_its_own_home(type_):
     assert route(type_, "personal") == HOME_OF_TYPE[type_]
-    assert recast(type_, "personal") == type_
+    assert type_in_profile(type_, "personal") == type_
 
 
 @pytest.mark.parametrize("type_", CLAIM_TYPES)
 def test_on_business_each_type_goes_to_a_permitted_home_that_is_not_impossible(type_):
     home = route(type_, "business")
-    assert permitted(home, "business")
-    assert affinity(recast(type_, "business"), home) in ("strong", "acceptable")
+    assert is_permitted(home, "business")
+    assert affinity(type_in_profile(type_, "business"), home) in ("strong", "acceptable")
 
 
 @pytest.mark.parametrize(
@@ -75,5 +75,5 @@ def test_on_business_each_type_goes_to_a_permitted_home_that_is_not_impossible(t
     ],
 )
 def test_business_reroutes_what_only_a_person_has(type_, recast_type, home):
-    assert recast(type_, "business") == recast_type
+    assert type_in_profile(type_, "business") == recast_type
     assert route(type_, "business") == home

@@ -30,7 +30,7 @@ from memrepo.policies.ageing import (
     prunable,
     retention_of,
 )
-from memrepo.policies.claims import by_person
+from memrepo.policies.claims import is_by_person
 from memrepo.policies.upkeep import LABELS, Leaving, archive
 from memrepo.policies.upkeep import health as measure
 from memrepo.store import history
@@ -146,7 +146,7 @@ def _prune(at: Work, state: State, *, soft: bool) -> Sequence[Step]:
     leaving, steps = Leaving(state.memories), []
     over = prunable(state.active, accesses, at.call.now, rules, soft=soft)
     if at.call.actor:  # steps that may be deferred for a person must come last
-        over.sort(key=lambda found: by_person(found[0]))
+        over.sort(key=lambda found: is_by_person(found[0]))
     for memory, kept in over:
         if kept.ended:
             steps.append(archive(memory, at.call.now, kept.reason()))

@@ -31,8 +31,8 @@ from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.review.diff import review_of, span_of
 from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.land import count_parts, headline, record
-from memrepo.actions.run.telemetry import Downstream, handed
-from memrepo.actions.run.upkeep import composed
+from memrepo.actions.run.telemetry import Downstream, hand_off_run
+from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.takeback import revert as reverting
 from memrepo.actions.takeback.revert import Wanted, take_back
 from memrepo.actions.work import MACHINE, Work
@@ -175,7 +175,7 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided 
         return found
     commit = work.store.land(made, f"accept-{waits.run}")
     put_away(work, waits, ACCEPTED)
-    downstream, problems = handed(work, waits.run)
+    downstream, problems = hand_off_run(work, waits.run)
     return replace(
         found, commits=(commit,), downstream=downstream or msgspec.UNSET, notices=problems
     )
@@ -407,7 +407,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     never = frozenset[str]().union(*(m.refused for m in work.tree.manifests[0])) | reverted_prints(
         work
     )
-    page = composed(work, replay.state, never)
+    page = first_page_steps(work, replay.state, never)
     effects, state = play(replay.state, Plan(base=work.tree.commit, steps=page))
     files = left_behind(work, waits, replay.dropped, replay.offered)
     last = record(files, derived_files(work, state), "accepted after review")

@@ -36,19 +36,19 @@ from memrepo.core.memory import (
 )
 from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
-from memrepo.judges.offline import noticed
+from memrepo.judges.offline import find_change
 from memrepo.policies import matching
 from memrepo.policies.change import (
     newer_of,
 )
 from memrepo.policies.claims import (
-    by_person,
+    find_reflecting,
     free_path,
-    only_reflecting,
-    storable,
-    two_roles,
-    unite,
-    worded_by_person,
+    have_two_roles,
+    is_by_person,
+    is_worded_by_person,
+    merge_sources,
+    storage_fault,
 )
 from memrepo.policies.entities import held
 from memrepo.policies.rules import ContradictionRules
@@ -58,7 +58,7 @@ from memrepo.read.thoughts import spelled_context
 _USUAL = ContradictionRules()
 
 
-class Decision(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome for a cluster of claims: the memory that now contains it, and the reason."""
 
     cluster_id: str
@@ -74,8 +74,8 @@ class Assembled(msgspec.Struct, frozen=True, kw_only=True):
     rewords: tuple[Update, ...] = ()
     updates: tuple[Update, ...] = ()
     singles: tuple[Step, ...] = ()
-    decisions: tuple[Decision, ...] = ()
-    quarantined: tuple[Decision, ...] = ()
+    decisions: tuple[ClaimOutcome, ...] = ()
+    quarantined: tuple[ClaimOutcome, ...] = ()
 
     @property
     def touched(self) -> frozenset[str]:
@@ -106,8 +106,8 @@ def assemble(
         state=state, former=former, now=now, marks=marks, rules=rules, by_object=by_object
     )
     members = {cluster.cluster_id: cluster for cluster in clusters}
-    decisions: list[Decision] = []
-    quarantined: list[Decision] = []
+    decisions: list[ClaimOutcome] = []
+    quarantined: list[ClaimOutcome] = []
     for claim in claims:
         if members[claim.cluster_id].part:
             known.stated |= {_known_as(known, members[claim.cluster_id], claim)[1]}
@@ -131,7 +131,7 @@ def assemble(
     )
 
 
-def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
+def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutcome:
     more_pages = (tag for tag in cluster.tags if tag != claim.home)
     claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *more_pages))))
     wording, sources = claim.wording, _sources(cluster)
@@ -142,25 +142,25 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
         same, how = known.imported(sources)
     reused = _with_other_object(known, same, claim) if how == "exact_normalized_match" else None
     if reused is not None:
-        same, sources = "", unite(reused.sources, sources)
+        same, sources = "", merge_sources(reused.sources, sources)
     if same:
         known.add_evidence(same, _sources(cluster, known.current(same).sources))
-        return Decision(
+        return ClaimOutcome(
             cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
         )
     old = reused or known.before_edit(cluster, wording)
-    if old is not None and worded_by_person(old):
+    if old is not None and is_worded_by_person(old):
         # A program does not overwrite a person's text. Both remain, and contest each other.
         known.disputed[cluster.cluster_id] = old.id
     elif old is not None:
         reword = _reword(known, old, claim, sources, context_of(cluster))
         kept = reused is not None or not _other_value(old, claim)
-        if kept and not storable(old.with_fields(reword.fields, wording.text)):
+        if kept and not storage_fault(old.with_fields(reword.fields, wording.text)):
             known.reworded[old.id] = reword
             known.stated.add(old.id)
             if not cluster.part:
                 known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
-            return Decision(
+            return ClaimOutcome(
                 cluster_id=cluster.cluster_id,
                 memory_id=old.id,
                 disposition="reworded",
@@ -174,8 +174,8 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     if any(c.retrieved for c in cluster.candidates):
         made["origin"] = "promotion"
     memory = _memory(known, claim, id_, sources, twin, context_of(cluster)).with_fields(made)
-    if why := storable(known.bounded(memory)):
-        return Decision(
+    if why := storage_fault(known.bounded(memory)):
+        return ClaimOutcome(
             cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why
         )
     known.paths.add(memory.path)
@@ -183,7 +183,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> Decision:
     known.learn(memory)
     disposition = "probable_duplicate" if twin else "new_claim"
     reason = twin.reason if twin else "no_candidates_above_threshold"
-    return Decision(
+    return ClaimOutcome(
         cluster_id=cluster.cluster_id, memory_id=id_, disposition=disposition, reason=reason
     )
 
@@ -204,7 +204,7 @@ def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[st
             text=wording.text,
         )
         held = known.memory(id_)
-        if held is None or not two_roles(held.type, claim.type):
+        if held is None or not have_two_roles(held.type, claim.type):
             break
     texts = [s.text_hash for s in _sources(cluster)] if not wording.object else []
     if cluster.part and texts:
@@ -281,7 +281,7 @@ def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ..
     """
     first = cluster.candidates[0].candidate_id
     every = [(c.candidate_id, s) for c in cluster.candidates for s in c.sources]
-    reflecting = only_reflecting([*known, *(s for _, s in every)])
+    reflecting = find_reflecting([*known, *(s for _, s in every)])
     found = []
     for id_, source in every:
         if source.resource in reflecting:
@@ -444,7 +444,7 @@ def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
     Return None if a person worded or confirmed the older memory, or if the rules do not permit it.
     """
     new, old = known.current(doubt.new), known.current(doubt.old)
-    if not (new.status == old.status == "active" and doubt.sure is not None) or by_person(old):
+    if not (new.status == old.status == "active" and doubt.sure is not None) or is_by_person(old):
         return None
     if not known.rules.auto_resolve:
         return None
@@ -492,7 +492,7 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
     again = prior_of(memory.with_fields({"sources": known.grown.get(id_, memory.sources)}))
     for other in filter(known.is_active, memory.texts("superseded_by")):
         # A statement that declares the other wrong remains valid if the other is repeated.
-        seen = noticed(again, prior_of(known.current(other)))
+        seen = find_change(again, prior_of(known.current(other)))
         if seen is not None and not seen.change.stated and seen.newer != "second":
             yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
 
@@ -562,13 +562,13 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     about statements that no date shows to be over.
     """
     one, two = known.current(newer), known.current(older)
-    if by_person(two) and not by_person(one):
+    if is_by_person(two) and not is_by_person(one):
         return "a person stated the older one"
     if found.still:
         return f"a part of it still holds: {found.still}"
     if newer_of(one.sources, two.sources) == ("first", "dated"):
         return ""
-    seen = noticed(prior_of(one), prior_of(two))
+    seen = find_change(prior_of(one), prior_of(two))
     if seen is not None and seen.is_certain and seen.newer == "first":
         return ""
     return "" if known.rules.undated else "no date says that it is over"
@@ -576,7 +576,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
     """Return whether a person supports the older memory, and no date shows that it is over."""
-    if not by_person(known.current(older)) or by_person(known.current(newer)):
+    if not is_by_person(known.current(older)) or is_by_person(known.current(newer)):
         return False
     sides = known.current(newer).sources, known.current(older).sources
     return newer_of(*sides) != ("first", "dated")

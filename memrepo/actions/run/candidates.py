@@ -22,7 +22,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import Decision
+from memrepo.actions.run.assemble import ClaimOutcome
 from memrepo.actions.run.contradictions import Statements, compared_in
 from memrepo.core import header as headers
 from memrepo.core.changes import Delete, Step, Update, Write
@@ -37,7 +37,7 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.statements import leave_out, statements, text_key
 from memrepo.policies.ageing import SKILLS, Nomination
-from memrepo.policies.claims import only_reflecting
+from memrepo.policies.claims import find_reflecting
 from memrepo.read.intake import Intake, Placed, Reader, SourceText, candidate_id, meaning_key
 from memrepo.read.kinds import kinds
 from memrepo.read.shelf import Ranked
@@ -86,7 +86,7 @@ def candidates_of(placed: Iterable[Placed]) -> Gathered:
 def _candidate(key: str, members: list[Placed]) -> Candidate:
     first = members[0].unit
     sources = tuple(dict.fromkeys(m.source() for m in members))
-    reflecting = only_reflecting(sources)
+    reflecting = find_reflecting(sources)
     stating = [m for m in members if m.resource not in reflecting]
     ranks = [m.ranked for m in stating if m.ranked is not None]
     best = max(ranks, key=lambda r: r.rank, default=None)
@@ -270,7 +270,7 @@ def nominations(
     nominees: Iterable[Nominee],
     verdicts: Sequence[Verdict],
     groups: Sequence[Cluster],
-    decisions: Sequence[Decision],
+    decisions: Sequence[ClaimOutcome],
     now: datetime,
 ) -> Iterator[Step]:
     """Yield a step for each judged nominee. It names the memories made from the nominee.

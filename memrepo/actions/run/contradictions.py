@@ -39,8 +39,8 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import CLAIM_TYPES, Memory
 from memrepo.core.state import State
-from memrepo.judges.asking import Asked, Asking, ask_pairs
-from memrepo.judges.offline import Noticed, is_of_a_day, noticed
+from memrepo.judges.asking import Asking, PassResult, ask_pairs
+from memrepo.judges.offline import FoundChange, find_change, is_of_a_day
 from memrepo.policies.change import (
     MAX_VALUES,
     change_of,
@@ -60,17 +60,17 @@ Pair = tuple[str, str]
 """A cluster or existing memory, and the memory with which its claim is compared."""
 
 
-class Verified(msgspec.Struct, frozen=True, kw_only=True):
+class VerifiedClaims(msgspec.Struct, frozen=True, kw_only=True):
     """The checked claims, the changes they lead to, and the result of the questions."""
 
     claims: tuple[CanonicalClaim, ...]
     made: Assembled
-    asked: Asked[Finding]
+    asked: PassResult[Finding]
     harmless: frozenset[str] = frozenset()
     """Fingerprints of pairs that a model found compatible. They are not judged again."""
 
 
-def verified(
+def verify_claims(
     state: State,
     groups: Sequence[Cluster],
     claims: tuple[CanonicalClaim, ...],
@@ -80,7 +80,7 @@ def verified(
     marks: Marks | None = None,
     rules: ContradictionRules = _USUAL,
     judge: Judge | None = None,
-) -> Verified:
+) -> VerifiedClaims:
     """Assemble claims. Assemble them again if the check for contradictions changed some.
 
     Replacements proposed by a model are checked like contradictions. `judge` checks the pairs, if
@@ -89,11 +89,11 @@ def verified(
     comparing = asking
     if judge is not None and judge is not asking.judge:
         comparing = replace(asking, judge=judge, stored=None)
-    asked: Asked[Finding] = Asked(name="contradiction")
+    asked: PassResult[Finding] = PassResult(name="contradiction")
     if not rules.enabled:
         claims = tuple(replace(c, supersedes=(), contradictions=()) for c in claims)
         made = assemble(state, groups, claims, former, asking.now, marks=marks)
-        return Verified(claims=claims, made=made, asked=asked)
+        return VerifiedClaims(claims=claims, made=made, asked=asked)
     replacing: frozenset[Pair] = frozenset()
     if asking.judge.prompt_hash:
         replacing = frozenset((c.cluster_id, old) for c in claims for old in c.supersedes)
@@ -110,11 +110,11 @@ def verified(
     rest = tuple(_believed(c, findings) for c in claims if c.cluster_id not in asked.open)
     held = {pair: found for pair, found in findings.items() if found.is_contradiction}
     if not held and rest == claims:
-        return Verified(claims=claims, made=made, asked=asked, harmless=harmless)
+        return VerifiedClaims(claims=claims, made=made, asked=asked, harmless=harmless)
     made = assemble(
         state, groups, rest, former, asking.now, held, marks, rules, by_object=by_object
     )
-    return Verified(claims=rest, made=made, asked=asked, harmless=harmless)
+    return VerifiedClaims(claims=rest, made=made, asked=asked, harmless=harmless)
 
 
 def _doubted(claim: CanonicalClaim) -> CanonicalClaim:
@@ -169,7 +169,7 @@ def harmless_of(
 
 
 def ask(
-    suspicions: Mapping[Pair, Suspicion], asking: Asking, asked: Asked[Finding]
+    suspicions: Mapping[Pair, Suspicion], asking: Asking, asked: PassResult[Finding]
 ) -> dict[Pair, Finding]:
     """Return findings by pair. Each question is repeated once if the answer is unusable.
 
@@ -318,17 +318,17 @@ class Pool:
         return self._statements
 
 
-class Among(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedMemories(msgspec.Struct, frozen=True, kw_only=True):
     """The decided steps, the result of the questions, and the fingerprints of compatible pairs."""
 
     steps: tuple[Step, ...]
-    asked: Asked[Finding]
+    asked: PassResult[Finding]
     harmless: frozenset[str] = frozenset()
     whole: bool = True
     """Whether every suspected pair was decided, so that none remains for the next run."""
 
 
-def among(
+def compare_memories(
     state: State,
     judge: Judge,
     now: datetime,
@@ -337,14 +337,14 @@ def among(
     changed: Collection[str] | None = None,
     statements: Statements | None = None,
     rules: ContradictionRules = _USUAL,
-) -> Among:
+) -> ComparedMemories:
     """Decide all suspected pairs of active memories, asking a model about at most MAX_ASKED.
 
     `never` has the fingerprints of decisions that a person reverted. `compared` has the
     fingerprints of pairs that a model found compatible. If `changed` is given, one side of each
     pair is in it. `statements` is an index that may be reused.
     """
-    asked: Asked[Finding] = Asked(name="contradiction")
+    asked: PassResult[Finding] = PassResult(name="contradiction")
     is_model = bool(judge.prompt_hash)
     pool = Pool(state, None, statements, rules.similarity)
     pairs = _suspected_pairs(never, compared, changed, pool, is_model)
@@ -359,7 +359,7 @@ def among(
         steps = [step for step in decided if step is not None]
     harmless = harmless_of(chosen, findings, judge)
     whole = len(findings) == len(chosen) and next(pairs, None) is None
-    return Among(steps=tuple(steps), asked=asked, harmless=harmless, whole=whole)
+    return ComparedMemories(steps=tuple(steps), asked=asked, harmless=harmless, whole=whole)
 
 
 def _suspected_pairs(
@@ -464,7 +464,7 @@ class Statements:
         """Return an indexed memory in the form that a judge sees."""
         return prior_of(self._held[id_])
 
-    def changed(self, claim: PriorClaim) -> dict[str, Noticed]:
+    def changed(self, claim: PriorClaim) -> dict[str, FoundChange]:
         """Map neighbours of a statement to how the statement and the neighbour change each other.
 
         Several values of one key form a list, so one more value changes nothing. If a statement may
@@ -475,7 +475,7 @@ class Statements:
             return {}
         found = {}
         for id_ in self.neighbours(claim):
-            if one := noticed(claim, self.prior(id_)):
+            if one := find_change(claim, self.prior(id_)):
                 found[id_] = one
         given = [id_ for id_, one in found.items() if not one.change.stated]
         contested = [id_ for id_ in given if self._held[id_].standing == "contested"]
@@ -530,7 +530,7 @@ class Statements:
         return [id_ for _, id_ in best]
 
 
-def _covered_best(found: Mapping[str, Noticed]) -> dict[str, Noticed]:
+def _covered_best(found: Mapping[str, FoundChange]) -> dict[str, FoundChange]:
     """Drop changes that end a statement, except the change that covers its statement best.
 
     If several are covered equally well, none of them is returned.

@@ -18,13 +18,13 @@ from memrepo.actions.run.candidates import nominations, write_candidate_files
 from memrepo.actions.run.plan import RunPlan, Units
 from memrepo.actions.run.retire import (
     NewText,
-    calmed,
+    end_contradictions,
     lost_by,
     may_ask,
-    relisted,
+    relist,
     requests,
     retire,
-    ticking,
+    tick_boxes,
 )
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.ids import note_id, text_hash
@@ -39,7 +39,7 @@ from memrepo.core.memory import (
 from memrepo.core.state import State
 from memrepo.policies.claims import (
     free_path,
-    storable,
+    storage_fault,
 )
 from memrepo.read.notes import NoteUnit, PlacedNote
 
@@ -60,17 +60,17 @@ def decide(plan: RunPlan) -> None:
     is_whole = intake.whole and not plan.receipt.partial
     gone = None if is_whole else intake.gone
     retired = tuple(retire(state, gone, reader, made.touched, PENDING, now, marks=marks))
-    boxes, boxed = ticking(intake, plan.texts, reader, now, marks)
+    boxes, boxed = tick_boxes(intake, plan.texts, reader, now, marks)
     steps = (
         *_steps(plan, noted),
-        *relisted(state, gone, reader, made.touched, marks),
+        *relist(state, gone, reader, made.touched, marks),
         *retired,
         *boxes,
     )
     plan.steps = (
         *plan.moved,
         *steps,
-        *calmed(state, steps, now),
+        *end_contradictions(state, steps, now),
         *nominations(plan.nominees, plan.verdicts, plan.clusters, made.decisions, now),
     )
     plan.files = write_candidate_files(state, plan.gathered.candidates, plan.verdicts, now)
@@ -266,14 +266,14 @@ def capture(
         if olds := grown.get((one.resource, one.unit.title)):
             old = olds.pop(0)
             reword = _grow(old, one, now)
-            if why := storable(old.with_fields(reword.fields, one.unit.text)):
+            if why := storage_fault(old.with_fields(reword.fields, one.unit.text)):
                 quarantined.append((one.hash, why))
             else:
                 rewords[old.id] = reword
             continue
         memory = _note(state, one, id_, now)
         memory = replace(memory, path=free_path(state, taken, memory))
-        if why := storable(memory):
+        if why := storage_fault(memory):
             quarantined.append((one.hash, why))
             continue
         taken.add(memory.path)

@@ -65,7 +65,7 @@ def keep_rejected_out(plan: RunPlan) -> None:
     """Remove rejected proposals from the steps. Hold back similar and formerly reverted ones."""
     whole = plan.mode == "reconciliation"
     left_out = plan.reader.left_out if plan.reader else {}
-    steps, problems, bars = barred(plan.state, plan.steps, left_out, whole=whole)
+    steps, problems, bars = bar_rejected(plan.state, plan.steps, left_out, whole=whole)
     if bars.dropped:
         plan.counts = {**plan.counts, "barred": len(bars.dropped)}
     plan.warnings += problems
@@ -147,7 +147,7 @@ def hold_removals(work: Work, plan: RunPlan) -> None:
     changes = [change for step in plan.steps for change in step.changes]
     why = "; ".join(filter(None, (interlock(state, changes, limit), *plan.intake.alarms)))
     stays, held = split_removals(state, plan.steps) if why else (plan.steps, ())
-    before, causes = _carried(work, plan, played(state, (*stays, *held)))
+    before, causes = _carried(work, plan, state_after(state, (*stays, *held)))
     if before and plan.has_own_limit and not why:
         more = [change for step in (*stays, *before) for change in step.changes]
         if not interlock(state, more, limit):
@@ -165,7 +165,7 @@ def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...],
         return (), ()
     texts = texts_at(work, cursors(plan.manifests))
     reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
-    steps, causes = carried(state, removals, reader, plan.now, "pending")
+    steps, causes = carry_removals(state, removals, reader, plan.now, "pending")
     return split_steps(steps, frozenset(), plan.decided).kept, causes
 
 
@@ -181,7 +181,7 @@ def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...
     return tuple(step for step in steps if step not in held)
 
 
-def played(state: State, steps: Sequence[Step]) -> State:
+def state_after(state: State, steps: Sequence[Step]) -> State:
     """Return the state after the given steps."""
     return apply(state, (change for step in steps for change in step.changes))
 
@@ -231,7 +231,7 @@ def prints_in(steps: Iterable[Step]) -> frozenset[str]:
     return frozenset(found)
 
 
-def carried(
+def carry_removals(
     state: State, removals: Sequence[Removal], reader: Reader, now: datetime, run: str
 ) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     """Return steps for those pending removals that still apply, and why they are pending.
@@ -275,7 +275,7 @@ class Bars(msgspec.Struct, frozen=True, kw_only=True):
     held: frozenset[str] = frozenset()
 
 
-def barred(
+def bar_rejected(
     state: State,
     steps: Sequence[Step],
     left_out: Mapping[tuple[str, str], str],

@@ -171,7 +171,7 @@ def take_in(
 
     def attempt() -> Ingested:
         at = work if work.tree.commit == work.store.head() else work.refreshed()
-        found = ahead(at, force=force, only=only, dry_run=dry_run)
+        found = preview_ingest(at, force=force, only=only, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
         if signed:
@@ -182,7 +182,7 @@ def take_in(
     return retried(work.store, attempt)
 
 
-class Ahead(msgspec.Struct, frozen=True, kw_only=True):
+class IngestPreview(msgspec.Struct, frozen=True, kw_only=True):
     """A preview of an ingest: its report, the bytes of new files, and the workspace name.
 
     `blobs` are the resulting blobs of `sources/` by path.
@@ -194,9 +194,9 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True):
     blobs: Mapping[str, str]
 
 
-def ahead(
+def preview_ingest(
     work: Work, *, force: bool = False, only: Sequence[str] | None = None, dry_run: bool = True
-) -> Ahead:
+) -> IngestPreview:
     """Return a preview of an ingest. Raises SourcesGone in the same cases as an ingest."""
     work.require_writable()
     found, mirrored = _desired(work, dry_run=dry_run)
@@ -226,7 +226,7 @@ def ahead(
     )
     stays = {p: blob for p, blob in before.items() if p not in gone}
     blobs = {**stays, **{p: ids[p] for p in fresh}}
-    return Ahead(done=done, fresh=fresh, mirrored=mirrored, blobs=blobs)
+    return IngestPreview(done=done, fresh=fresh, mirrored=mirrored, blobs=blobs)
 
 
 def _below(name: str, tops: tuple[str, ...]) -> bool:
@@ -287,7 +287,7 @@ def _read(work: Work) -> tuple[Workspace, str]:
         return own, ""
     if not root.is_dir():
         raise SourcesGone(f"the workspace {root} does not exist")
-    theirs = read_workspace(root, rules, follow=followed(work))
+    theirs = read_workspace(root, rules, follow=followed_folders(work))
     if not (theirs.files or theirs.refused) and _mirrors(work):
         raise SourcesGone(
             f"the workspace {root} contains no file that runs may read",
@@ -305,7 +305,7 @@ def _read(work: Work) -> tuple[Workspace, str]:
     )
 
 
-def followed(work: Work) -> tuple[Path, ...]:
+def followed_folders(work: Work) -> tuple[Path, ...]:
     """Return the folders to which symbolic links of the workspace may point (`sources.follow`)."""
     setting = outside(work).get("sources.follow")
     names = setting.value.split(os.pathsep) if setting else ()
@@ -340,7 +340,7 @@ def _unread(work: Work) -> tuple[Unread, ...]:
     rules, area = work.config.source_rules(), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
     own = work.store.root / area
-    found = [find_unread(root, rules, follow=followed(work))] if root else []
+    found = [find_unread(root, rules, follow=followed_folders(work))] if root else []
     if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
         found.append(find_unread(own, rules, only=INBOX if root else ""))
     return tuple(found)

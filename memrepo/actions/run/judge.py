@@ -9,7 +9,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.contradictions import verified
+from memrepo.actions.run.contradictions import verify_claims
 from memrepo.actions.run.known import Former, prior_of
 from memrepo.actions.run.plan import RunPlan
 from memrepo.core.changes import Step, Update
@@ -32,10 +32,10 @@ from memrepo.core.judge import (
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Gist, Memory, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.asking import Asked, Choose, Failure, ask_claims, ask_promotions
+from memrepo.judges.asking import Choose, Failure, PassResult, ask_claims, ask_promotions
 from memrepo.judges.clusters import clusters as cluster
 from memrepo.judges.clusters import defer_dreams, divide
-from memrepo.judges.grounding import Grounds, foreign
+from memrepo.judges.grounding import Grounds, find_unsupported
 from memrepo.policies import gists
 from memrepo.policies.claims import affinity
 from memrepo.policies.entities import LONGEST
@@ -61,7 +61,7 @@ def judge(plan: RunPlan) -> None:
     groups, verdicts = _dropped(groups, verdicts, second)
     parts, claims = divide(groups, tuple(second.answers))
     former = Former(plan.gathered.former, reader.standing, plan.previously, reader.holding)
-    looked = verified(
+    looked = verify_claims(
         state,
         parts,
         claims,
@@ -115,7 +115,7 @@ def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
 
 
 def _dropped(
-    groups: Sequence[Cluster], verdicts: tuple[Verdict, ...], worded: Asked[CanonicalClaim]
+    groups: Sequence[Cluster], verdicts: tuple[Verdict, ...], worded: PassResult[CanonicalClaim]
 ) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
     """Return groups and verdicts, rejecting the clusters in which pass 2 found no statement."""
     why = {claim.cluster_id: claim.drop for claim in worded.answers if claim.drop}
@@ -366,7 +366,7 @@ def _wording_fault(
     context = tuple(dict.fromkeys(part for parts in known for part in parts if part))
     days = tuple(sorted({m.captured[:10] for m in memories if m.captured}))
     grounds = Grounds(evidence=evidence, context=context, days=days)
-    if found := [*foreign(fields, grounds)]:
+    if found := [*find_unsupported(fields, grounds)]:
         return "; ".join(map(str, found[:4]))
     check = WordingCheck(
         evidence=evidence,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.actions.run.ingest import Ahead, ahead, texts_at
+from memrepo.actions.run.ingest import IngestPreview, preview_ingest, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import (
@@ -46,7 +46,7 @@ class CannotJudge(MemrepoError):
     exit_code = Exit.USAGE
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The command-line options that choose a judge. Empty or None means the configured value.
 
     `now` determines the month and day of spending limits. Without it, only per-run limits apply.
@@ -62,7 +62,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     carried: Usage = msgspec.field(default_factory=Usage)
 
 
-def judge_of(work: Work, choice: Choice) -> Judge:
+def judge_of(work: Work, choice: JudgeChoice) -> Judge:
     """Return the judge for a run. Raises CannotJudge or CommandNotFound.
 
     Judge modules are imported on demand, so the offline judge loads no other.
@@ -106,12 +106,12 @@ def pair_judge(work: Work, judge: Judge) -> Judge:
     return OfflineJudge()
 
 
-def kind_of(work: Work, choice: Choice) -> str:
+def kind_of(work: Work, choice: JudgeChoice) -> str:
     """Return the kind of the chosen judge."""
     return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))
 
 
-def _recordings(work: Work, choice: Choice) -> Path:
+def _recordings(work: Work, choice: JudgeChoice) -> Path:
     folder = choice.replay
     if folder is None and (setting := outside(work).get("judge.recordings")):
         folder = work.store.root / Path(str(setting.value)).expanduser()
@@ -173,7 +173,7 @@ def refuse_unable(work: Work) -> str:
 
     No request is sent, so an invalid key is not detected.
     """
-    judge, kind = judge_of(work, Choice()), kind_of(work, Choice())
+    judge, kind = judge_of(work, JudgeChoice()), kind_of(work, JudgeChoice())
     if kind in SERVICES:
         _backend(work, kind).refuse_without_key()
     return judge.name
@@ -204,7 +204,7 @@ def _command(work: Work) -> tuple[str, ...]:
     return READY.get(setting.value.strip(), words)
 
 
-def limits_of(work: Work, choice: Choice) -> tuple[Limit, ...]:
+def limits_of(work: Work, choice: JudgeChoice) -> tuple[Limit, ...]:
     """Return the spending limits for the run, the day and the month."""
     from memrepo.core.manifest import spent_in_day, spent_in_month
     from memrepo.judges.model import Limit
@@ -336,7 +336,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
     usage: Usage
     questions: Mapping[str, int]
-    news: Ahead
+    news: IngestPreview
     lines: int = 0
     over: str = ""
 
@@ -354,13 +354,13 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def estimate_of(work: Work, choice: Choice, *, force: bool = False) -> Estimate:
+def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Estimate:
     """Return the estimate for the next run.
 
     Raise the errors a run would raise before its first question.
     """
     judge_of(work, choice)
-    news, kind = ahead(work, force=force), kind_of(work, choice)
+    news, kind = preview_ingest(work, force=force), kind_of(work, choice)
     if kind not in PAID:
         return Estimate(usage=Usage(), questions={}, news=news)
     from memrepo.judges.model import by_lines
@@ -379,7 +379,7 @@ def estimate_of(work: Work, choice: Choice, *, force: bool = False) -> Estimate:
     )
 
 
-def _new_lines(work: Work, news: Ahead) -> Iterator[str]:
+def _new_lines(work: Work, news: IngestPreview) -> Iterator[str]:
     """Yield the lines of current sources that no run has consumed."""
     cursor = cursors(read_manifests(work.tree.files, work.tree.layout)[0])
     for text in texts_at(work, cursor, news.blobs):

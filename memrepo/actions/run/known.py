@@ -25,17 +25,17 @@ from memrepo.core.state import State
 from memrepo.policies import matching
 from memrepo.policies.claims import (
     SHORT,
-    by_person,
-    held_by_person,
-    two_roles,
-    unite,
-    worded_by_person,
+    have_two_roles,
+    is_by_person,
+    is_held_by_person,
+    is_worded_by_person,
+    merge_sources,
 )
 from memrepo.policies.rules import ContradictionRules
 from memrepo.text.words import content_words
 
 
-def bare(text: str) -> str:
+def normal_text(text: str) -> str:
     """Normalise a text for comparison, without case, list marker and final full stops."""
     return normal_claim(text).rstrip(" .!。！")
 
@@ -61,7 +61,7 @@ class Marks:
 
     @cached_property
     def _by_words(self) -> Mapping[str, list[Memory]]:
-        return self._by(lambda m: {bare(m.body)})
+        return self._by(lambda m: {normal_text(m.body)})
 
     def _by(self, marks: Callable[[Memory], Iterable[str]]) -> Mapping[str, list[Memory]]:
         found: dict[str, list[Memory]] = {}
@@ -84,7 +84,7 @@ class Marks:
         return self._by_subject.get(subject, ())
 
     def with_words(self, words: str) -> Sequence[Memory]:
-        """Return the memories with a normalised text (`bare`), sorted by path."""
+        """Return the memories with a normalised text (`normal_text`), sorted by path."""
         return self._by_words.get(words, ())
 
 
@@ -191,7 +191,7 @@ class Known(msgspec.Struct):
 
     def _has_line(self, memory: Memory) -> bool:
         """Return whether a memory is still stated by a line of a source."""
-        return self._is_at(memory) or bool(elsewhere(memory, self.former.holding))
+        return self._is_at(memory) or bool(find_other_places(memory, self.former.holding))
 
     def _is_at(self, memory: Memory) -> bool:
         """Return whether any place that a memory lists still contains the memory's text."""
@@ -215,13 +215,13 @@ class Known(msgspec.Struct):
             )
         if memory.status == "active":
             self.index.add(prior_of(memory))
-            self.spoken.add(bare(memory.body))
+            self.spoken.add(normal_text(memory.body))
 
     def _person_replaced(self, memory: Memory) -> bool:
         """Return whether a person wrote the replacement of a memory, or decided on replacing it."""
         for id_ in memory.texts("superseded_by"):
             successor = self.state.memories.get(id_)
-            if successor is not None and by_person(successor):
+            if successor is not None and is_by_person(successor):
                 return True
             case = corrections_of(self.state).between(id_, memory.id)
             if case is not None and case.by.startswith("human:"):
@@ -267,10 +267,10 @@ class Known(msgspec.Struct):
             return id_, "same_id"
         for text in texts:
             same = self.known_by(text)
-            if same and not two_roles(self.current(same).type, claim.type):
+            if same and not have_two_roles(self.current(same).type, claim.type):
                 return same, "same_text"
         statement = matching.statement_of(claim)
-        if (held := self._decided(bare(statement.text))) is not None:
+        if (held := self._decided(normal_text(statement.text))) is not None:
             subjects = {
                 matching.normal_subject(s) for s in (statement.subject, held.text("subject"))
             }
@@ -350,7 +350,7 @@ class Known(msgspec.Struct):
         memory = self.state.memories[id_]
         if memory.standing != "retire_candidate":
             return {}
-        if memory.status != "archived" or held_by_person(memory):
+        if memory.status != "archived" or is_held_by_person(memory):
             return {"standing": None}
         epoch = int(memory.fields.get("status_epoch", 0)) + 1
         back = {"status": None, "status_epoch": epoch, "archived_at": None}
@@ -360,13 +360,13 @@ class Known(msgspec.Struct):
         """Merge sources into a memory's sources. Return whether anything was added."""
         if id_ in self.fresh:
             old = self.fresh[id_]
-            united = unite(old.sources, sources)
+            united = merge_sources(old.sources, sources)
             self.fresh[id_] = old.with_fields({"sources": united})
             return united != old.sources
         old = self.state.memories[id_]
         sources = [source for source in sources if not _is_listed(old, source)]
         old_sources = self.grown.get(id_, old.sources)
-        united = unite(old_sources, sources)
+        united = merge_sources(old_sources, sources)
         if not self.revived(id_):
             if united == old_sources:
                 return False
@@ -390,7 +390,7 @@ class Known(msgspec.Struct):
         new = sum(s.text_hash not in self.former.before(s.resource) for s in met)
         count = max(places_of(old) + new, len(sources))
         if not self._is_at(old):
-            sources = unite(met, old.sources)
+            sources = merge_sources(met, old.sources)
         return {"sources": listed_places(sources), SOURCE_COUNT: count}
 
     def bounded(self, memory: Memory) -> Memory:
@@ -409,9 +409,9 @@ def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
 
 def _person(memory: Memory) -> str:
     """Return how a person supports a memory, as text for a judge, or an empty string."""
-    if worded_by_person(memory):
+    if is_worded_by_person(memory):
         return "worded by a person"
-    return "confirmed by a person" if by_person(memory) else ""
+    return "confirmed by a person" if is_by_person(memory) else ""
 
 
 def _is_listed(memory: Memory, source: Source) -> bool:
@@ -438,7 +438,7 @@ def _names_another(memory: Memory, wording: Wording) -> bool:
     return named and subjects[0] != subjects[1]
 
 
-def elsewhere(
+def find_other_places(
     memory: Memory, holding: Callable[[frozenset[str]], tuple[Source, ...]]
 ) -> tuple[Source, ...]:
     """Find the current places of a memory that lists only a part of its sources.

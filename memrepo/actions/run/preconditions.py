@@ -13,7 +13,7 @@ from itertools import groupby
 import msgspec
 
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.run.judge_choice import PAID, CannotJudge, Choice, kind_of
+from memrepo.actions.run.judge_choice import PAID, CannotJudge, JudgeChoice, kind_of
 from memrepo.actions.run.plan import Mode
 from memrepo.actions.setup.config import with_value
 from memrepo.actions.work import Work
@@ -52,7 +52,7 @@ class NotTheOwner(MemrepoError):
         )
 
 
-def refuse_other(work: Work, *, take_over: bool) -> None:
+def refuse_other_owner(work: Work, *, take_over: bool) -> None:
     """Raise NotTheOwner if another clone owns the runs, unless this clone is to take over."""
     owner = work.config.get(OWNER)
     if owner and not take_over and not is_called(work.store.repo, owner):
@@ -145,7 +145,7 @@ def report_clock(work: Work) -> None:
         work.store.notices.append(problem)
 
 
-def resumed(
+def resume_options(
     first: Work, mode: str | None, judge: str | None, resume: str | None
 ) -> tuple[Mode, str | None, str | None]:
     """Return the mode, the judge and the run to resume. Raises NoInterruptedRun.
@@ -164,7 +164,9 @@ def resumed(
     return ("reconciliation" if mode == "reconciliation" else "incremental"), judge, resume
 
 
-def kept_for(at: Work, mode: str, resume: str | None, choice: Choice) -> SavedAnswers | None:
+def answers_for(
+    at: Work, mode: str, resume: str | None, choice: JudgeChoice
+) -> SavedAnswers | None:
     """Return the store for this run's answers, which also contains those of a resumed run.
 
     Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
@@ -190,7 +192,7 @@ CLAIMED = ("the author of a commit by hand, for the header", "a commit by hand s
 """
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class EditedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as a manual commit left it, with the commit's author and the former text."""
 
     memory: Memory
@@ -243,7 +245,7 @@ class AllRemoved(MemrepoError):
         )
 
 
-def emptied(at: Work) -> LogEntry | None:
+def find_emptying_commit(at: Work) -> LogEntry | None:
     """Return the manual commit since the last run that removed the last memories, or None.
 
     Removing forgotten or superseded memories does not count, because recall no longer had them.
@@ -272,11 +274,11 @@ def refuse_emptied(work: Work, *, limited: bool) -> None:
 
     An explicit limit overrides this.
     """
-    if not limited and (hand := emptied(work.refreshed())) is not None:
+    if not limited and (hand := find_emptying_commit(work.refreshed())) is not None:
         raise AllRemoved(hand)
 
 
-def _hand_claims(at: Work, revisions: str) -> Iterator[Claim]:
+def _hand_claims(at: Work, revisions: str) -> Iterator[EditedMemory]:
     """Yield the memories that manual commits changed, oldest first."""
     git = at.store.repo
     hands = {hand.commit: hand for hand in hand_commits(git, revisions)}
@@ -293,7 +295,9 @@ def _hand_claims(at: Work, revisions: str) -> Iterator[Claim]:
             if _is_authored(memory, was.get(id_)):
                 old_body = was[id_].body if id_ in was else ""
                 before = old_body if old_body != memory.body else ""
-                yield Claim(memory=memory, stamp=_author_stamp(at, hands[commit]), before=before)
+                yield EditedMemory(
+                    memory=memory, stamp=_author_stamp(at, hands[commit]), before=before
+                )
 
 
 def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
@@ -317,7 +321,7 @@ def _is_authored(memory: Memory, was: Memory | None) -> bool:
     return was.body != memory.body or any(BY_NAME[key].writer == "person" for key in keys)
 
 
-def _claim_updates(state: State, claims: Iterator[Claim]) -> list[Update]:
+def _claim_updates(state: State, claims: Iterator[EditedMemory]) -> list[Update]:
     """Return updates for memories that still have the edited text, naming the last editor.
 
     Memories that repeat a rejected statement are skipped.

@@ -45,14 +45,14 @@ class Chat(VerbResult, frozen=True, kw_only=True):
     mode: Report
 
 
-class LastRun(VerbResult, frozen=True, kw_only=True):
+class LastRunReport(VerbResult, frozen=True, kw_only=True):
     """The record of the last run, and its report for the operator."""
 
     last: Mapping[str, Any]
     text: str
 
 
-def do(work: Work, request: Request) -> Chat | LastRun:
+def do(work: Work, request: Request) -> Chat | LastRunReport:
     """Return the operator's report or, with --chat, the text to send to a chat."""
     config, summary = work.config, from_json(last_record(work).get("last", {}))
     if request.chat:
@@ -61,10 +61,10 @@ def do(work: Work, request: Request) -> Chat | LastRun:
         text = chat(summary, enabled=enabled, mode=mode) if summary else ""
         return Chat(text=text, enabled=enabled, mode=mode)
     if summary is None:
-        return LastRun(last={}, text="no run was recorded in this clone yet")
+        return LastRunReport(last={}, text="no run was recorded in this clone yet")
     spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
     text = "\n".join([last_run(summary).rstrip("\n"), *spent, *_changed(work, summary.run)])
-    return LastRun(last=summary.as_json(), text=text)
+    return LastRunReport(last=summary.as_json(), text=text)
 
 
 def _changed(work: Work, run: str) -> list[str]:

@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import PENDING
-from memrepo.actions.run.known import Marks, elsewhere, prior_of
+from memrepo.actions.run.known import Marks, find_other_places, prior_of
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import Correction, Side, corrections_of
@@ -43,8 +43,13 @@ from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.offline import noticed
-from memrepo.policies.claims import held_by_person, only_reflecting, unite, worded_by_person
+from memrepo.judges.offline import find_change
+from memrepo.policies.claims import (
+    find_reflecting,
+    is_held_by_person,
+    is_worded_by_person,
+    merge_sources,
+)
 from memrepo.policies.links import find_directives
 from memrepo.policies.standing import links_of, still_contested
 from memrepo.policies.upkeep import archive, unarchive
@@ -56,7 +61,7 @@ _Gone = Mapping[str, frozenset[str]]
 """Maps a source's path to the text hashes that were removed from it."""
 
 
-def ticking(
+def tick_boxes(
     intake: Intake, texts: Iterable[SourceText], reader: Reader, now: datetime, marks: Marks
 ) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
     """Return steps for ticked or reopened boxes, and the units that support each memory."""
@@ -120,21 +125,21 @@ def retire(
     """
     found: dict[str, list[Memory]] = defaultdict(list)
     for memory, path in _without_places(state, gone, reader, spared, marks):
-        if (among is None or memory.id in among) and not elsewhere(memory, reader.holding):
+        if (among is None or memory.id in among) and not find_other_places(memory, reader.holding):
             found[path].append(memory)
     return tuple(
         _retiring(path, members, reader, run, now) for path, members in sorted(found.items())
     )
 
 
-def relisted(
+def relist(
     state: State, gone: _Gone | None, reader: Reader, spared: Iterable[str], marks: Marks
 ) -> tuple[Step, ...]:
     """Return the step that lists other places for memories whose listed places are all gone."""
     changes = tuple(
         Update(id=memory.id, fields={"sources": _relisted(memory, places)})
         for memory, _ in _without_places(state, gone, reader, spared, marks)
-        if (places := elsewhere(memory, reader.holding))
+        if (places := find_other_places(memory, reader.holding))
     )
     if not changes:
         return ()
@@ -144,7 +149,7 @@ def relisted(
 
 def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
     """Return the places to list for a text, chosen from its current and its former places."""
-    reflecting = only_reflecting((*memory.sources, *places))
+    reflecting = find_reflecting((*memory.sources, *places))
     merged = {s.text_hash for s in memory.sources if s.kind == "merged"}
     found = (
         replace(s, kind="inferred" if s.resource in reflecting else "merged")
@@ -152,7 +157,7 @@ def _relisted(memory: Memory, places: Sequence[Source]) -> tuple[Source, ...]:
         else s
         for s in places
     )
-    return listed_places(unite(tuple(found), memory.sources))
+    return listed_places(merge_sources(tuple(found), memory.sources))
 
 
 def _without_places(
@@ -181,7 +186,7 @@ def _without_places(
             if gone is not None:
                 may_have_left = bool(hashes & gone.get(source.resource, frozenset()))
             else:
-                may_have_left = len(hashes) > (1 if worded_by_person(memory) else 0)
+                may_have_left = len(hashes) > (1 if is_worded_by_person(memory) else 0)
             lost += [source.resource] if may_have_left else []
         lost = lost or sorted(_unlisted(memory, gone or {}))
         if lost and not any(
@@ -219,7 +224,7 @@ def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: d
                         *memory.fields.get("retired", ()),
                         Retired(run=run, reason=f"{reason}: {path}"),
                     ),
-                    **({} if held_by_person(memory) else resting),
+                    **({} if is_held_by_person(memory) else resting),
                 },
             )
             for memory in members
@@ -285,7 +290,7 @@ def _request(text: NewText, what: str, fix: str) -> Problem:
     )
 
 
-def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
+def end_contradictions(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]:
     """Yield steps to end contradictions that rules raised and that a run's steps resolved.
 
     An edited line may no longer contradict the other, or one memory may have left recall. A
@@ -307,7 +312,7 @@ def calmed(state: State, steps: Sequence[Step], now: datetime) -> Iterator[Step]
     for case in cases:
         sides = [now_are[i] for i in case.memories if i in now_are]
         active = [memory for memory in sides if memory.status == "active"]
-        if len(active) == len(case.sides) and noticed(*map(prior_of, active)) is None:
+        if len(active) == len(case.sides) and find_change(*map(prior_of, active)) is None:
             step = _closed(state, case, active, now)
         elif len(active) == 1 and _is_calm(active[0], state, now_are):
             step = _ended(active[0])

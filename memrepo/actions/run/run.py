@@ -19,7 +19,7 @@ from memrepo.actions.run.gather import gather_sources, read_commit
 from memrepo.actions.run.guard import hold_removals, keep_rejected_out, read_decisions
 from memrepo.actions.run.ingest import take_in
 from memrepo.actions.run.judge import judge
-from memrepo.actions.run.judge_choice import Choice, WatchedJudge, deadline, judge_of
+from memrepo.actions.run.judge_choice import JudgeChoice, WatchedJudge, deadline, judge_of
 from memrepo.actions.run.land import (
     conclude,
     draft,
@@ -29,18 +29,18 @@ from memrepo.actions.run.land import (
 )
 from memrepo.actions.run.plan import STAGES, Mode, RunPlan
 from memrepo.actions.run.preconditions import (
+    answers_for,
     claim_edits,
-    kept_for,
     refuse_emptied,
-    refuse_other,
+    refuse_other_owner,
     report_clock,
-    resumed,
+    resume_options,
     take_over,
     upgrade_due,
 )
 from memrepo.actions.run.report import REPORTS, Report
-from memrepo.actions.run.telemetry import Result, first_run, is_first, reported, result_of
-from memrepo.actions.run.timetable import superseded
+from memrepo.actions.run.telemetry import Result, first_run, is_first, record_run, result_of
+from memrepo.actions.run.timetable import collides_with_reconciliation
 from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey
 from memrepo.actions.work import Work, uncollected
@@ -153,14 +153,16 @@ def _stages(text: str) -> frozenset[str]:
 def do(work: Work, request: Request) -> Result:
     """Run once and report the result. Raise immediately if another run is active."""
     work.require_writable()
-    refuse_other(work, take_over=request.take_over)
-    mode, kind, resume = resumed(work, request.mode, request.judge, request.resume)
+    refuse_other_owner(work, take_over=request.take_over)
+    mode, kind, resume = resume_options(work, request.mode, request.judge, request.resume)
     request = replace(request, mode=mode, judge=kind, resume=resume)
     if request.estimate:
         return _estimated(work, request)
     first = is_first(work)
     with uncollected():
-        result = reported(work, lambda: run_once(work, request), mode=mode, dry_run=request.dry_run)
+        result = record_run(
+            work, lambda: run_once(work, request), mode=mode, dry_run=request.dry_run
+        )
     if first and result.landed:
         result = replace(result, first=first_run(work.refreshed(), result))
     if not request.dry_run:
@@ -172,7 +174,7 @@ def run_once(first: Work, request: Request) -> Result:
     """Run once and return the result, without notifications."""
     report = request.report or _report(first)
     plan = _asked(first, request)
-    why = superseded(first, first.call.now) if plan.mode == "incremental" else ""
+    why = collides_with_reconciliation(first, first.call.now) if plan.mode == "incremental" else ""
     if why and not request.force:
         plan.status, plan.why = "skipped_superseded", why
         plan.base = plan.head = first.tree.commit
@@ -212,7 +214,7 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
     if not request.dry_run:
         ledger_of(first.store).flush(first.call.now)
     choice = _choice(first, request)
-    kept = kept_for(at, asked.mode, request.resume, choice)
+    kept = answers_for(at, asked.mode, request.resume, choice)
     if kept is not None:
         choice, asked.kept = replace(choice, carried=kept.unbilled), kept
     asked.judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
@@ -301,8 +303,8 @@ def _asked(first: Work, request: Request) -> RunPlan:
     )
 
 
-def _choice(work: Work, request: Request) -> Choice:
-    return Choice(
+def _choice(work: Work, request: Request) -> JudgeChoice:
+    return JudgeChoice(
         judge=request.judge or "",
         now=work.call.now,
         max_usd=request.max_usd,

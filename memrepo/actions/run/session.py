@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.run import run
 from memrepo.actions.run.judge_choice import SESSION
-from memrepo.actions.run.preconditions import refuse_other
+from memrepo.actions.run.preconditions import refuse_other_owner
 from memrepo.actions.run.telemetry import Result as RunResult
-from memrepo.actions.run.telemetry import reported
+from memrepo.actions.run.telemetry import record_run
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import clean_text
 from memrepo.core.errors import UsageError
@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[str, option("why, for the commit of a run that lands", "--reason")] = ""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class SessionQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A question for a session: instructions, the JSON Schema of the answer, and the data."""
 
     id: str
@@ -56,7 +56,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The next question or, if none is left, the result of the run."""
 
-    question: Question | None = None
+    question: SessionQuestion | None = None
     run: RunResult | None = None
 
 
@@ -99,7 +99,7 @@ def _go_on(work: Work, request: Request) -> Result:
     asked = run.Request(
         mode="incremental", judge="session", dry_run=request.dry_run, reason=request.reason
     )
-    refuse_other(at, take_over=False)
+    refuse_other_owner(at, take_over=False)
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:
@@ -109,13 +109,13 @@ def _go_on(work: Work, request: Request) -> Result:
             path.unlink()
     # Every question restarts the run, so reused answers are not worth reporting.
     done = replace(
-        reported(at, lambda: found, mode="incremental", dry_run=request.dry_run), reused=0
+        record_run(at, lambda: found, mode="incremental", dry_run=request.dry_run), reused=0
     )
     return Result(run=done, exit=done.exit)
 
 
-def _question(prompt: Prompt) -> Question:
-    return Question(
+def _question(prompt: Prompt) -> SessionQuestion:
+    return SessionQuestion(
         id=prompt.key,
         kind=prompt.name,
         items=prompt.items,

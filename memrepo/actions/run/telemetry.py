@@ -19,7 +19,7 @@ from memrepo import __version__
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.request import VerbResult
 from memrepo.actions.run.guard import on_record
-from memrepo.actions.run.ingest import Ingested, followed
+from memrepo.actions.run.ingest import Ingested, followed_folders
 from memrepo.actions.run.plan import Mode, RunPlan
 from memrepo.actions.run.preconditions import UpgradeRequired
 from memrepo.actions.run.report import Report
@@ -124,7 +124,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
     is_large = len(claims) > 2 * _EXAMPLES and count > len(claims) * _LARGE
     root = workspace(work.store.repo)
     rules = work.config.source_rules()
-    unread = find_unread(root, rules, follow=followed(work)) if root else None
+    unread = find_unread(root, rules, follow=followed_folders(work)) if root else None
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))
@@ -303,7 +303,7 @@ OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
 """The shared log folder of OpenClaw's memory packages, and the purifier's component name there."""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ReportPlace(msgspec.Struct, frozen=True, kw_only=True):
     """The place for events and reports. `within` is the work tree, if it contains the place.
 
     `downstream` is the command that receives the manifest of each committed run, if set. `runtime`
@@ -324,7 +324,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
         return self.folder / self.component.partition(".")[0] / "last-run.md"
 
 
-def place_of(at: Work) -> Place:
+def place_of(at: Work) -> ReportPlace:
     """Return the place for telemetry: a folder in this clone, a configured one, or OpenClaw's."""
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
@@ -342,7 +342,7 @@ def place_of(at: Work) -> Place:
         component = component if "telemetry.component" in at.config.given else OPENCLAW[1]
         runtime = (workspace(at.store.repo) or at.store.root) / "runtime"
     path = str(folder.value) if folder is not None else path
-    return Place(
+    return ReportPlace(
         folder=at.store.root / Path(path).expanduser() if path else local_folder(at) / "telemetry",
         component=component,
         within=None if path else at.store.root,
@@ -364,7 +364,7 @@ _LATER = ("context", "duration_s", "questions")
 """Fields of a result that its report does not contain."""
 
 
-def reported(
+def record_run(
     first: Work, inner: Callable[[], Result], *, mode: str = "", dry_run: bool = False
 ) -> Result:
     """Call `inner`, and record its result or its error unless this is a dry run."""
@@ -414,7 +414,7 @@ def _data_of(error: BaseException, mode: str) -> dict[str, object]:
     return {"status": status, "mode": mode, "error": message, "fix": fix}
 
 
-def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
+def _exported(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]:
     """Write the files for other programs, and return the errors."""
     problems: list[Problem] = []
     if place.runtime is not None and (landed or not place.runtime.exists()):
@@ -428,7 +428,7 @@ def _exported(after: Work, place: Place, *, landed: bool) -> list[Problem]:
     return problems
 
 
-def _recorded(at: Work, place: Place, summary: RunSummary) -> list[Problem]:
+def _recorded(at: Work, place: ReportPlace, summary: RunSummary) -> list[Problem]:
     """Write the event, the report and this clone's record, notify, and return the errors.
 
     If the run could not get the lock, only the event is written. The report and record belong to
@@ -459,7 +459,9 @@ def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     return tell(at, found)[1]
 
 
-def _summary_of(at: Work, place: Place, data: Mapping[str, object], now: datetime) -> RunSummary:
+def _summary_of(
+    at: Work, place: ReportPlace, data: Mapping[str, object], now: datetime
+) -> RunSummary:
     return RunSummary(
         run_id=stamp(at.call.now),
         component=place.component,
@@ -495,7 +497,7 @@ def _context(before: Work, after: Work) -> dict[str, object]:
     }
 
 
-def handed(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
+def hand_off_run(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
     """Pass an accepted run to the downstream command; return the outcome and the errors."""
     after = work.refreshed()
     return _hand_off(after, outside(after).get("downstream.command"), run)
@@ -524,7 +526,7 @@ def _hand_off(
     return Downstream(manifest=manifest, result="failed", said=error), (problem,)
 
 
-def _log(place: Place, event: Mapping[str, Any]) -> tuple[Problem, ...]:
+def _log(place: ReportPlace, event: Mapping[str, Any]) -> tuple[Problem, ...]:
     day = datetime.fromisoformat(event["timestamp"]).date()
     return _tried(
         place.folder, lambda: run_files.append_event(place.folder, day, event, within=place.within)

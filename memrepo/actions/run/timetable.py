@@ -130,7 +130,7 @@ def record_of(before: Mapping[str, object], summary: RunSummary) -> dict[str, ob
     }
 
 
-def superseded(work: Work, now: datetime) -> str:
+def collides_with_reconciliation(work: Work, now: datetime) -> str:
     """Return why an incremental run would collide with a reconciliation; empty if it would not.
 
     Without an installed schedule in this clone, no reconciliation will start. A manual first run

@@ -17,8 +17,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from memrepo import __version__
-from memrepo.actions.run.contradictions import among
-from memrepo.actions.run.guard import hold_later_removals, played
+from memrepo.actions.run.contradictions import compare_memories
+from memrepo.actions.run.guard import hold_later_removals, state_after
 from memrepo.actions.run.judge import Clerk, worded_gists, worded_summary
 from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.plan import RunPlan
@@ -79,9 +79,9 @@ def add_upkeep(work: Work, plan: RunPlan) -> None:
 def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
     """Return the steps due to age and use. Set how many more memories may leave recall."""
     is_wanted = "lifecycle" in plan.stages
-    accesses, state = ledger_of(work.store).accesses(), played(plan.state, plan.steps)
-    back, problems = restored(work, state, accesses, plan)
-    state = played(state, back)
+    accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, plan.steps)
+    back, problems = restore_pruned(work, state, accesses, plan)
+    state = state_after(state, back)
     counts = _counts_at(work, plan)
     found = upkeep(
         state,
@@ -100,7 +100,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
     return (*back, *steps)
 
 
-def composed(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:
+def first_page_steps(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:
     """Return the steps that update the first page to match a state."""
     rules, accesses = work.config.rules, ledger_of(work.store).accesses()
     return compose_hot(
@@ -137,7 +137,7 @@ def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
 # -- restoring memories that were pruned without a complete ledger ---------------------------------
 
 
-def restored(
+def restore_pruned(
     work: Work, state: State, accesses: Accesses, plan: RunPlan
 ) -> tuple[tuple[Step, ...], tuple[Problem, ...]]:
     """Return steps to restore memories that were pruned while their retrievals were unknown.
@@ -235,10 +235,10 @@ def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
 def _consolidation(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
     """Return the consolidation steps. Each part works on the result of the previous one."""
     steps: tuple[Step, ...] = ()
-    state = played(plan.state, plan.steps)
+    state = state_after(plan.state, plan.steps)
     for part in (_contradictions, _summaries, _links, _chunk_files):
         found = part(work, plan, state, judge)
-        state, steps = played(state, found), (*steps, *found)
+        state, steps = state_after(state, found), (*steps, *found)
     return steps
 
 
@@ -251,7 +251,7 @@ def _contradictions(
     judge = pair_judge(work, judge)
     comparer = digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
     compared = plan.receipt.compared.union(*(m.compared for m in plan.manifests))
-    found = among(
+    found = compare_memories(
         state,
         judge,
         plan.now,
@@ -304,10 +304,10 @@ def _summaries(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> 
     """Combine old memories of low importance into summaries."""
     config = work.config
     lexicon = config.lexicon  # the property builds a new object on each access
-    return compression(plan, state, config.compression, lambda m: score_of(m, lexicon), judge)
+    return compress_old(plan, state, config.compression, lambda m: score_of(m, lexicon), judge)
 
 
-def compression(
+def compress_old(
     plan: RunPlan, state: State, rules: CompressionRules, score: Score, judge: Judge | None
 ) -> tuple[Step, ...]:
     """Return steps that compress the oldest groups, as far as the limit on removals permits.

@@ -19,13 +19,13 @@ from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.judge_choice import (
     PAID,
-    Choice,
+    JudgeChoice,
     estimate_of,
     kind_of,
     refuse_unable,
     usable_judges,
 )
-from memrepo.actions.run.preconditions import emptied
+from memrepo.actions.run.preconditions import find_emptying_commit
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.setup.survey import hot_budget
@@ -321,7 +321,7 @@ def _waiting(work: Work, fix: bool) -> Finding:
 
 @_check("judge")
 def _judge(work: Work, fix: bool) -> Finding:
-    name, choice = refuse_unable(work), Choice(now=work.call.now)
+    name, choice = refuse_unable(work), JudgeChoice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return _finding("", name)
     try:
@@ -527,7 +527,7 @@ def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, .
 
 @_check("runs", whole=True)
 def _runs(work: Work, fix: bool) -> Finding:
-    runs, emptying = work.landed(), emptied(work)
+    runs, emptying = work.landed(), find_emptying_commit(work)
     in_effect = sum(run.in_effect for run in runs)
     parts = [f"{counted(in_effect, 'run', 'runs')} in effect"]
     parts += [

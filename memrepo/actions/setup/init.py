@@ -14,7 +14,7 @@ import msgspec
 
 from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.ingest import Ingested, followed, take_in, workspace_of
+from memrepo.actions.run.ingest import Ingested, followed_folders, take_in, workspace_of
 from memrepo.actions.run.judge_choice import Usable, usable_judges
 from memrepo.actions.work import Work
 from memrepo.assets import asset
@@ -303,7 +303,7 @@ def _unread(at: Work, workspace: Path | None) -> Unread:
     """Return the files in a workspace that runs do not read."""
     if workspace is None:
         return Unread()
-    return find_unread(workspace, at.config.source_rules(), follow=followed(at))
+    return find_unread(workspace, at.config.source_rules(), follow=followed_folders(at))
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:

@@ -35,7 +35,7 @@ from memrepo.core.messages import Context, counted, subject_of
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time, local_day
-from memrepo.policies.claims import by_person
+from memrepo.policies.claims import is_by_person
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import is_retired
 from memrepo.store.history import RECORD
@@ -334,7 +334,7 @@ def _changed_of_people(before: State, after: State) -> Iterator[tuple[Memory, Me
     """
     for memory in before.active:
         new = after.memories.get(memory.id)
-        if new is not memory and by_person(memory) and not is_retired(memory):
+        if new is not memory and is_by_person(memory) and not is_retired(memory):
             yield memory, new
 
 

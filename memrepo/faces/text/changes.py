@@ -66,7 +66,7 @@ def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -
     return "\n".join(lines)
 
 
-def report(request: object, result: reports.Chat | reports.LastRun, colour: bool) -> str:
+def report(request: object, result: reports.Chat | reports.LastRunReport, colour: bool) -> str:
     """Return the text of a report, which is already formatted."""
     return result.text
 

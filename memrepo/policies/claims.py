@@ -68,8 +68,8 @@ def type_in_profile(type_: str, profile: Profile) -> str:
 def route(type_: str, profile: Profile) -> str:
     """Return the page that suits a type best among the pages that a profile permits.
 
-    The type is first converted by `type_in_profile`. On the business profile, a milestone retains its type
-    and goes to EPISODES, its acceptable second home. An unknown type goes to LTMEMORY.
+    On the business profile, a milestone goes to EPISODES, its acceptable second home. An unknown
+    type goes to LTMEMORY.
     """
     type_ = type_in_profile(type_, profile)
     own = HOME_OF_TYPE.get(type_, "LTMEMORY.md")

@@ -148,8 +148,8 @@ def prints_of(op: str, change: Change) -> frozenset[str]:
         case Update(id=id_, fields=fields, body=body):
             sources = [[s.resource, s.text_hash] for s in fields.get("sources") or ()]
             many = [fields["source_count"]] if fields.get("source_count") else []
-            said = digest([body or "", fields.get("standing", ""), sources, *many])
-            return frozenset({f"{op}:{id_}:{said[:12]}"})
+            content = digest([body or "", fields.get("standing", ""), sources, *many])
+            return frozenset({f"{op}:{id_}:{content[:12]}"})
         case Remove(id=id_):
             return frozenset({f"{op}:{id_}"})
         case Write() | Delete():

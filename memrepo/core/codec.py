@@ -108,14 +108,14 @@ def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
 
 def _still_means(node: Node, memory: Memory) -> bool:
     """Return whether the `sources` node of a file still decodes to the sources of the memory."""
-    if not _is_told_in_full(node):
+    if not _is_in_full(node):
         return True
     found = BY_NAME["sources"].kind.read(node)
     read = replace(memory, fields={**memory.fields, "sources": found})
     return bool(read.fields["sources"] == memory.fields.get("sources"))
 
 
-def _is_told_in_full(sources: Node | None) -> bool:
+def _is_in_full(sources: Node | None) -> bool:
     """Return whether a `sources` node is written as in format 1, including implied values."""
     return isinstance(sources, dict | list) and any(isinstance(item, dict) for item in sources)
 
@@ -344,7 +344,7 @@ def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
     for key in _OF_RUNS:
         if key in stated:
             left[key], edits[key] = stated[key], []
-    if _is_told_in_full(stated.get("sources")):
+    if _is_in_full(stated.get("sources")):
         left["sources"] = stated["sources"]
         edits["sources"] = spelled("sources", memory.fields)
     return spliced(data, path, edits), left
@@ -563,7 +563,7 @@ def _nodes(header: Header) -> Iterator[tuple[Entry, str, Node]]:
 
 
 @lru_cache(maxsize=1024)
-def _meant(key: str) -> tuple[str, ...]:
+def _similar_keys(key: str) -> tuple[str, ...]:
     from difflib import get_close_matches
 
     return tuple(get_close_matches(key.lower(), BY_NAME, n=1, cutoff=0.8))
@@ -571,15 +571,15 @@ def _meant(key: str) -> tuple[str, ...]:
 
 def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
     """Yield a warning if a foreign key is probably a misspelt schema key."""
-    for meant in _meant(entry.key):
+    for similar in _similar_keys(entry.key):
         yield refusal(
             "frontmatter-near-key",
             path,
-            f"found the key {shown(entry.key)}, which is ignored; did you mean {meant}?",
+            f"found the key {shown(entry.key)}, which is ignored; did you mean {similar}?",
             line=entry.first,
             column=1,
             key=entry.key,
-            fix=f"rename it to {meant}",
+            fix=f"rename it to {similar}",
             severity="warning",
         )
 

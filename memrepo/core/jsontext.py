@@ -205,12 +205,12 @@ def _add(text: str, node: Node, key: str, value: object) -> str:
     lines = (name + json.dumps(value, ensure_ascii=False, indent=unit)).split("\n")
     made = line_end + line_end.join(inner + line for line in lines)
     last = node.parts[-1].value.end if node.parts else node.start + 1
-    said = text[last : node.end - 1].rstrip()
-    if said.strip(","):  # leave comments in their place
-        comma = "," if node.parts and not _comma(said) else ""
-        rest = text[last + len(said) :]
+    between = text[last : node.end - 1].rstrip()
+    if between.strip(","):  # leave comments in their place
+        comma = "," if node.parts and not _comma(between) else ""
+        rest = text[last + len(between) :]
         end = "" if _BREAK.match(rest) else f"{line_end}{outer}"
-        return f"{text[:last]}{comma}{said}{made}{end}{rest}"
+        return f"{text[:last]}{comma}{between}{made}{end}{rest}"
     if node.parts:
         return f"{text[:last]},{made}{text[last:]}"
     return f"{text[: node.start + 1]}{made}{line_end}{outer}{text[node.end - 1 :]}"

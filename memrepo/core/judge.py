@@ -285,7 +285,7 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lead: str = ""
 
     @property
-    def said(self) -> str:
+    def own_text(self) -> str:
         """Return the text without the lead, which was added from the text's context."""
         return without_lead(self.text, self.lead)
 
@@ -318,7 +318,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Return the word for the confidence score."""
         return _posture(self.confidence, ("high", "medium", "low", "tentative"))
 
-    def told(self) -> dict[str, float]:
+    def nonzero(self) -> dict[str, float]:
         """Return the scores above zero by name, rounded to four decimals."""
         found = {name: round(getattr(self, name), 4) for name in self.__struct_fields__}
         return {name: value for name, value in found.items() if value}

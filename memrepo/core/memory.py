@@ -298,18 +298,18 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Whether the memory is a note. Notes have tiers, and other memories have decay classes."""
 
     def __post_init__(self) -> None:
-        own, said = self.__dict__, self.fields
-        if type(said) is not MappingProxyType:  # otherwise already normalized
-            said = dict(said)
-            if said.get("sources"):
-                said = implied(said) | said
-                said["sources"] = _stated(said, self.body)
-            said = MappingProxyType(said)
-            force_setattr(self, "fields", said)
-        own["id"] = said.get("id", "")
-        own["type"] = type_ = said.get("type", "")
-        own["status"] = said.get("status", "active")
-        own["standing"] = said.get("standing", "resolved")
+        own, fields = self.__dict__, self.fields
+        if type(fields) is not MappingProxyType:  # otherwise already normalized
+            fields = dict(fields)
+            if fields.get("sources"):
+                fields = implied(fields) | fields
+                fields["sources"] = _stated(fields, self.body)
+            fields = MappingProxyType(fields)
+            force_setattr(self, "fields", fields)
+        own["id"] = fields.get("id", "")
+        own["type"] = type_ = fields.get("type", "")
+        own["status"] = fields.get("status", "active")
+        own["standing"] = fields.get("standing", "resolved")
         own["is_note"] = type_ == "note"
 
     def __hash__(self) -> int:
@@ -398,7 +398,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     @property
-    def said(self) -> str:
+    def own_text(self) -> str:
         """Return the body without the lead, which was added from the body's context."""
         return without_lead(self.body, self.text("lead"))
 
@@ -444,11 +444,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
         If the type or the creation time changes, the values implied by it change too.
         """
-        said: Mapping[str, object] = self.fields
+        fields: Mapping[str, object] = self.fields
         if not _IMPLYING.isdisjoint(changes):
-            known = implied(said)
-            said = {k: v for k, v in said.items() if k not in known or known[k] != v}
-        merged = {k: v for k, v in {**said, **changes}.items() if v is not None}
+            known = implied(fields)
+            fields = {k: v for k, v in fields.items() if k not in known or known[k] != v}
+        merged = {k: v for k, v in {**fields, **changes}.items() if v is not None}
         return replace(self, fields=merged, body=self.body if body is None else body)
 
 
@@ -548,7 +548,7 @@ def _needed_places(sources: Sequence[Source]) -> Iterator[Source]:
     yield sources[0]
     seen: set[Hashable] = set()
     for source in sources:
-        for mark in (("said", source.text_hash), ("kind", source.kind), _place_kind(source)):
+        for mark in (("text", source.text_hash), ("kind", source.kind), _place_kind(source)):
             if mark and mark not in seen:
                 seen.add(mark)
                 yield source

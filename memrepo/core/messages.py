@@ -197,13 +197,13 @@ def _subject(
             return _with_former(start, first, old)
         return _with_words(start, first)
     nouns = ("note", "notes") if all(m.is_note for m in found) else ("memory", "memories")
-    said = many.format(
+    subject = many.format(
         type=counted(len(found), *nouns),
         many=counted(len(found), *nouns),
         tier=next(iter(tiers)) if len(tiers) == 1 else "another tier",
         origin=_origin([*_by_file(found, state)]),
     )
-    return fold(said, SUBJECT_LENGTH)
+    return fold(subject, SUBJECT_LENGTH)
 
 
 def words_of(memory: Memory, limit: int) -> str:
@@ -213,8 +213,8 @@ def words_of(memory: Memory, limit: int) -> str:
     titled = memory.sources and (memory.is_note or "\n" in memory.body)
     title = memory.text("title") if titled else ""
     text = _MARKUP.sub("", memory.body[:1000].lstrip()) or memory.body
-    said = f"{title}: {text}" if title and not text.startswith(title) else text
-    return cut(redact(said)[0] + ("…" if len(memory.body) > 1000 else ""), limit)
+    text = f"{title}: {text}" if title and not text.startswith(title) else text
+    return cut(redact(text)[0] + ("…" if len(memory.body) > 1000 else ""), limit)
 
 
 def _memories(step: Step, before: State | None, after: State | None) -> list[Memory]:

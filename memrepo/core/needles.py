@@ -190,12 +190,12 @@ def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
     yield text[known:], known, len(text)
 
 
-def _unescaped(said: str) -> str:
-    if said[0] == "%":
-        return unquote(said, errors="replace")
-    if said[0] == "&":
-        return html.unescape(said)
-    plain: str = json.loads(f'"{said}"')
+def _unescaped(text: str) -> str:
+    if text[0] == "%":
+        return unquote(text, errors="replace")
+    if text[0] == "&":
+        return html.unescape(text)
+    plain: str = json.loads(f'"{text}"')
     return plain if plain.isprintable() else " "
 
 
@@ -280,9 +280,9 @@ def keyed(needle: Needle, key: bytes) -> Keyed:
     )
 
 
-def mac(key: bytes, what: str, said: str) -> str:
+def mac(key: bytes, what: str, text: str) -> str:
     """Return the HMAC of a text as 64 hex digits. `what` separates texts of different kinds."""
-    return hmac.digest(key, f"{what}\0{said}".encode("utf-8", "surrogatepass"), "sha256").hex()
+    return hmac.digest(key, f"{what}\0{text}".encode("utf-8", "surrogatepass"), "sha256").hex()
 
 
 def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Needle]:
@@ -293,7 +293,7 @@ def known_again(text: str, hidden: Collection[Keyed], key: bytes) -> Iterator[Ne
         # Computed one at a time: for a long value, all of them together could exhaust the memory.
         for at in range(len(letters) - one.length + 1):
             window = letters[at : at + one.length]
-            said = b"value\0" + window.encode("utf-8", "surrogatepass")
-            if hmac.digest(key, said, "sha256") == wanted:
+            message = b"value\0" + window.encode("utf-8", "surrogatepass")
+            if hmac.digest(key, message, "sha256") == wanted:
                 yield Needle(letters=window, breaks=frozenset(one.breaks))
                 break

@@ -84,8 +84,8 @@ def forms() -> tuple[Form, ...]:
                 continue
             kind, words, entropy, spelled = row.split("\t")
             pattern = spelled.removeprefix("{LINES}")
-            said = tuple(filter(None, words.split(",")))
-            found.append(Form(kind, said, float(entropy or 0), pattern, pattern != spelled))
+            listed = tuple(filter(None, words.split(",")))
+            found.append(Form(kind, listed, float(entropy or 0), pattern, pattern != spelled))
     return tuple(found)
 
 

@@ -475,8 +475,8 @@ def _found(before: Mapping[str, Memory], after: Mapping[str, Memory]) -> Iterato
 
 def _changed(old: Memory, new: Memory) -> Difference:
     names = changed_keys(old.fields, new.fields)
-    told = tuple(name for name in names if name not in _BOOKKEEPING)
-    kinds = {kind for name in told for kind in _kinds(name, old, new, told)}
+    reported = tuple(name for name in names if name not in _BOOKKEEPING)
+    kinds = {kind for name in reported for kind in _kinds(name, old, new, reported)}
     if old.body != new.body:
         kinds.add("reworded")
     if old.path != new.path:
@@ -485,21 +485,21 @@ def _changed(old: Memory, new: Memory) -> Difference:
         kinds=tuple(kind for kind in KINDS if kind in kinds) or ("fields",),
         before=old,
         after=new,
-        fields=told or (() if kinds else tuple(names)),
+        fields=reported or (() if kinds else tuple(names)),
     )
 
 
-def _kinds(name: str, old: Memory, new: Memory, told: tuple[str, ...]) -> tuple[Kind, ...]:
+def _kinds(name: str, old: Memory, new: Memory, reported: tuple[str, ...]) -> tuple[Kind, ...]:
     if name == "status":
         retired = new.status == "archived" and new.standing == "retire_candidate"
-        return () if retired and "standing" in told else (_KIND_OF_STATUS[new.status],)
+        return () if retired and "standing" in reported else (_KIND_OF_STATUS[new.status],)
     if name == "standing" and new.standing == "retire_candidate":
         return ("retired",)
     if name == "hot":
         return (_heat(old, new),)
     if name == "promoted" and not new.flag("promoted"):
         return ("fields",)
-    if _FOLLOWS.get(name) in told:
+    if _FOLLOWS.get(name) in reported:
         return ()
     return (_KIND_OF_FIELD.get(name, "fields"),)
 

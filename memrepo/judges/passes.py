@@ -415,8 +415,8 @@ def _shape_fault(wording: Wording, cluster: Cluster) -> str:
     if not wording.text.strip():
         return "text is empty"
     quoted = any(c.text == wording.text for c in cluster.candidates)
-    if len(wording.said) > BODY_LIMIT and not quoted:
-        return f"text has {len(wording.said)} characters, at most {BODY_LIMIT} are allowed"
+    if len(wording.own_text) > BODY_LIMIT and not quoted:
+        return f"text has {len(wording.own_text)} characters, at most {BODY_LIMIT} are allowed"
     for name in ("subject", "predicate", "object", "title"):
         value = getattr(wording, name)
         if len(value) > _FIELD_LIMIT or len(value.splitlines()) > 1:

@@ -232,9 +232,9 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         memory, digits = found.groups()
         return f"{memory}:{self.mixed(digits)[:12]}" if memory in self.traced else found[0]
 
-    def mixed(self, said: str) -> str:
+    def mixed(self, text: str) -> str:
         """Return 64 hex digits derived from a text, which cannot be computed without the seed."""
-        return sha256(f"{self.seed}\0{said}".encode("utf-8", "surrogateescape")).hexdigest()
+        return sha256(f"{self.seed}\0{text}".encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def is_page(data: bytes) -> bool:
@@ -434,7 +434,7 @@ class _Ids:
             self._traced.add(memory.id)
             if after is None:
                 return
-            for old, new in ((memory.body, after.body), (memory.said, after.said)):
+            for old, new in ((memory.body, after.body), (memory.own_text, after.own_text)):
                 self._same(text_hash(old), text_hash(new))
             if claim := memory.text("claim_id"):
                 self._natural.setdefault(claim, self.edit.another(claim))
@@ -493,7 +493,7 @@ def _births(memory: Memory) -> Iterator[str]:
     """Yield the possible original ids of a memory, in a fixed order."""
     triple = [memory.text(key) for key in ("subject", "predicate", "object")]
     scopes = dict.fromkeys((memory.text("scope"), ""))
-    texts = (memory.body, memory.said)
+    texts = (memory.body, memory.own_text)
     for scope in scopes:
         for text in texts:
             yield claim_id(

@@ -186,8 +186,8 @@ def _in_block(text: str, start: int, end: int) -> Iterator[Statement]:
         for last in range(first, min(first + MAX_SENTENCES, len(cuts))):
             begins, ends = cuts[first][0], cuts[last][1]
             if (begins, ends) != (start, end):
-                said = text[begins:ends]
-                yield Statement(start=begins, end=ends, text=said, is_run=last > first)
+                part = text[begins:ends]
+                yield Statement(start=begins, end=ends, text=part, is_run=last > first)
         yield from _unlabelled(text, *cuts[first])
 
 

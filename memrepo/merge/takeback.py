@@ -128,8 +128,8 @@ def together(only: Collection[str], before: State, after: State) -> frozenset[st
 
 
 def _named(memory: Memory | None, key: str) -> set[str]:
-    said = memory.fields.get(key) if memory is not None else None
-    return {said} if isinstance(said, str) else {*(said or ())}
+    value = memory.fields.get(key) if memory is not None else None
+    return {value} if isinstance(value, str) else {*(value or ())}
 
 
 class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -164,7 +164,7 @@ class Operation(msgspec.Struct, frozen=True, kw_only=True):
     paths: Collection[str] | None = None
 
 
-class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
+class Reverted(msgspec.Struct, frozen=True, kw_only=True):
     """The state without the operation, the file changes relative to HEAD, and the conflicts."""
 
     state: State
@@ -172,7 +172,7 @@ class TakenBack(msgspec.Struct, frozen=True, kw_only=True):
     clashes: tuple[Clash, ...] = ()
 
 
-def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
+def take_back(operation: Operation, head: State, side: Side = "") -> Reverted:
     """Revert an operation on top of a later state.
 
     On a conflict, `ours` keeps the later work: the edited memory, the changed lines, or the memory
@@ -189,8 +189,8 @@ def take_back(operation: Operation, head: State, side: Side = "") -> TakenBack:
         spared |= more
     work.files()
     done = work.finish()
-    told = () if side else tuple(sorted(clashes, key=lambda c: (c.kind, c.memory, c.on)))
-    return TakenBack(state=done, effect=work.effect(done), clashes=told)
+    reported = () if side else tuple(sorted(clashes, key=lambda c: (c.kind, c.memory, c.on)))
+    return Reverted(state=done, effect=work.effect(done), clashes=reported)
 
 
 class _Work:
@@ -212,9 +212,9 @@ class _Work:
     def memories(self) -> None:
         """Revert the changes to each memory. The path of a removed memory can be reused."""
         pre, post = self.op.before.memories, self.op.after.memories
-        meant = self.op.only or {*pre, *post}
+        selected = self.op.only or {*pre, *post}
         removed: list[str] = []
-        for id_ in sorted(meant & {*pre, *post}):
+        for id_ in sorted(selected & {*pre, *post}):
             if pre.get(id_) is post.get(id_) or self._same(id_) or id_ in self.spared:
                 continue
             if pre.get(id_) is None:

@@ -262,10 +262,10 @@ def _with_places(
     memory: Memory, lists: Collection[tuple[Source, ...]], sides: Sequence[Memory]
 ) -> Memory:
     """Limit the number of sources of a merged memory if both sides changed the sources."""
-    told = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
-    if len(lists) < 3 or not memory.sources or not (told or len(memory.sources) > MAX_LISTED):
+    total = max(side.fields.get(SOURCE_COUNT) or 0 for side in sides)
+    if len(lists) < 3 or not memory.sources or not (total or len(memory.sources) > MAX_LISTED):
         return memory
-    count = max(told, len(memory.sources))
+    count = max(total, len(memory.sources))
     return memory.with_fields({"sources": listed_places(memory.sources), SOURCE_COUNT: count})
 
 

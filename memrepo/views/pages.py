@@ -240,7 +240,7 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
     for same in subjects.values():
         under = _under(same[0])
         if same[0].text("context") or (under and len(same) > 1):
-            lines = [_line(state, memory, memory.said) for memory in same]
+            lines = [_line(state, memory, memory.own_text) for memory in same]
             groups.append({"heading": _one_line(under), "lines": lines})
     first = {"heading": "", "lines": [_line(state, memory, memory.body) for memory in alone]}
     return [first, *groups] if alone else groups

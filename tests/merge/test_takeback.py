@@ -21,7 +21,7 @@ from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.merge import closure
 from memrepo.merge.diff3 import merge_text
-from memrepo.merge.takeback import TakenBack, take_back
+from memrepo.merge.takeback import Reverted, take_back
 
 A, B, C = IDS[:3]
 
@@ -199,7 +199,7 @@ def state(*memories: Memory, **files: bytes) -> State:
     return read_state({**{m.path: codec.encode(m) for m in memories}, **files}, Layout())
 
 
-def back(*states: State, k: int = 0, side: Any = "", **more: Any) -> TakenBack:
+def back(*states: State, k: int = 0, side: Any = "", **more: Any) -> Reverted:
     return take_back(operation(states, k, **more), states[-1], side)
 
 

@@ -16,7 +16,7 @@ from memrepo.core.corrections import written as case_bytes
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Gist, Link, Memory, Source
 from memrepo.core.state import State, read_state
-from memrepo.merge.takeback import PATH, Later, TakenBack, take_back, written
+from memrepo.merge.takeback import PATH, Later, Reverted, take_back, written
 
 A, B, C = IDS[:3]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -31,7 +31,7 @@ def state(*memories: Memory, **files: bytes) -> State:
     return read_state({**{m.path: codec.encode(m) for m in memories}, **files}, Layout())
 
 
-def back(*states: State, side: Any = "", **more: Any) -> TakenBack:
+def back(*states: State, side: Any = "", **more: Any) -> Reverted:
     return take_back(operation(states, 0, **more), states[-1], side)
 
 

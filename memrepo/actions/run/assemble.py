@@ -323,7 +323,7 @@ def _memory(
     path = known.state.layout.memory(
         id_=id_,
         type_=claim.type,
-        text=wording.title or wording.said,
+        text=wording.title or wording.own_text,
         captured=max(dated, default=""),
     )
     memory = Memory(path=path, fields=_sparse(fields), body=wording.text)

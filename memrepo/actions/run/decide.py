@@ -219,7 +219,7 @@ def _judgements(plan: RunPlan) -> dict[str, Any]:
             route=claim.route_rationale,
             freshness=claim.freshness_posture,
             confidence=claim.confidence_posture,
-            scores=claim.scores.told(),
+            scores=claim.scores.nonzero(),
             verdicts=tuple(
                 JudgedCandidate(
                     candidate=c.candidate_id,

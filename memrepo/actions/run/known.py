@@ -105,7 +105,7 @@ def _prior_of(memory: Memory) -> PriorClaim:
         subject=memory.text("subject"),
         predicate=memory.text("predicate"),
         object=memory.text("object"),
-        text=memory.said,
+        text=memory.own_text,
         home=memory.text("home"),
         sources=memory.sources,
         by=_person(memory),

@@ -67,7 +67,7 @@ def _new_path(memory: Memory, undated: Mapping[str, int]) -> str:
     flat = _UNDATED.sub("", memory.path).rpartition("/")[0]
     if undated[flat] < CROWD:
         folder = flat
-    text, tail = memory.text("title") or memory.said, f"-{memory.id[4:10]}.md"
+    text, tail = memory.text("title") or memory.own_text, f"-{memory.id[4:10]}.md"
     if name == slugify(text) + tail:
         name = stem_of(text) + tail
     return f"{folder}/{name}"

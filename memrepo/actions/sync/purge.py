@@ -313,7 +313,7 @@ def _values(work: Work, word: str) -> list[str]:
                 " file`, or type it and end with Ctrl-D"
             ),
         )
-    return list(dict.fromkeys((memory.said, memory.body)))
+    return list(dict.fromkeys((memory.own_text, memory.body)))
 
 
 def _refuse_broken(work: Work, plan: Plan) -> None:

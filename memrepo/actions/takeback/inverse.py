@@ -19,7 +19,7 @@ from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
 from memrepo.core.memory import Memory, references
 from memrepo.core.state import Effect, State, apply
-from memrepo.merge.takeback import Clash, Later, Operation, Side, TakenBack, take_back, written
+from memrepo.merge.takeback import Clash, Later, Operation, Reverted, Side, take_back, written
 from memrepo.merge.tombstones import (
     Tombstones,
     is_tombstone,
@@ -225,7 +225,7 @@ def undo(
     )
 
 
-def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> TakenBack:
+def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> Reverted:
     """Revert several operations, newest first.
 
     Each revert ignores the writes of those reverted before it.
@@ -242,7 +242,7 @@ def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> T
         gone.add(taken.after)
     files = {p: state.files.get(p) for p in sorted(paths)}
     changed = {p: data for p, data in files.items() if data != head.files.get(p)}
-    return TakenBack(state=state, effect=Effect(files=changed), clashes=tuple(clashes))
+    return Reverted(state=state, effect=Effect(files=changed), clashes=tuple(clashes))
 
 
 def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
@@ -287,9 +287,9 @@ def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[his
     found: list[str] = []
     for wrote in past.after(taken.after) if wanted else ():
         for id_, old, new, _ in past.pairs(wrote, tails):
-            said = references(new) if new else frozenset()
-            said -= references(old) if old else frozenset()
-            if any(c.memory == id_ and c.on in said for c in wanted):
+            added = references(new) if new else frozenset()
+            added -= references(old) if old else frozenset()
+            if any(c.memory == id_ and c.on in added for c in wanted):
                 found.append(wrote.commit)
     repo = past.work.store.repo
     return [next(iter(history.entries(repo, "-1", commit))) for commit in dict.fromkeys(found)]
@@ -319,7 +319,7 @@ def _tombstones(work: Work, taken: Taken, *, by: str, at: datetime) -> dict[str,
     return files
 
 
-def _raised(done: TakenBack, head: State) -> TakenBack:
+def _raised(done: Reverted, head: State) -> Reverted:
     """Return a revert in which memories freed from a tombstone get a higher epoch.
 
     `unreject` raises the epoch in the same way.

@@ -120,8 +120,8 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
     def draft(state: State) -> Step | Unchanged:
         memory = _there_or_waiting(work, state, request.id)
         reason = fold(request.reason, REASON_LENGTH)
-        said = _statement(memory, request.statement) if request.statement else memory
-        stone = tombstone_of(said, reason=reason, by=actor, at=work.call.now)
+        rejected = _statement(memory, request.statement) if request.statement else memory
+        stone = tombstone_of(rejected, reason=reason, by=actor, at=work.call.now)
         if request.statement:
             stone = replace(stone, units=(), memory="")
         stone = _set_again(tombstones_in(state).found.get(stone.key), stone)

@@ -43,7 +43,7 @@ class NothingToRevert(MemrepoError):
         super().__init__(why, fix=fix)
 
 
-class TakenBackAlready(MemrepoError):
+class AlreadyReverted(MemrepoError):
     """Raised when memrepo or git has already reverted the run."""
 
     exit_code = Exit.USAGE
@@ -240,7 +240,7 @@ def _latest(work: Work) -> Landing:
     if there is None and not last:
         raise NothingToRevert("no run has landed on this branch")
     if there is None or last > there.run:
-        raise TakenBackAlready(last, there.run if there else "")
+        raise AlreadyReverted(last, there.run if there else "")
     return _alone(there, runs)
 
 
@@ -273,7 +273,7 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
             raise
     else:
         if not landing.in_effect:
-            raise TakenBackAlready(landing.run)
+            raise AlreadyReverted(landing.run)
         return landing, frozenset()
     return _last_of(work, memory)
 
@@ -387,7 +387,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
     reverts = (*chain_, *(entry.commit for entry in undone.also))
     lines = listed_steps([f"undone: {entry.subject}" for entry in steps])
-    said = message(step, work.context(reverts=reverts, lines=lines))
+    text = message(step, work.context(reverts=reverts, lines=lines))
     # Without tombstones there is nothing to check, so do not read any memories.
     bars = work.tree.stones or undone.stones
     before, after = (work.tree.state(), undone.state) if bars else (EMPTY, EMPTY)
@@ -395,7 +395,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         work.store,
         before,
         after,
-        [Commit(message=said, effect=undone.effect)],
+        [Commit(message=text, effect=undone.effect)],
         base=work.tree.commit,
         now=work.call.now,
         author=work.author,
@@ -449,12 +449,12 @@ class NotOurs(MemrepoError):
 
     def __init__(self, hand: history.LogEntry, older: Landing | None) -> None:
         newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
-        said = f"the newest commit, {newest}, is a commit by hand"
+        message = f"the newest commit, {newest}, is a commit by hand"
         fix = f"`git revert {hand.commit[:10]}` undoes it"
         if older is not None and older.in_effect:
             name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)
             fix += f"; `memrepo revert {name}` reverts the operation before it: {subject}"
-        super().__init__(said, fix=fix)
+        super().__init__(message, fix=fix)
 
 
 def undo(work: Work, request: UndoRequest) -> UndoResult:

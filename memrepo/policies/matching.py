@@ -155,7 +155,7 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
         subject=source.subject,
         predicate=source.predicate,
         object=source.object,
-        text=source.said if isinstance(source, Wording) else source.text,
+        text=source.own_text if isinstance(source, Wording) else source.text,
         home=claim.home,
     )
 

@@ -26,7 +26,6 @@ from memrepo.policies.ranking import (
     Likeness,
     Ranked,
     Scoring,
-    cutoff,
     spelled,
 )
 from memrepo.policies.rules import Merits, Weights
@@ -45,21 +44,10 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     retrievals: Callable[[str], int] = lambda _: 0
 
 
-def in_order(
-    scored: Iterable[Ranked], count: int, weights: Weights, moment: Moment | None = None
-) -> list[Ranked]:
-    """Return the `count` best memories, best first. Ties are sorted by path."""
-    if moment:
-        scored = [_with_merits(one, weights.merits, moment) for one in scored]
-    return _first(_best_parts(scored), count)
-
-
 def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
     """Add the bonuses that do not depend on the question to a document's score."""
-    document, share = (
-        one.document,
-        merits.recency if one.document.seen or not one.document.id else 0.0,
-    )
+    document = one.document
+    share = merits.recency if document.seen or not document.id else 0.0
     parts = {name: value * (1 - share) for name, value in one.parts.items()}
     parts["recency"] = share * recency(document.seen, moment.now, merits.half_life)
     parts["access"] = access(moment.retrievals(document.id), merits.access)
@@ -85,34 +73,6 @@ def access(retrievals: int, most: float) -> float:
 def importance(score: float, weight: float) -> float:
     """Return the bonus for an importance score. It is negative for less than normal importance."""
     return (score - _USUAL) * weight
-
-
-def _best_parts(scored: Iterable[Ranked]) -> list[Ranked]:
-    """Return the best chunk of each memory. Among equally good chunks, the first is chosen."""
-    best: dict[str, Ranked] = {}
-    for one in scored:
-        had = best.setdefault(one.document.path, one)
-        if had is not one and (-one.score, one.document.part) < (-had.score, had.document.part):
-            best[one.document.path] = one
-    return list(best.values())
-
-
-def _first(scored: Sequence[Ranked], count: int) -> list[Ranked]:
-    """Return the `count` best documents, placing superseded memories after their successors."""
-    successors = {o.document.id: o.document.successors for o in scored if o.document.successors}
-    if not successors:
-        least = cutoff([one.score for one in scored], count)
-        return _best_first(one for one in scored if one.score >= least)[:count]
-    places = behind({o.document.id: o.score for o in scored}, successors)
-    lowered = [_lowered(one, places[one.document.id][0]) for one in scored]
-    order = sorted(lowered, key=lambda o: (-o.score, places[o.document.id][1], o.document.path))
-    return order[:count]
-
-
-def _lowered(one: Ranked, score: float) -> Ranked:
-    if score == one.score:
-        return one
-    return Ranked(one.document, score, {**one.parts, "status": score - one.score})
 
 
 def behind(
@@ -143,10 +103,6 @@ def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]])
     return found
 
 
-def _best_first(scored: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(scored, key=lambda one: (-one.score, one.document.path))
-
-
 def rank(
     question: Question,
     corpus: Corpus,
@@ -155,12 +111,35 @@ def rank(
     moment: Moment | None = None,
     like: Likeness | None = None,
 ) -> list[Ranked]:
-    """Return the `count` best documents for a question, best first. Ties are sorted by path."""
+    """Return the `count` best memories for a question, best first. Ties are sorted by path.
+
+    A memory has the score of its best chunk, and is placed after its successors. Without a moment,
+    only the match with the question counts. Without `like`, only words count.
+    """
     if not question.terms:
         return []
     weights = weights or Weights()
     scored = Scoring(question, corpus, weights).scored(like)
-    return in_order(scored, count, weights, moment)
+    if moment:
+        scored = [_with_merits(one, weights.merits, moment) for one in scored]
+    scored.sort(key=lambda one: (one.score, -one.document.part))
+    best = {one.document.path: one for one in scored}.values()
+    successors = {o.document.id: o.document.successors for o in best if o.document.successors}
+    places: Mapping[str, tuple[float, int]] = {}
+    if successors:
+        places = behind({o.document.id: o.score for o in best}, successors)
+
+    def place(one: Ranked) -> tuple[float, int, str]:
+        score, number = places.get(one.document.id, (one.score, 0))
+        return -score, number, one.document.path
+
+    return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
+
+
+def _lowered(one: Ranked, score: float) -> Ranked:
+    if score == one.score:
+        return one
+    return Ranked(one.document, score, {**one.parts, "status": score - one.score})
 
 
 CONFIDENCES = ("high", "medium", "low", "very low")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Protocol
 
 import msgspec
@@ -47,6 +47,17 @@ class Document(msgspec.Struct, frozen=True, dict=True):
     """The kinds of answer that the memory may give, and whether it is a question (`cues`)."""
     is_record: bool = False
     """Whether the memory records a whole day or session, as notes and episodes do."""
+
+    @cached_property
+    def distinct(self) -> frozenset[str]:
+        """Return the distinct terms."""
+        return frozenset(self.terms)
+
+    @cached_property
+    def repeated(self) -> Mapping[str, int]:
+        """Return the counts of the terms that occur more than once."""
+        counts = Counter(self.terms) if len(self.distinct) < len(self.terms) else {}
+        return {term: count for term, count in counts.items() if count > 1}
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -136,23 +147,6 @@ def spelled(
     return found or {term: 1.0}
 
 
-class _Held(msgspec.Struct, frozen=True):
-    """The distinct terms of a document, and the counts of terms that occur more than once."""
-
-    terms: frozenset[str]
-    repeated: Mapping[str, int]
-
-
-def _held(document: Document) -> _Held:
-    """Return the distinct terms of a document. The result is cached in the document."""
-    kept: dict[str, _Held] = document.__dict__
-    if "held" not in kept:
-        found = frozenset(document.terms)
-        counts = Counter(document.terms) if len(found) < len(document.terms) else {}
-        kept["held"] = _Held(found, {t: count for t, count in counts.items() if count > 1})
-    return kept["held"]
-
-
 class Scoring:
     """The state of ranking one corpus for one question."""
 
@@ -181,7 +175,7 @@ class Scoring:
         looked_for = [*self.terms, *sorted(corpus.holders(synonyms - self.terms.keys()))]
         proposed = corpus.propose(looked_for, MAX_CANDIDATES) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
-        self.looked = [(d.number, _held(d), base(len(d.terms), d.is_record)) for d in proposed]
+        self.looked = [(d.number, d, base(len(d.terms), d.is_record)) for d in proposed]
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return all documents that score by any signal, unsorted."""
@@ -257,9 +251,10 @@ class Scoring:
                 for word in idea.words
                 if rarities.keys() >= word
             }
-            for number, held, _ in self.looked:
-                if idea.asked.isdisjoint(held.terms):
-                    values = [value for word, value in worth.items() if word <= held.terms]
+            for number, document, _ in self.looked:
+                if idea.asked.isdisjoint(document.distinct):
+                    terms = document.distinct
+                    values = [value for word, value in worth.items() if word <= terms]
                     if values:
                         gained[number] += self.weights.other_words * max(values)
         return gained
@@ -293,7 +288,7 @@ class Scoring:
         """
         cues = document.cues
         asks = self.weights.answers.asks if ASKS in cues and USER not in cues else 0.0
-        if asks and ASSISTANT not in cues and of_self(_held(document).terms):
+        if asks and ASSISTANT not in cues and of_self(document.distinct):
             asks /= 2
         return asks
 
@@ -311,12 +306,12 @@ class Scoring:
         worth, before = self.worth(asked), so_far or {}
         times, scores = cache(covers) if covers else None, {}
         every, place = frozenset(worth), {term: i for i, term in enumerate(worth)}.__getitem__
-        for number, held, base in self.looked:
+        for number, document, base in self.looked:
             score = before.get(number, 0.0)
-            if matched := every & held.terms:
+            if matched := every & document.distinct:
                 # Floating-point sums depend on the order of the terms.
                 for term in matched if len(matched) == 1 else sorted(matched, key=place):
-                    count = held.repeated.get(term, 1)
+                    count = document.repeated.get(term, 1)
                     score += worth[term] * count / (count + base)
                 if times:
                     score *= times(matched)
@@ -347,7 +342,7 @@ class Scoring:
         best = self.best(scores, MAX_FED_BACK)
         asked = frozenset(self.terms)
         found: dict[str, float] = defaultdict(float)
-        terms_of = {n: _held(self.documents[n]).terms - asked - stop_stems() for n in best}
+        terms_of = {n: self.documents[n].distinct - asked - stop_stems() for n in best}
         fresh = frozenset().union(*terms_of.values())
         rarities = self.rarities(sorted(fresh))
         for number in best:
@@ -428,8 +423,8 @@ class Scoring:
     def term_scores(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
         """Map each query term in a document to its contribution to the document's score."""
         document = self.documents[number]
-        held, base = _held(document), self.base(len(document.terms), document.is_record)
-        counts = {t: held.repeated.get(t, 1) for t in worth if t in held.terms}
+        base = self.base(len(document.terms), document.is_record)
+        counts = {t: document.repeated.get(t, 1) for t in worth if t in document.distinct}
         return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
     def share(self, number: int, other: int, away: int) -> float:
@@ -478,7 +473,7 @@ class Scoring:
             return 0.0
         rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
         worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        matched = {n: worth.keys() & _held(d).terms for n, d in self.documents.items()}
+        matched = {n: worth.keys() & d.distinct for n, d in self.documents.items()}
         talks = (set().union(*(matched.get(n, ()) for n in row.numbers)) for row in self.talks)
         values = (sum(worth[t] for t in terms) for terms in (*matched.values(), *talks))
         share = max(values, default=0.0) / (sum(worth.values()) or 1.0)

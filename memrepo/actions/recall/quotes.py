@@ -7,8 +7,8 @@ contains the text. Secrets in the recorded text are never quoted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 import msgspec
@@ -105,14 +105,14 @@ def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
     """Return where the recorded lines of a source are now."""
     path, lines = source.resource, source.lines
     wanted = recorded.span(lines) if recorded is not None else []
-    if path in now:
-        here = now[path]
+    if path in now.blobs:
+        here = now.open(path)
         if any(wanted) and here.span(lines) == wanted:
             return Found(outcome="exact", path=path, lines=lines)
         if spans := [*_spans(here, source.text_hash, wanted)]:
             near = min(spans, key=lambda s: (abs(s[0] - lines[0]), s))
             return Found(outcome="exact" if near == lines else "moved", path=path, lines=near)
-    return now.holding(source.text_hash, wanted)
+    return now.holding(source.text_hash, tuple(wanted))
 
 
 def _spans(text: Text, text_hash: str, rows: Sequence[str]) -> Iterator[Lines]:
@@ -123,17 +123,11 @@ def _spans(text: Text, text_hash: str, rows: Sequence[str]) -> Iterator[Lines]:
     telling = max(words, key=len, default="")
     if len(telling) >= _TELLING and telling not in text.lower:
         return
-    if wanted:
-        yield from _runs(text, wanted)
+    for at, (number, line) in enumerate(text.normal if wanted else ()):
+        run = text.normal[at : at + len(wanted)]
+        if line == wanted[0] and [row for _, row in run] == wanted:
+            yield number, run[-1][0]
     yield from text.hashes.get(text_hash, ())
-
-
-def _runs(text: Text, wanted: list[str]) -> Iterator[Lines]:
-    """Yield the line range of each place with the given lines in sequence, ignoring blank ones."""
-    rows = text.normal
-    for at, (number, line) in enumerate(rows):
-        if line == wanted[0] and [row for _, row in rows[at : at + len(wanted)]] == wanted:
-            yield number, rows[at + len(wanted) - 1][0]
 
 
 _VERSIONS = 1000
@@ -142,41 +136,26 @@ LINES, PLACES = 5, 10
 """Maximum lines shown per piece of evidence, and maximum pieces. A line may occur in every file."""
 
 
-class _Sources(Mapping[str, Text]):
-    """The sources in one tree. Each is loaded when first used, and only once."""
+class _Sources:
+    """The sources in one tree, and the notes that are evidence. Each is loaded when first used."""
 
     def __init__(self, work: Work, notes: Iterable[str]) -> None:
         area = work.tree.layout.area("sources")
         self.work = work
         self.blobs = {p: blob for p, blob in work.tree.blobs.items() if p.startswith(area)}
         self.blobs |= {p: work.tree.blobs[p] for p in notes if p in work.tree.blobs}
-        self._read: dict[str, Text] = {}
-        self._held: dict[tuple[str, ...], Found] = {}
+        self.open = cache(self._open)
+        self.holding = cache(self._holding)
 
-    def __getitem__(self, path: str) -> Text:
-        if path not in self._read:
-            blob = self.blobs[path]
-            data = contents(self.work.store.repo, [blob]).get(blob) or b""
-            self._read[path] = self.text(path, data)
-        return self._read[path]
+    def _open(self, path: str) -> Text:
+        blob = self.blobs[path]
+        return self.text(path, contents(self.work.store.repo, [blob]).get(blob) or b"")
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.blobs)
-
-    def __len__(self) -> int:
-        return len(self.blobs)
-
-    def __contains__(self, path: object) -> bool:
-        return path in self.blobs
-
-    def holding(self, text_hash: str, rows: Sequence[str]) -> Found:
+    def _holding(self, text_hash: str, rows: tuple[str, ...]) -> Found:
         """Return the first place, in path order, that contains the given lines."""
-        key = (text_hash, *rows)
-        if key not in self._held:
-            places = ((p, [*_spans(self[p], text_hash, rows)]) for p in sorted(self.blobs))
-            found = (Found(outcome="moved", path=p, lines=min(at)) for p, at in places if at)
-            self._held[key] = next(found, Found(outcome="lost"))
-        return self._held[key]
+        places = ((p, [*_spans(self.open(p), text_hash, rows)]) for p in sorted(self.blobs))
+        found = (Found(outcome="moved", path=p, lines=min(at)) for p, at in places if at)
+        return next(found, Found(outcome="lost"))
 
     def text(self, path: str, data: bytes) -> Text:
         """Return a Text for one version of a source, named as in the workspace."""
@@ -220,8 +199,8 @@ class Versions:
 
     def __init__(self, work: Work, now: _Sources) -> None:
         self._work, self._now = work, now
-        self._known: dict[str, list[str]] = {}
-        self._texts: dict[tuple[str, str], Text | None] = {}
+        self._blobs = cache(self._blobs_of)
+        self._text = cache(self._text_of)
 
     def of(self, memory: Memory, source: Source) -> Version:
         """Return the newest version that contains a source's text at the recorded lines.
@@ -251,12 +230,9 @@ class Versions:
         text = self._text(source.resource, blob) if blob else None
         return Version(blob, text, source.lines)
 
-    def _blobs(self, path: str) -> list[str]:
-        if path not in self._known:
-            now = self._now.blobs.get(path, "")
-            found = [now, *self._listed(path, f"-{_VERSIONS}")]
-            self._known[path] = [blob for blob in dict.fromkeys(found) if blob]
-        return self._known[path]
+    def _blobs_of(self, path: str) -> list[str]:
+        found = [self._now.blobs.get(path, ""), *self._listed(path, f"-{_VERSIONS}")]
+        return [blob for blob in dict.fromkeys(found) if blob]
 
     def _listed(self, path: str, *options: str) -> list[str]:
         """Return the blobs that a path had in history, newest first."""
@@ -265,11 +241,9 @@ class Versions:
         blobs = (line.split()[3] for line in raw.splitlines() if line.startswith(":"))
         return [blob for blob in blobs if blob.strip("0")]
 
-    def _text(self, path: str, blob: str) -> Text | None:
-        if (path, blob) not in self._texts:
-            data = contents(self._work.store.repo, [blob]).get(blob)
-            self._texts[path, blob] = None if data is None else self._now.text(path, data)
-        return self._texts[path, blob]
+    def _text_of(self, path: str, blob: str) -> Text | None:
+        data = contents(self._work.store.repo, [blob]).get(blob)
+        return None if data is None else self._now.text(path, data)
 
 
 def versions(work: Work, resources: Iterable[str]) -> Versions:
@@ -294,8 +268,8 @@ def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
 
 def _quote(source: Source, text: Text | None, place: Found, now: _Sources, lines: Lines) -> Quote:
     quoted = quote(text, source.lines) if text is not None else ""
-    if text is None and place.path in now:
-        quoted = quote(now[place.path], place.lines)
+    if text is None and place.path in now.blobs:
+        quoted = quote(now.open(place.path), place.lines)
     moved = place.outcome == "moved"
     return Quote(
         resource=source.resource,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from memrepo.actions.setup.agent import CLIENTS
+from memrepo.actions.setup.agent import HOSTS
 from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
@@ -233,8 +233,15 @@ def client_table() -> str:
         return f"`{folder}{name}`" if name else ""
 
     rows = (
-        (f"`{name}`", file(c.home, "~/"), file(c.project), f"`{c.key}`", file(c.project_says))
-        for name, c in CLIENTS.items()
+        (
+            f"`{name}`",
+            file(c.home, "~/"),
+            file(c.project),
+            f"`{c.key}`",
+            file(c.project_instructions),
+        )
+        for name, c in HOSTS.items()
+        if c.is_client
     )
     head = ("client", "for all projects", "in one project", "key", "instructions of a project")
     return table(head, rows)

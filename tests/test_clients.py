@@ -49,14 +49,14 @@ def test_the_page_says_how_to_start_the_server() -> None:
     assert all(started(words)[1].folder == "/path/to/memory" for words in found)
 
 
-@pytest.mark.parametrize("host", sorted(hosts.CLIENTS))
+@pytest.mark.parametrize("host", sorted(name for name, one in hosts.HOSTS.items() if one.is_client))
 def test_what_is_installed_is_what_the_page_shows(
     host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done(tmp_path, "init", tmp_path / "memory")
     (tmp_path / "home").mkdir()
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    client = hosts.CLIENTS[host]
+    client = hosts.HOSTS[host]
     for into, file in ((tmp_path / "home", client.home), (tmp_path / "project", client.project)):
         if not file:
             continue
@@ -72,7 +72,7 @@ def test_what_is_installed_is_what_the_page_shows(
         assert (option, verb) == ("-C", "mcp")
         found = Path(folder.replace("${workspaceFolder}", str(into)))
         assert found.resolve() == tmp_path / "memory"
-        assert set(entry) == {*shown["memrepo"], *client.more}
-        assert all(f'"{key}": "{value}"' in PAGE for key, value in client.more.items())
+        assert set(entry) == {*shown["memrepo"], *client.entry}
+        assert all(f'"{key}": "{value}"' in PAGE for key, value in client.entry.items())
         done(tmp_path / "memory", "agent", "uninstall", host, *place)
         assert not [path for path in into.rglob("*") if path.is_file()]

@@ -12,11 +12,12 @@ import os
 import re
 import shlex
 import shutil
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -94,53 +95,24 @@ def without_block(text: str, *, toml: bool = False) -> str:
     return (_TOML_BLOCK if toml else _BLOCK).sub("", text)
 
 
-class Servers(NamedTuple):
-    """The files in which an agent program configures servers and instructions.
+class Host(msgspec.Struct, frozen=True, kw_only=True):
+    """A program for agents and its files, as `hosts.toml` describes them."""
 
-    `home` and `home_says` are for all projects of a user, `project` and `project_says` for one
-    project.
-    """
-
-    home: str
-    project: str
-    """Empty if the client has no such file."""
-    key: str
-    home_says: str = ""
-    project_says: str = "AGENTS.md"
-    more: Mapping[str, str] = {}
-    """Additional fields of a server entry, next to the command and its arguments."""
+    home: str = ""
+    project: str = ""
+    key: str = ""
+    home_instructions: str = ""
+    project_instructions: str = "AGENTS.md"
+    entry: Mapping[str, str] = {}
+    folder: str = ""
+    uses: Literal["tools", "commands"] = "tools"
+    is_client: bool = False
 
 
-CLIENTS = {
-    "codex": Servers(
-        home=".codex/config.toml",
-        project=".codex/config.toml",
-        key="mcp_servers",
-        home_says=".codex/AGENTS.md",
-    ),
-    "gemini-cli": Servers(
-        home=".gemini/settings.json",
-        project=".gemini/settings.json",
-        key="mcpServers",
-        home_says=".gemini/GEMINI.md",
-        project_says="GEMINI.md",
-    ),
-    "cursor": Servers(home=".cursor/mcp.json", project=".cursor/mcp.json", key="mcpServers"),
-    "vs-code": Servers(home="", project=".vscode/mcp.json", key="servers", more={"type": "stdio"}),
-    "windsurf": Servers(
-        home=".codeium/windsurf/mcp_config.json",
-        project="",
-        key="mcpServers",
-        home_says=".codeium/windsurf/memories/global_rules.md",
-    ),
-    "zed": Servers(
-        home=".config/zed/settings.json", project=".zed/settings.json", key="context_servers"
-    ),
-}
-"""Clients without session hooks. They have a file of servers and a file of instructions."""
-HOSTS = ("claude-code", "openclaw", *CLIENTS, "generic")
-WITH_TOOLS = frozenset({"claude-code", *CLIENTS})
-"""Hosts whose agents get instructions for the tools instead of the commands."""
+HOSTS = msgspec.convert(
+    tomllib.loads(Path(__file__).with_name("hosts.toml").read_text(encoding="utf-8")),
+    dict[str, Host],
+)
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
 """The timeout of a hook in seconds, by event. Nobody waits for the end of a session."""
@@ -154,28 +126,21 @@ CLAUDE_EVENTS = {
 }
 
 
-PROJECT_FOLDERS = {
-    "claude-code": "${CLAUDE_PROJECT_DIR:-.}",
-    "cursor": "${workspaceFolder}",
-    "vs-code": "${workspaceFolder}",
-}
-"""The variable that a host expands to the project folder. Committed project files use it."""
-
-
 def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
     """Return the command line that starts memrepo, as a tuple of words.
 
     In the files of a project it contains no absolute path, because these files are committed.
     """
-    if into == home_of(host) or host not in PROJECT_FOLDERS:
+    variable = HOSTS[host].folder
+    if into == home_of(host) or not variable:
         return (*crontab.program(), "-C", str(repository))
     folder = os.path.relpath(repository.resolve(), into)
-    return ("memrepo", "-C", f"{PROJECT_FOLDERS[host]}/{Path(folder).as_posix()}")
+    return ("memrepo", "-C", f"{variable}/{Path(folder).as_posix()}")
 
 
 def _shell(words: Sequence[str]) -> str:
     """Join words like `shlex.join`, but let the shell expand the project folder variable."""
-    variable = PROJECT_FOLDERS["claude-code"]
+    variable = HOSTS["claude-code"].folder
 
     def quoted(word: str) -> str:
         if not word.startswith(variable):
@@ -197,49 +162,28 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     take: Callable[[str], str]
 
 
-def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> tuple[Part, ...]:
-    """Return the parts to install for an agent program in a folder.
+def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> Iterator[Part]:
+    """Yield the parts to install for an agent program in a folder.
 
     `program` is the command line of memrepo.
     """
-    if host in CLIENTS:
-        return tuple(_client(CLIENTS[host], into, program, snippet))
-    instructions = _block(into / _INSTRUCTIONS[host], snippet)
-    match host:
-        case "claude-code":
-            settings = _settings(into / ".claude" / "settings.json", program)
-            if into == home_of(host):  # Claude Code itself manages the servers of a user
-                return (settings, instructions)
-            server = _server(into / ".mcp.json", ("mcpServers", "memrepo"), program)
-            return (settings, instructions, server)
-        case "openclaw":
-            return (*_hook_folder(into / "hooks" / "memrepo", program), instructions)
-        case _:
-            return (instructions,)
-
-
-def _client(client: Servers, into: Path, program: Sequence[str], snippet: str) -> Iterator[Part]:
-    at_home = into == Path.home()
-    servers = client.home if at_home else client.project
-    says = client.home_says if at_home else client.project_says
+    known, is_home = HOSTS[host], into == home_of(host)
+    if host == "claude-code":
+        yield _settings(into / ".claude" / "settings.json", program)
+    if host == "openclaw":
+        yield from _hook_folder(into / "hooks" / "memrepo", program)
+    servers = known.home if is_home else known.project
     if servers.endswith(".toml"):
-        yield _table(into / servers, f"{client.key}.memrepo", program)
+        yield _table(into / servers, f"{known.key}.memrepo", program)
     elif servers:
-        yield _server(into / servers, (client.key, "memrepo"), program, client.more)
-    if says:
-        yield _block(into / says, snippet)
-
-
-_INSTRUCTIONS = {
-    "claude-code": ".claude/CLAUDE.md",
-    "openclaw": "workspace/AGENTS.md",
-    "generic": "AGENTS.md",
-}
+        yield _server(into / servers, (known.key, "memrepo"), program, known.entry)
+    if file := known.home_instructions if is_home else known.project_instructions:
+        yield Part(path=into / file, put=lambda text: with_block(text, snippet), take=without_block)
 
 
 def home_of(host: str) -> Path | None:
     """Return the folder of a program's settings for all projects, or None if it has none."""
-    if host == "generic" or (host in CLIENTS and not CLIENTS[host].home):
+    if host == "generic" or (HOSTS[host].is_client and not HOSTS[host].home):
         return None
     return Path.home() / ".openclaw" if host == "openclaw" else Path.home()
 
@@ -266,11 +210,11 @@ def _host_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...
                 "openclaw hooks enable memrepo, then restart the gateway",
                 f"tools too: openclaw mcp set memrepo {shlex.quote(server)}",
             )
-        case _ if host in CLIENTS:
-            client = CLIENTS[host]
-            if into != Path.home() and not client.project:
+        case _ if HOSTS[host].is_client:
+            is_home = into == home_of(host)
+            if not is_home and not HOSTS[host].project:
                 return (f"the tools are for all projects only: memrepo agent install {host}",)
-            if into == Path.home() and not client.home_says:
+            if is_home and not HOSTS[host].home_instructions:
                 return (f"instructions are a project's: memrepo agent install {host} --into DIR",)
             return (f"restart {host}",)
         case _:
@@ -324,10 +268,10 @@ def _table(path: Path, name: str, program: Sequence[str]) -> Part:
 
 
 def _server(
-    path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str] | None = None
+    path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str]
 ) -> Part:
     """Return the part that sets the MCP server's entry in a JSON file."""
-    entry = {**(more or {}), "command": program[0], "args": [*program[1:], "mcp"]}
+    entry = {**more, "command": program[0], "args": [*program[1:], "mcp"]}
 
     def take(text: str) -> str:
         return take_away(text, keys, _is_server) if text.strip() else text
@@ -348,21 +292,15 @@ def _is_ours(group: object) -> bool:
     )
 
 
-def _block(path: Path, snippet: str) -> Part:
-    return Part(path=path, put=lambda text: with_block(text, snippet), take=without_block)
-
-
-def _hook_folder(folder: Path, program: Sequence[str]) -> tuple[Part, ...]:
+def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[Part]:
     words = json.dumps([*program, "agent", "hook", "openclaw"])
-    made = {
-        name: asset("templates", f"agents/openclaw/{name}").read_text(encoding="utf-8")
-        for name in ("HOOK.md", "handler.js")
-    }
-    made["handler.js"] = made["handler.js"].replace("__COMMAND__", words)
-    return tuple(_own(folder / name, text) for name, text in made.items())
+    for name in ("HOOK.md", "handler.js"):
+        raw = asset("templates", f"agents/openclaw/{name}").read_text(encoding="utf-8")
+        text = raw.replace("__COMMAND__", words) if name == "handler.js" else raw
+        yield _own_file(folder / name, text)
 
 
-def _own(path: Path, text: str) -> Part:
+def _own_file(path: Path, text: str) -> Part:
     return Part(path=path, put=lambda _: text, take=lambda _: "")
 
 
@@ -412,7 +350,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             choices=("install", "uninstall", "hook"),
         ),
     ]
-    host: Annotated[str, option("which program; generic is any other", choices=HOSTS)]
+    host: Annotated[str, option("which program; generic is any other", choices=tuple(HOSTS))]
     into: Annotated[
         str, option("a project's folder, instead of all your projects", "--into", metavar="DIR")
     ] = ""
@@ -437,9 +375,9 @@ def do(work: Work, request: Request) -> Result:
     """Install or uninstall memrepo. The command line handles hook calls itself."""
     into = _into(work, request)
     program = program_for(request.host, into, work.store.root)
-    snippet = (agent_tools() if request.host in WITH_TOOLS else agent_snippet(work)).prompt
+    snippet = (agent_tools() if HOSTS[request.host].uses == "tools" else agent_snippet(work)).prompt
     receipts = _receipts(work)
-    parts = parts_of(request.host, into, program, snippet)
+    parts = [*parts_of(request.host, into, program, snippet)]
     out = request.what == "uninstall"
     edits = [_edit(part, receipts.get(str(part.path)), out=out) for part in parts]
     if not request.dry_run:

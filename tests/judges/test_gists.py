@@ -11,7 +11,7 @@ import pytest
 from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, checked, evidence, gist, good
 
-from memrepo.actions.run.judge import gist_fault
+from memrepo.actions.run.judge import wording_fault
 from memrepo.core.judge import Assessment, VerificationRequest
 from memrepo.core.memory import Gist, Memory
 from memrepo.judges.offline import OfflineJudge
@@ -178,7 +178,8 @@ def test_a_gist_says_only_what_its_note_says(changes: dict[str, Any], why: str) 
             stated = "did confirm" not in str(check.wording)
             return [Assessment(check_id=check.check_id, stated=stated, reason="it differs")]
 
-    found = gist_fault(Gist(**given), NOTE, Reader(), datetime(2026, 3, 9, tzinfo=UTC))
+    now = datetime(2026, 3, 9, tzinfo=UTC)
+    found = wording_fault(Gist(**given), gist_of(NOTE), [NOTE], Reader(), now)
     assert (why in found) if why else not found
 
 

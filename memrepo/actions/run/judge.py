@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import TypeVar
 
 import msgspec
@@ -32,7 +33,7 @@ from memrepo.core.judge import (
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Gist, Memory, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.asking import Choose, Failure, PassResult, ask_claims, ask_promotions
+from memrepo.judges.asking import Choose, PassResult, ask_claims, ask_promotions
 from memrepo.judges.clusters import clusters as cluster
 from memrepo.judges.clusters import defer_dreams, divide
 from memrepo.judges.grounding import Grounds, find_unsupported
@@ -184,18 +185,21 @@ def _warning(group: Cluster, rule: str, message: str, fix: str) -> Iterator[Prob
         )
 
 
-T = TypeVar("T")
-
+W = TypeVar("W", Gist, Summary)
 MAX_GISTS = 20
 """Maximum gists requested from a judge per run. Other notes get the offline gist."""
-
 MAX_NOTE_LENGTH = 40_000
 """Maximum length of a note sent to a judge, in characters. Longer notes get the offline gist."""
-
 MAX_SUMMARIES = 20
 """Maximum summaries requested from a judge per run. Others are worded offline."""
-
 MAX_TAG_LENGTH = 40
+_GIST_BOUNDS = {"title": gists.TITLE, "summary": gists.LENGTH, "tags": MAX_TAG_LENGTH}
+_SUMMARY_BOUNDS = {
+    "title": gists.TITLE,
+    "text": gists.SUMMARY_LENGTH,
+    "facts": gists.FACT,
+    "entities": LONGEST,
+}
 
 
 class Clerk(msgspec.Struct, kw_only=True):
@@ -205,19 +209,20 @@ class Clerk(msgspec.Struct, kw_only=True):
     """
 
     plan: RunPlan
+    judge: Judge
     name: str
     rule: str
     what: str
     stopped: bool = False
     asked: int = 0
 
-    def word(self, path: str, ask: Callable[[str], T], fault_of: Callable[[T], str]) -> T | None:
-        """Return the first answer without faults, or None.
+    def word(self, memories: Sequence[Memory], ask: Callable[[str], W], offline: W) -> W:
+        """Return the first answer about some memories without faults, or the offline wording.
 
         `ask` receives the fault of the previous attempt.
         """
         if self.stopped:
-            return None
+            return offline
         from memrepo.judges.services import NoCredentials
 
         self.asked += 1
@@ -226,29 +231,25 @@ class Clerk(msgspec.Struct, kw_only=True):
             for _ in range(2):
                 try:
                     answer = ask(fault)
-                    if not (fault := fault_of(answer)):
+                    fault = wording_fault(answer, offline, memories, self.judge, self.plan.now)
+                    if not fault:
                         return answer
                     last = BadReply(fault, raw=repr(answer))
                 except BadReply as failed:
                     last, fault = failed, failed.message
                 self._record(last)
-            self._report(path, last)
+            self._report(memories[0].path, last)
         except (JudgeFailed, BudgetReached, NoCredentials) as failed:
             self.stopped = True
-            self._report(path, failed)
+            self._report(memories[0].path, failed)
             if isinstance(failed, JudgeFailed):
                 self._record(failed)
-        return None
+        return offline
 
     def _record(self, failed: JudgeFailed) -> None:
-        failure = Failure(
-            name=self.name,
-            batch=self.asked,
-            reason=failed.message,
-            raw=failed.raw,
-            tried=failed.tried,
-        )
-        self.plan.failures += (failure,)
+        asked: PassResult[None] = PassResult(name=self.name)
+        asked.fail(self.asked, failed)
+        self.plan.failures += tuple(asked.failures)
 
     def _report(self, path: str, failed: MemrepoError) -> None:
         rest = ", as those after it" if self.stopped else ""
@@ -262,29 +263,35 @@ class Clerk(msgspec.Struct, kw_only=True):
         self.plan.warnings += (problem,)
 
 
-def worded_gists(
+def with_worded_gists(
     plan: RunPlan, state: State, steps: Sequence[Step], judge: Judge
 ) -> tuple[Step, ...]:
     """Return the steps with gists by the judge for the notes that they move to gist tier."""
     clerk = Clerk(
-        plan=plan, name="gist", rule="gist-offline", what="its gist was made without a model"
+        plan=plan,
+        judge=judge,
+        name="gist",
+        rule="gist-offline",
+        what="its gist was made without a model",
     )
-    last: dict[str, object] = {}
-    for step in steps:
-        for change in step.changes:
-            if step.op == "tier" and isinstance(change, Update):
-                last[change.id] = change.fields.get("tier")
-    notes = [state.memories[id_] for id_, tier in last.items() if tier == "gist"]
+    tiers = {
+        change.id: change.fields.get("tier")
+        for step in steps
+        for change in step.changes
+        if step.op == "tier" and isinstance(change, Update)
+    }
+    notes = [state.memories[id_] for id_, tier in tiers.items() if tier == "gist"]
+    notes = [note for note in notes if len(note.body) <= MAX_NOTE_LENGTH][:MAX_GISTS]
     worded: dict[str, Gist] = {}
-    for note in [note for note in notes if len(note.body) <= MAX_NOTE_LENGTH][:MAX_GISTS]:
-        gist = clerk.word(
-            note.path,
-            lambda fault, note=note: judge.gist(GistRequest(note=note, fault=fault)),  # type: ignore[misc]
-            lambda gist, note=note: gist_fault(gist, note, judge, plan.now),  # type: ignore[misc]
-        )
-        if gist is not None:
+    for note in notes:
+        gist = clerk.word([note], partial(_ask_gist, judge, note), gist_of(note))
+        if gist != gist_of(note):
             worded[note.id] = gist
     return tuple(_with_gists(step, worded) for step in steps)
+
+
+def _ask_gist(judge: Judge, note: Memory, fault: str) -> Gist:
+    return judge.gist(GistRequest(note=note, fault=fault))
 
 
 def _with_gists(step: Step, worded: Mapping[str, Gist]) -> Step:
@@ -299,55 +306,19 @@ def _with_gists(step: Step, worded: Mapping[str, Gist]) -> Step:
     return replace(step, changes=changes)
 
 
-def gist_fault(gist: Gist, note: Memory, judge: Judge, now: datetime) -> str:
-    """Return the fault of a gist, as feedback for the judge, or "" if the gist is valid."""
-    if gist == gist_of(note):
-        return ""
-    if len(gist.tags) > gists.TAGS or len(set(gist.tags)) < len(gist.tags):
-        return f"tags: expected at most {gists.TAGS}, each once"
-    fields = [("title", gist.title), ("summary", gist.summary), *(("tags", t) for t in gist.tags)]
-    bounds = {"title": gists.TITLE, "summary": gists.LENGTH, "tags": MAX_TAG_LENGTH}
-    return _wording_fault(fields, bounds, [note], judge, now)
-
-
-def worded_summary(group: Group, judge: Judge | None, clerk: Clerk) -> Summary:
+def worded_summary(group: Group, clerk: Clerk | None) -> Summary:
     """Return the summary of a group, by the judge if the answer is valid, otherwise offline."""
-    summary = None
-    if judge is not None and clerk.asked < MAX_SUMMARIES:
-        summary = clerk.word(
-            group.memories[0].path,
-            lambda fault: judge.summarise(
-                SummaryRequest(topic=group.topic, memories=group.memories, fault=fault)
-            ),
-            lambda given: _summary_fault(given, group, judge, clerk.plan.now),
-        )
-    return summary or summary_of(group.topic, group.memories)
+    offline = summary_of(group.topic, group.memories)
+    if clerk is None or clerk.asked >= MAX_SUMMARIES:
+        return offline
+    request = partial(SummaryRequest, topic=group.topic, memories=group.memories)
+    judge = clerk.judge
+    return clerk.word(group.memories, lambda fault: judge.summarise(request(fault=fault)), offline)
 
 
-def _summary_fault(given: Summary, group: Group, judge: Judge, now: datetime) -> str:
-    """Return the fault of a summary, as feedback for the judge, or "" if the summary is valid."""
-    if given == summary_of(group.topic, group.memories):
-        return ""
-    facts, entities = len(given.facts), len(given.entities)
-    if not 0 < facts <= gists.FACTS:
-        return f"facts: {facts}, expected 1 to {gists.FACTS}"
-    if entities > gists.ENTITIES:
-        return f"entities: {entities}, expected at most {gists.ENTITIES}"
-    fields = [("title", given.title), ("text", given.text)]
-    fields += [("facts", fact) for fact in given.facts]
-    fields += [("entities", name) for name in given.entities]
-    bounds = {
-        "title": gists.TITLE,
-        "text": gists.SUMMARY_LENGTH,
-        "facts": gists.FACT,
-        "entities": LONGEST,
-    }
-    return _wording_fault(fields, bounds, group.memories, judge, now)
-
-
-def _wording_fault(
-    fields: Sequence[tuple[str, str]],
-    bounds: Mapping[str, int],
+def wording_fault(
+    answer: Gist | Summary,
+    offline: Gist | Summary,
     memories: Sequence[Memory],
     judge: Judge,
     now: datetime,
@@ -356,10 +327,27 @@ def _wording_fault(
 
     Exact checks are done in code. Then the judge verifies that the memories support the wording.
     """
+    if answer == offline:
+        return ""
+    names: tuple[str, ...]
+    if isinstance(answer, Gist):
+        names, bounds = ("title", "summary", "tags"), _GIST_BOUNDS
+        if len(answer.tags) > gists.TAGS or len(set(answer.tags)) < len(answer.tags):
+            return f"tags: expected at most {gists.TAGS}, each once"
+    else:
+        names, bounds = ("title", "text", "facts", "entities"), _SUMMARY_BOUNDS
+        if not 0 < len(answer.facts) <= gists.FACTS:
+            return f"facts: {len(answer.facts)}, expected 1 to {gists.FACTS}"
+        if len(answer.entities) > gists.ENTITIES:
+            return f"entities: {len(answer.entities)}, expected at most {gists.ENTITIES}"
+    fields: list[tuple[str, str]] = []
+    for name in names:
+        value = getattr(answer, name)
+        fields += [(name, text) for text in ((value,) if isinstance(value, str) else value)]
     for name, text in fields:
         if text != " ".join(visible(text).split()):
             return f"{name}: more than one line, or invisible characters"
-        if not 0 < len(text) <= bounds.get(name, len(text)):
+        if not 0 < len(text) <= bounds[name]:
             return f"{name}: {len(text)} characters, expected 1 to {bounds[name]}"
     evidence = tuple(m.body for m in memories)
     known = ((m.text("title"), *m.texts("tags"), m.text("subject")) for m in memories)

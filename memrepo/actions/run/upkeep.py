@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.run.contradictions import compare_memories
 from memrepo.actions.run.guard import hold_later_removals, state_after
-from memrepo.actions.run.judge import Clerk, worded_gists, worded_summary
+from memrepo.actions.run.judge import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.plan import RunPlan
 from memrepo.actions.work import Work
@@ -96,7 +96,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
     if not is_wanted:
         return ()
     plan.problems += (*problems, *found.problems)
-    steps = found.steps if judge is None else worded_gists(plan, state, found.steps, judge)
+    steps = found.steps if judge is None else with_worded_gists(plan, state, found.steps, judge)
     return (*back, *steps)
 
 
@@ -319,8 +319,16 @@ def compress_old(
         return ()
     prints = (p.removeprefix("compress:") for p in plan.decided if p.startswith("compress:"))
     spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
-    clerk = Clerk(
-        plan=plan, name="summary", rule="summary-offline", what="a summary was made without a model"
+    clerk = (
+        None
+        if judge is None
+        else Clerk(
+            plan=plan,
+            judge=judge,
+            name="summary",
+            rule="summary-offline",
+            what="a summary was made without a model",
+        )
     )
     steps, room = list[Step](), plan.room
     for group in groups(candidates(state, rules, score, spared)):
@@ -329,7 +337,7 @@ def compress_old(
         room -= len(group.memories)
         if room < 0:
             break
-        summary, why = worded_summary(group, judge, clerk), _why_compressed(rules, group)
+        summary, why = worded_summary(group, clerk), _why_compressed(rules, group)
         step = compressed(group, summary, state.layout, plan.now, by=OWN_ACTOR, why=why)
         steps.append(step)
     return tuple(steps)

@@ -29,7 +29,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import State, read_state
-from memrepo.merge.states import Facts, merge_states
+from memrepo.merge.states import SideFacts, merge_states
 
 TRAPS = (
     "no",
@@ -415,14 +415,14 @@ class Triple(msgspec.Struct, frozen=True, kw_only=True):
     base: State
     ours: State
     theirs: State
-    our_facts: Facts
-    their_facts: Facts
+    our_facts: SideFacts
+    their_facts: SideFacts
 
 
-def _facts() -> st.SearchStrategy[Facts]:
+def _facts() -> st.SearchStrategy[SideFacts]:
     dates = st.sampled_from((None, *few(Time())))
     return st.builds(
-        Facts,
+        SideFacts,
         committed=dates,
         people=st.frozensets(st.sampled_from((*IDS, *OTHERS)), max_size=2),
     )

@@ -27,7 +27,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, apply
 from memrepo.merge import closure
 from memrepo.merge.git_merges import Made, settle
-from memrepo.merge.states import Facts, merge_states, sweep
+from memrepo.merge.states import SideFacts, merge_states, sweep
 from memrepo.merge.tombstones import (
     REJECTED,
     Tombstone,
@@ -154,8 +154,8 @@ def unsettled(at: Work) -> Settling:
                 made.left,
                 state,
                 settled.state,
-                our_facts=Facts(paths=later | frozenset(state.files.edits)),
-                their_facts=Facts(paths=settled.edits),
+                our_facts=SideFacts(paths=later | frozenset(state.files.edits)),
+                their_facts=SideFacts(paths=settled.edits),
             ).state
     if not found:
         return Settling(problems=tuple(problems))

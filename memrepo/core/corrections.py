@@ -28,9 +28,11 @@ from memrepo.core.schema import ACTOR
 from memrepo.core.state import State
 
 CorrectionKind = Literal["contradiction", "wording"]
-VerdictWord = Literal["flagged", "context", "superseded", "merged", "both", "neither", "newer"]
+CorrectionVerdict = Literal[
+    "flagged", "context", "superseded", "merged", "both", "neither", "newer"
+]
 Status = Literal["open", "resolved"]
-VERDICTS: tuple[VerdictWord, ...] = get_args(VerdictWord)
+VERDICTS: tuple[CorrectionVerdict, ...] = get_args(CorrectionVerdict)
 """`flagged`: a person must decide. `context`: somebody reviewed the case but needs more context.
 `superseded`: one memory replaced the other, and `kept` is the id of the remaining one. `merged`: a
 third memory replaced both. `both`: the memories do not contradict each other. `neither`: both
@@ -77,7 +79,7 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     kind: CorrectionKind
-    verdict: VerdictWord
+    verdict: CorrectionVerdict
     sides: tuple[Side, Side]
     by: str
     at: datetime | None = None

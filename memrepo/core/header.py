@@ -109,7 +109,7 @@ class Entry(msgspec.Struct, frozen=True):
     last: int
 
 
-class Reading(msgspec.Struct, frozen=True):
+class ParsedLines(msgspec.Struct, frozen=True):
     """The entries of a header in file order, the indentation of the keys, and all problems."""
 
     entries: tuple[Entry, ...] = ()
@@ -371,11 +371,11 @@ def inner_lines(text: str, start: int, end: int) -> list[str]:
     return lines
 
 
-def read_lines(lines: list[str], path: str) -> Reading:
+def read_lines(lines: list[str], path: str) -> ParsedLines:
     """Parse the lines between the markers with the fast reader. If that fails, use YAML."""
     entries = read_subset(lines, FIRST_LINE)
     if entries is not None:
-        return Reading(entries=entries)
+        return ParsedLines(entries=entries)
     return read_yaml(lines, path)
 
 
@@ -396,7 +396,7 @@ _END_OF_LINE = MAX_BYTES
 _TAB_FIX = "write spaces, or double quotes around a value that holds a tab"
 
 
-def read_yaml(lines: Sequence[str], path: str) -> Reading:
+def read_yaml(lines: Sequence[str], path: str) -> ParsedLines:
     """Parse the lines between the markers with YAML. Errors are in `problems`."""
     import yaml
 
@@ -408,7 +408,9 @@ def read_yaml(lines: Sequence[str], path: str) -> Reading:
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         faults = [_syntax(lines, error)]
     if faults or root is None:
-        return Reading(problems=tuple(_problem(path, lines, *f) for f in faults[:_MAX_PROBLEMS]))
+        return ParsedLines(
+            problems=tuple(_problem(path, lines, *f) for f in faults[:_MAX_PROBLEMS])
+        )
     entries = (
         Entry(
             key=key.value,
@@ -418,7 +420,7 @@ def read_yaml(lines: Sequence[str], path: str) -> Reading:
         )
         for key, value in root.value
     )
-    return Reading(entries=tuple(entries), indent=root.start_mark.column)
+    return ParsedLines(entries=tuple(entries), indent=root.start_mark.column)
 
 
 _Fault: TypeAlias = tuple[str, str, int, int, str]

@@ -32,15 +32,15 @@ class NotJson(ValueError):
         super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class JsonPart(msgspec.Struct, frozen=True, kw_only=True):
     """An object member with its key, or a list item, with its start offset and its value."""
 
     start: int
-    value: Node
+    value: JsonNode
     key: str = ""
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True):
+class JsonNode(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed value with its position in the text.
 
     `kind` is `{`, `[` or empty, and `parts` are the members of a container.
@@ -49,10 +49,10 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     start: int
     end: int
     kind: str = ""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[JsonPart, ...] = ()
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonNode:
     """Parse a text into a node tree. Raise NotJson if the text is not valid JSON."""
     plain = without_comments(text)
     try:
@@ -157,7 +157,7 @@ def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> 
     return take_out(text, keys, ours)
 
 
-def _path(root: Node, keys: Sequence[str]) -> list[Node]:
+def _path(root: JsonNode, keys: Sequence[str]) -> list[JsonNode]:
     """Return the existing nodes along `keys`, starting with the root."""
     path = [root]
     for key in keys:
@@ -173,11 +173,11 @@ def _past(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _node(text: str, start: int) -> Node:
+def _node(text: str, start: int) -> JsonNode:
     kind = text[start]
     if kind not in "{[":
-        return Node(start=start, end=_DECODER.raw_decode(text, start)[1])
-    parts: list[Part] = []
+        return JsonNode(start=start, end=_DECODER.raw_decode(text, start)[1])
+    parts: list[JsonPart] = []
     at = _past(text, start + 1)
     while text[at] not in "}]":
         began, key = at, ""
@@ -185,14 +185,14 @@ def _node(text: str, start: int) -> Node:
             key, at = _DECODER.raw_decode(text, at)
             at = _past(text, _past(text, at) + 1)
         value = _node(text, at)
-        parts.append(Part(start=began, value=value, key=key))
+        parts.append(JsonPart(start=began, value=value, key=key))
         at = _past(text, value.end)
         if text[at] == ",":
             at = _past(text, at + 1)
-    return Node(start=start, end=at + 1, kind=kind, parts=tuple(parts))
+    return JsonNode(start=start, end=at + 1, kind=kind, parts=tuple(parts))
 
 
-def _add(text: str, node: Node, key: str, value: object) -> str:
+def _add(text: str, node: JsonNode, key: str, value: object) -> str:
     """Insert a member at the end of a container."""
     name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
     if node.parts and "\n" not in text[node.start : node.end]:
@@ -234,7 +234,7 @@ def _indent(text: str, at: int) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
-def _cut(text: str, node: Node, number: int) -> str:
+def _cut(text: str, node: JsonNode, number: int) -> str:
     """Remove one member of a container, together with the comma next to it."""
     parts = node.parts
     start, end = parts[number].start, parts[number].value.end

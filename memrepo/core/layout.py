@@ -133,18 +133,18 @@ def _areas(prefix: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{area}/" for area in AREAS)
 
 
-Kind = Literal["hot", "view", "layer"]
-Standing = Literal["ours", "edited", "foreign"]
+PageKind = Literal["hot", "view", "layer"]
+PageState = Literal["ours", "edited", "foreign"]
 
 _STAMP = regex(rb"<!-- memrepo:(hot|view|layer) ([0-9a-f]{16}) -->\n")
 
 
-def stamped(kind: Kind, rest: str) -> bytes:
+def stamped(kind: PageKind, rest: str) -> bytes:
     """Return the text of a page with a stamp line added at the start."""
     return f"<!-- memrepo:{kind} {_stamp(rest.encode())} -->\n{rest}".encode()
 
 
-def standing_of(kind: Kind, data: bytes) -> Standing:
+def standing_of(kind: PageKind, data: bytes) -> PageState:
     """Return "ours" for an unmodified generated page, "edited" if changed by hand, or "foreign"."""
     match = _STAMP.match(data)
     if match is None or match[1].decode() != kind:

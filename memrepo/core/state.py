@@ -364,7 +364,7 @@ def play(state: State, plan: Plan) -> tuple[tuple[Effect, ...], State]:
     return tuple(effects), draft.finish()
 
 
-Kind = Literal[
+ChangeKind = Literal[
     "superseded",
     "retired",
     "removed",
@@ -385,10 +385,10 @@ Kind = Literal[
     "moved",
     "fields",
 ]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 """Ordered for review: changes that leave recall first, bookkeeping last."""
 _BOOKKEEPING = ("generated", "tier_written", "aliases")
-_KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType(
+_KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
     {
         "standing": "standing",
         "sources": "evidence",
@@ -403,7 +403,7 @@ _KIND_OF_FIELD: Mapping[str, Kind] = MappingProxyType(
         "links": "links",
     }
 )
-_KIND_OF_STATUS: Mapping[str, Kind] = MappingProxyType(
+_KIND_OF_STATUS: Mapping[str, ChangeKind] = MappingProxyType(
     {
         "superseded": "superseded",
         "forgotten": "forgotten",
@@ -433,13 +433,13 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     `fields` lists the changed fields. Bookkeeping fields are omitted if any other field changed.
     """
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ChangeKind, ...]
     before: Memory | None
     after: Memory | None
     fields: tuple[str, ...] = ()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ChangeKind:
         """Return the main kind of change."""
         return self.kinds[0]
 
@@ -489,7 +489,9 @@ def _changed(old: Memory, new: Memory) -> Difference:
     )
 
 
-def _kinds(name: str, old: Memory, new: Memory, reported: tuple[str, ...]) -> tuple[Kind, ...]:
+def _kinds(
+    name: str, old: Memory, new: Memory, reported: tuple[str, ...]
+) -> tuple[ChangeKind, ...]:
     if name == "status":
         retired = new.status == "archived" and new.standing == "retire_candidate"
         return () if retired and "standing" in reported else (_KIND_OF_STATUS[new.status],)
@@ -504,7 +506,7 @@ def _kinds(name: str, old: Memory, new: Memory, reported: tuple[str, ...]) -> tu
     return (_KIND_OF_FIELD.get(name, "fields"),)
 
 
-def _heat(old: Memory, new: Memory) -> Kind:
+def _heat(old: Memory, new: Memory) -> ChangeKind:
     """Return the kind of change of a memory in the hot cache: promoted, demoted, or fields only."""
     was, now = (m.fields.get("hot") for m in (old, new))
     if now is None or now.until is not None:

@@ -31,7 +31,7 @@ _ROUNDS = 20  # one repair may reveal another problem, but such chains are short
 _Memories = Mapping[str, Memory]
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class BrokenRule(msgspec.Struct, frozen=True, kw_only=True):
     """A broken rule, with the field changes that repair it. The value None removes a field."""
 
     problem: Problem
@@ -49,7 +49,7 @@ def closure(state: State) -> tuple[Problem, ...]:
     return (*same, *(finding.problem for finding in findings(state)))
 
 
-def findings(state: State) -> tuple[Finding, ...]:
+def findings(state: State) -> tuple[BrokenRule, ...]:
     """Return the broken rules between the memories of a state."""
     return broken(state.memories)
 
@@ -61,13 +61,13 @@ def known_in(*states: State) -> frozenset[tuple[str, str, str]]:
 
 def close(
     state: State, known: Collection[tuple[str, str, str]] = ()
-) -> tuple[tuple[Update, ...], tuple[Finding, ...]]:
+) -> tuple[tuple[Update, ...], tuple[BrokenRule, ...]]:
     """Return updates that repair the references of a state, with the findings repaired.
 
     Findings in `known` (by name) are not repaired: a merge repairs only what it broke itself.
     """
     memories = dict(state.memories)
-    repaired: dict[tuple[str, str, str], Finding] = {}
+    repaired: dict[tuple[str, str, str], BrokenRule] = {}
     for _ in range(_ROUNDS):
         found = [f for f in broken(memories) if f.name not in known and f.name not in repaired]
         busy: set[str] = set()
@@ -94,9 +94,9 @@ def _updates(state: State, memories: _Memories) -> Iterator[Update]:
             yield Update(id=id_, fields={k: new.fields.get(k) for k in keys})
 
 
-def broken(memories: _Memories) -> tuple[Finding, ...]:
+def broken(memories: _Memories) -> tuple[BrokenRule, ...]:
     """Return the broken rules between memories, ordered by path, each with a repair."""
-    found: list[Finding] = []
+    found: list[BrokenRule] = []
     for memory in memories.values():
         fields = memory.fields
         if not fields.keys().isdisjoint(REFERENCES):
@@ -109,7 +109,7 @@ def broken(memories: _Memories) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda f: (f.problem.path, f.name)))
 
 
-def _lost(memory: Memory, memories: _Memories) -> Iterator[Finding]:
+def _lost(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
     for key in REFERENCES:
         value = memory.fields.get(key)
         if value is None:
@@ -132,7 +132,7 @@ def _but(items: tuple[object, ...], gone: Collection[str]) -> tuple[object, ...]
     return tuple(item for item in items if targets((item,))[0] not in gone)
 
 
-def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
+def _halves(memory: Memory, memories: _Memories) -> Iterator[BrokenRule]:
     """Yield supersessions that are recorded in only one of the two memories concerned.
 
     If the old memory is superseded or forgotten, the repair completes the record. Otherwise it
@@ -162,7 +162,7 @@ def _halves(memory: Memory, memories: _Memories) -> Iterator[Finding]:
             )
 
 
-def _odd_status(memory: Memory) -> Iterator[Finding]:
+def _odd_status(memory: Memory) -> Iterator[BrokenRule]:
     if memory.status == "superseded":
         fields = {"status": None, "status_epoch": memory.fields.get("status_epoch", 0) + 1}
         yield _finding(
@@ -184,7 +184,7 @@ def _odd_status(memory: Memory) -> Iterator[Finding]:
         )
 
 
-def _cycles(memories: _Memories) -> Iterator[Finding]:
+def _cycles(memories: _Memories) -> Iterator[BrokenRule]:
     """Yield cycles of memories that supersede each other, with the one that remains active."""
     for ring in _rings(memories):
         from memrepo.merge.versions import Origin, rank
@@ -243,8 +243,8 @@ def _finding(
     message: str,
     repairs: Mapping[str, Mapping[str, object]],
     fix: str,
-) -> Finding:
+) -> BrokenRule:
     problem = Problem(
         path=memory.path, line=1, rule=rule, key=key, message=f"{memory.id}: {message}", fix=fix
     )
-    return Finding(problem=problem, repairs=repairs)
+    return BrokenRule(problem=problem, repairs=repairs)

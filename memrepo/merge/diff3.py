@@ -15,7 +15,7 @@ import msgspec
 from memrepo.core.codec import pairs
 
 
-class Joined(msgspec.Struct, frozen=True, kw_only=True):
+class MergedText(msgspec.Struct, frozen=True, kw_only=True):
     """A merged text. `overlap` is true if the text lacks lines written by the losing side."""
 
     text: str
@@ -44,15 +44,15 @@ class _Hunk(msgspec.Struct, frozen=True):
         return self.lo < min(self.hi, before.hi) or before.lo < self.lo == self.hi < before.hi
 
 
-def merge_text(base: str, older: str, newer: str) -> Joined:
+def merge_text(base: str, older: str, newer: str) -> MergedText:
     r"""Merge two texts with `\n` line endings and a common base. On overlap, `newer` wins.
 
     Swapping both the sides and their ages gives the same result.
     """
     if older in (newer, base):
-        return Joined(text=newer)
+        return MergedText(text=newer)
     if newer == base:
-        return Joined(text=older)
+        return MergedText(text=older)
     origin = _lines(base)
     hunks = [
         *_hunks(origin, _lines(older), newer=False),
@@ -65,7 +65,7 @@ def merge_text(base: str, older: str, newer: str) -> Joined:
         lines, lost = _resolved(origin, cluster, lo, hi)
         merged += [*origin[at:lo], *lines]
         at, overlap = hi, overlap or lost
-    return Joined(text="\n".join([*merged, *origin[at:]]), overlap=overlap)
+    return MergedText(text="\n".join([*merged, *origin[at:]]), overlap=overlap)
 
 
 def _lines(text: str) -> list[str]:

@@ -24,7 +24,7 @@ from memrepo.core.schema import FIELDS
 from memrepo.core.state import Decoded, State, apply, read_state
 from memrepo.merge import closure
 from memrepo.merge.files import is_derived
-from memrepo.merge.states import Facts, MergeResult, merge_states, owners
+from memrepo.merge.states import MergeResult, SideFacts, merge_states, owners
 from memrepo.merge.versions import FileVersion
 
 _MARKERS = regex(rb"^<{7,} .*^={7,}\r?$.*^>{7,} ", re.MULTILINE | re.DOTALL)
@@ -70,7 +70,7 @@ def settle(made: Made) -> Settled:
     paths = {*made.paths, *made.united.effect.files}
     paths |= {p for state in (start, left) for p in state.files.edits}
     names = {*paths, *start.memories, *left.memories}
-    facts = Facts(paths=frozenset(paths))
+    facts = SideFacts(paths=frozenset(paths))
     result = merge_states(
         start,
         made.united.state,

@@ -23,7 +23,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.corrections import contradiction_id
 from memrepo.core.ids import claim_id, digest, manual_id, note_id, text_hash
-from memrepo.core.layout import Kind, Layout, stamped, standing_of
+from memrepo.core.layout import Layout, PageKind, stamped, standing_of
 from memrepo.core.memory import Memory
 from memrepo.core.needles import LEAST, Needle, cut_short, find, fold, replaced
 from memrepo.core.patterns import regex
@@ -57,7 +57,7 @@ _FOLDER = regex(r"[0-9a-f]{2}")
 _WAS = regex(r"\(was: ([^\n]*?)…?(?: and \d+ more)?[)…](?=\n|$)")
 """The old text in the subject of a supersession commit (`core.messages`)."""
 
-_KINDS: tuple[Kind, ...] = ("hot", "view")
+_KINDS: tuple[PageKind, ...] = ("hot", "view")
 WORD = regex(r"[^\W_]+")
 _FIELD = regex(
     r"^(?:title|description|entities|tags|subject|object|key|value):.*\n(?:[ -].*\n)*", re.MULTILINE

@@ -26,18 +26,18 @@ from memrepo.merge import closure
 from memrepo.merge.files import JoinedFile, is_derived, join_file
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import (
-    Conflict,
     FileVersion,
     LosingVersion,
+    MergeConflict,
     MergedFile,
     Origin,
-    Recalled,
+    RecalledSides,
     Stamps,
     join_versions,
 )
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class SideFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts about one side of a merge that come from history, not from files. All may be unknown.
 
     `committed` is the date of the side as a whole, and `dates` are the dates of single writes and
@@ -65,12 +65,12 @@ class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
 
     state: State
     effect: Effect
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[MergeConflict, ...] = ()
     kept: tuple[LosingVersion, ...] = ()
     problems: tuple[Problem, ...] = ()
 
 
-_UNKNOWN = Facts()
+_UNKNOWN = SideFacts()
 
 
 def merge_states(
@@ -78,8 +78,8 @@ def merge_states(
     ours: State,
     theirs: State,
     *,
-    our_facts: Facts = _UNKNOWN,
-    their_facts: Facts = _UNKNOWN,
+    our_facts: SideFacts = _UNKNOWN,
+    their_facts: SideFacts = _UNKNOWN,
 ) -> MergeResult:
     """Merge two states with a common base. Memories barred by tombstones are forgotten.
 
@@ -94,7 +94,7 @@ def _merged(work: _Merge, *, aside: bool) -> MergeResult:
     swept = tuple(sweep(draft))
     draft = apply(draft, swept)
     updates: tuple[Update, ...] = ()
-    repaired: tuple[closure.Finding, ...] = ()
+    repaired: tuple[closure.BrokenRule, ...] = ()
     if found := closure.known_in(draft):
         # Only problems caused by the merge are repaired: merge(o, a, o) must equal a.
         known = closure.known_in(ours, theirs)
@@ -142,12 +142,14 @@ def _digest(state: State) -> str:
 class _Merge:
     """A merge in progress, whose state is mutable. Only this module uses it."""
 
-    def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
+    def __init__(
+        self, base: State, ours: State, theirs: State, our: SideFacts, their: SideFacts
+    ) -> None:
         self.states = (base, ours, theirs)
         self.layout = ours.layout
         self.found = _Touched(base, ours, theirs, our, their)
         self.edits: dict[str, bytes | None] = dict.fromkeys(self.found.ours)
-        self.conflicts: list[Conflict] = []
+        self.conflicts: list[MergeConflict] = []
         self.kept: list[LosingVersion] = []
         self.problems: list[Problem] = []
 
@@ -203,7 +205,7 @@ class _Merge:
     def _note_file(self, path: str, joined: JoinedFile) -> None:
         self.edits[path] = joined.data
         if joined.conflict is not None:
-            self.conflicts.append(Conflict(kind=joined.conflict, path=path))
+            self.conflicts.append(MergeConflict(kind=joined.conflict, path=path))
         if joined.lost is not None:
             self.kept.append(LosingVersion(path=path, key="", data=joined.lost))
 
@@ -288,7 +290,9 @@ class _Touched:
     merges of two files with the same id on one side.
     """
 
-    def __init__(self, base: State, ours: State, theirs: State, our: Facts, their: Facts) -> None:
+    def __init__(
+        self, base: State, ours: State, theirs: State, our: SideFacts, their: SideFacts
+    ) -> None:
         self._states = (base, ours, theirs)
         self._facts = (our, their)
         self._changed = (set[str](), _changed(base, ours, our), _changed(base, theirs, their))
@@ -315,10 +319,10 @@ class _Touched:
         our, their = self._facts
         return Stamps(ours=our.origin(name), theirs=their.origin(name))
 
-    def recalled(self, id_: str) -> Recalled:
+    def recalled(self, id_: str) -> RecalledSides:
         """Return the sides on which a memory was retrieved."""
         our, their = self._facts
-        return Recalled(ours=id_ in our.recalled, theirs=id_ in their.recalled)
+        return RecalledSides(ours=id_ in our.recalled, theirs=id_ in their.recalled)
 
     def _gather(self, side: int, owner: Mapping[str, str]) -> None:
         files: dict[str, list[str]] = {}
@@ -370,7 +374,7 @@ def owners(state: State) -> dict[str, str]:
     return found
 
 
-def _changed(base: State, side: State, facts: Facts) -> set[str]:
+def _changed(base: State, side: State, facts: SideFacts) -> set[str]:
     if facts.paths is not None:
         return set(facts.paths)
     return {

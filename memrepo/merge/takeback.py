@@ -3,8 +3,8 @@
 This is not a reverse merge. A merge compares end states, but a revert must know who wrote last.
 Values not written since the operation return to their old value. Values written by a later commit
 remain, even if that commit wrote an equal value. Later writes are therefore read from each later
-commit (`Later`), and never derived from the end states. Only three cases are conflicts (`Clash`).
-All others have one result.
+commit (`Later`), and never derived from the end states. Only three cases are conflicts
+(`RevertConflict`). All others have one result.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import Effect, State, apply
 from memrepo.merge import closure
-from memrepo.merge.diff3 import Joined, merge_text
+from memrepo.merge.diff3 import MergedText, merge_text
 from memrepo.merge.files import is_derived
 from memrepo.merge.states import sweep
 from memrepo.merge.tombstones import is_tombstone
 from memrepo.merge.versions import FileVersion, join_bytes, keyed
 
-ClashKind = Literal["edited-later", "text-overlaps", "depended-on"]
+RevertConflictKind = Literal["edited-later", "text-overlaps", "depended-on"]
 Side = Literal["", "ours", "theirs"]
 PATH = "@path"
 """Used as a field name if a commit moved the file."""
@@ -132,7 +132,7 @@ def _named(memory: Memory | None, key: str) -> set[str]:
     return {value} if isinstance(value, str) else {*(value or ())}
 
 
-class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class RevertConflict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A reason why a change cannot be reverted automatically.
 
     `edited-later`: the memory was edited after the operation created it, or was added again after
@@ -140,7 +140,7 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     later change refers to `on`, a memory that would be removed.
     """
 
-    kind: ClashKind
+    kind: RevertConflictKind
     memory: str
     path: str
     on: str = ""
@@ -169,7 +169,7 @@ class Reverted(msgspec.Struct, frozen=True, kw_only=True):
 
     state: State
     effect: Effect
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[RevertConflict, ...] = ()
 
 
 def take_back(operation: Operation, head: State, side: Side = "") -> Reverted:
@@ -205,7 +205,7 @@ class _Work:
         self.spared = spared
         self.held: dict[str, Memory] = dict(head.memories)
         self.edits: dict[str, bytes | None] = {}
-        self.clashes: list[Clash] = []
+        self.clashes: list[RevertConflict] = []
         self.kept: set[str] = set(spared)
         self.coming: list[tuple[str, str, bytes]] = []
 
@@ -236,8 +236,8 @@ class _Work:
             return False
         return self.op.before.files[old.path] == self.op.after.files[new.path]
 
-    def _clash(self, kind: ClashKind, id_: str) -> None:
-        self.clashes.append(Clash(kind=kind, memory=id_, path=self.held[id_].path))
+    def _clash(self, kind: RevertConflictKind, id_: str) -> None:
+        self.clashes.append(RevertConflict(kind=kind, memory=id_, path=self.held[id_].path))
 
     def _made(self, id_: str) -> None:
         """Remove a memory created by the operation, unless the memory was edited later."""
@@ -317,7 +317,7 @@ class _Work:
         files = self.head.files.edited(self.edits)
         return State(layout=self.head.layout, files=files, memories={}).free_path(Memory(path=path))
 
-    def dependents(self) -> list[Clash]:
+    def dependents(self) -> list[RevertConflict]:
         """Return the conflicts caused by later references to memories that would be removed."""
         gone = self.head.memories.keys() - self.held.keys()
         found = []
@@ -328,7 +328,10 @@ class _Work:
                 known = frozenset()
             new = (references(self.held[id_]) - known) & gone
             path = self.held[id_].path
-            found += [Clash(kind="depended-on", memory=id_, path=path, on=on) for on in sorted(new)]
+            found += [
+                RevertConflict(kind="depended-on", memory=id_, path=path, on=on)
+                for on in sorted(new)
+            ]
         return found
 
     def files(self) -> None:
@@ -437,16 +440,16 @@ def _value_back(column: Field, pre: Any, post: Any, head: Any, later: Later) -> 
     return tuple(found.values())
 
 
-def _text_back(pre: str, post: str, head: str, later: Later) -> Joined:
+def _text_back(pre: str, post: str, head: str, later: Later) -> MergedText:
     """Return a text with the change from `pre` to `post` reverted, and later changes reapplied."""
     if pre == post:
-        return Joined(text=head)
+        return MergedText(text=head)
     text = pre
     for before, after in later.bodies:
         joined = merge_text(before, text, after)
         if joined.overlap:
-            return Joined(text=head, overlap=True)
+            return MergedText(text=head, overlap=True)
         text = joined.text
     if later.bodies and later.bodies[-1][1] != head:
         return merge_text(post, pre, head)  # a merge followed: compare only end states
-    return Joined(text=text)
+    return MergedText(text=text)

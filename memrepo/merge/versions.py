@@ -179,7 +179,7 @@ ConflictKind = Literal[
 ]
 
 
-class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
     """A conflict for a person to review. The merge has a safe result even without a review.
 
     `removed-and-edited`: a person removed what the other side changed, and it remains.
@@ -212,11 +212,11 @@ class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A merged memory file. `version` is None if the merge removes the file."""
 
     version: FileVersion | None
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[MergeConflict, ...] = ()
     kept: tuple[LosingVersion, ...] = ()
 
 
-class Recalled(msgspec.Struct, frozen=True, kw_only=True):
+class RecalledSides(msgspec.Struct, frozen=True, kw_only=True):
     """The sides of a merge on which a memory was retrieved since the common base.
 
     Such a memory is not removed unless a person removed it.
@@ -227,7 +227,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _UNKNOWN = Stamps()
-_NOT_RECALLED = Recalled()
+_NOT_RECALLED = RecalledSides()
 
 
 def merge_memory(
@@ -275,7 +275,7 @@ def join_versions(
     theirs: FileVersion | None,
     stamps: Stamps = _UNKNOWN,
     *,
-    recalled: Recalled = _NOT_RECALLED,
+    recalled: RecalledSides = _NOT_RECALLED,
 ) -> MergedFile:
     """Merge the file of one memory. Swapping the sides gives the same result.
 
@@ -306,7 +306,7 @@ def _one_gone(
     ours: FileVersion | None,
     theirs: FileVersion | None,
     stamps: Stamps,
-    recalled: Recalled,
+    recalled: RecalledSides,
 ) -> MergedFile:
     """Merge a memory that is missing on one or both sides."""
     if ours is None:
@@ -318,7 +318,7 @@ def _one_gone(
     if present is None or base in (None, present) or not remover.person:
         return MergedFile(version=present)
     id_ = present.memory.id if present.memory is not None else ""
-    conflict = Conflict(kind="removed-and-edited", path=present.path, id=id_)
+    conflict = MergeConflict(kind="removed-and-edited", path=present.path, id=id_)
     return MergedFile(version=present, conflicts=(conflict,))
 
 
@@ -341,7 +341,7 @@ def _one_whole(path: str, older: FileVersion, newer: FileVersion, kind: Conflict
     kept = _kept(older.memory or Memory(path=older.path), "", older.data)
     return MergedFile(
         version=_at(path, newer),
-        conflicts=(Conflict(kind=kind, path=path, id=known.id if known else ""),),
+        conflicts=(MergeConflict(kind=kind, path=path, id=known.id if known else ""),),
         kept=(replace(kept, path=path, id=known.id if known else ""),),
     )
 

@@ -29,7 +29,7 @@ from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
 from memrepo.core.state import Effect, Files, State
 from memrepo.merge.diff3 import merge_text
-from memrepo.merge.states import Facts, virtual_base
+from memrepo.merge.states import SideFacts, virtual_base
 from memrepo.store import history
 from memrepo.store.errors import (
     HubUnreachable,
@@ -461,7 +461,7 @@ def side_facts(
     shared: Common,
     humans: Collection[str],
     recalled: frozenset[str] = frozenset(),
-) -> Facts:
+) -> SideFacts:
     """Return facts about one side of a merge, taken from its history up to `tip`.
 
     A memory belongs to a person if a person wrote it since the base. A removal belongs to a person
@@ -483,7 +483,7 @@ def side_facts(
             if person and (there or name not in dates):
                 people.add(name)
             dates.setdefault(name, commit.when)
-    return Facts(
+    return SideFacts(
         committed=store.commit_time(tip),
         dates=dates,
         people=frozenset(people),

@@ -13,7 +13,7 @@ import msgspec
 
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
-from memrepo.core.layout import HOT_NAMES, Layout, Standing, stamped
+from memrepo.core.layout import HOT_NAMES, Layout, PageState, stamped
 from memrepo.core.layout import standing_of as standing_of_page
 from memrepo.core.memory import Gist, Hot, Memory, having
 from memrepo.core.patterns import regex
@@ -116,7 +116,7 @@ def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str
     return layout.prefix + HOT_NAMES[1]
 
 
-def standing_of(data: bytes) -> Standing:
+def standing_of(data: bytes) -> PageState:
     """Return whether a file is an unchanged page, a page edited by hand, or a foreign file."""
     return standing_of_page("hot", data)
 

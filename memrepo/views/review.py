@@ -17,7 +17,7 @@ from memrepo.core.memory import Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
-from memrepo.core.state import KINDS, Difference, Kind
+from memrepo.core.state import KINDS, ChangeKind, Difference
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.first_page import SEPARATOR, part_of
 from memrepo.read.kinds import section_kind
@@ -26,7 +26,7 @@ from memrepo.views.report import WORDS, in_words
 
 Stage = Literal["waits", "landed", "commit", "range"]
 """The subject of a review: a pending run, a landed run, one commit, or a range of commits."""
-SUMMARIES: Mapping[Kind, tuple[str, str]] = WORDS["changes"]
+SUMMARIES: Mapping[ChangeKind, tuple[str, str]] = WORDS["changes"]
 """Heading and explanation of each kind of change."""
 UNTOLD = ("sources", "superseded_by", "superseded_at", "retired")
 """Fields shown in other ways: as evidence, as a pair, or as a reason."""
@@ -131,8 +131,8 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
 class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The change of one memory, as a record for programs."""
 
-    op: Kind
-    kinds: tuple[Kind, ...]
+    op: ChangeKind
+    kinds: tuple[ChangeKind, ...]
     id: str
     path: str
     type: str
@@ -180,7 +180,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     changes: tuple[Change, ...]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ChangeKind:
         """Return the kind of the decision's main change, the first in the order of KINDS."""
         return self.changes[0].difference.kind
 
@@ -345,13 +345,13 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(decision for group in self.groups for decision in group.decisions)
 
     @cached_property
-    def totals(self) -> dict[Kind, int]:
+    def totals(self) -> dict[ChangeKind, int]:
         """Return the number of changed memories by their main kind of change."""
         counts = Counter(change.difference.kind for change in self.changes)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
     @cached_property
-    def kinds(self) -> dict[Kind, int]:
+    def kinds(self) -> dict[ChangeKind, int]:
         """Return the number of changed memories for each kind of change."""
         counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}

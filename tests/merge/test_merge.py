@@ -25,7 +25,7 @@ from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Link, Memory, Source, Sta
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
 from memrepo.merge import closure
-from memrepo.merge.states import Facts, MergeResult, merge_states, virtual_base
+from memrepo.merge.states import MergeResult, SideFacts, merge_states, virtual_base
 from memrepo.merge.tombstones import tombstone_bytes, tombstone_of
 from memrepo.merge.versions import Origin, Stamps, merge_memory
 from tests.strategies import FOREIGN, IDS, Triple, cases, crossings, place, triples
@@ -85,10 +85,10 @@ def test_the_order_of_files_and_a_list_of_changed_paths_decide_nothing(t: Triple
     def turned(state: State) -> State:
         return read_state(dict(reversed(list(state.files.items()))), Layout())
 
-    def told(side: State, facts: Facts) -> Facts:
+    def told(side: State, facts: SideFacts) -> SideFacts:
         paths = {*t.base.files, *side.files}
         changed = {p for p in paths if t.base.files.get(p) != side.files.get(p)}
-        return Facts(committed=facts.committed, people=facts.people, paths=frozenset(changed))
+        return SideFacts(committed=facts.committed, people=facts.people, paths=frozenset(changed))
 
     again = Triple(
         base=turned(t.base),
@@ -401,7 +401,7 @@ def test_a_replacement_taken_back_by_one_side_makes_the_memory_active_again() ->
     base = state(fact(A), fact(B))
     ours = state(fact(A, status="superseded", superseded_by=(B,)), fact(B, supersedes=(A,)))
     theirs = state(fact(A))
-    result = merge_states(base, ours, theirs, their_facts=Facts(people=frozenset({B})))
+    result = merge_states(base, ours, theirs, their_facts=SideFacts(people=frozenset({B})))
     assert [c.kind for c in result.conflicts] == ["removed-and-edited"]
     again = merge_states(ours, theirs, state(*ours.memories.values(), **{"sources/a.md": b"a"}))
     assert again.state.memories[A] == fact(A)
@@ -511,15 +511,17 @@ def test_a_removal_against_the_other_side(
         state(fact()),
         state(),
         theirs,
-        our_facts=Facts(people=frozenset({A} if person else ())),
-        their_facts=Facts(recalled=frozenset({A} if recalled else ())),
+        our_facts=SideFacts(people=frozenset({A} if person else ())),
+        their_facts=SideFacts(recalled=frozenset({A} if recalled else ())),
     )
     assert (A in result.state.memories) is stays
     assert [c.kind for c in result.conflicts] == conflicts
 
 
 def test_what_both_sides_removed_is_gone() -> None:
-    result = merge_states(state(fact()), state(), state(), our_facts=Facts(people=frozenset({A})))
+    result = merge_states(
+        state(fact()), state(), state(), our_facts=SideFacts(people=frozenset({A}))
+    )
     assert (dict(result.state.files), result.conflicts) == ({}, ())
 
 
@@ -692,7 +694,7 @@ def test_a_foreign_key_that_both_sides_changed_is_the_winners_and_the_other_kept
         read_state({place(A): head.format(id=A, rest=rest).encode()}, Layout())
         for rest in ("x: 1\n", "x: 2\ny: 2\n", "title: t\nx: 3 # why\nz: 3\n")
     )
-    result = merge_states(base, ours, theirs, their_facts=Facts(people=frozenset({A})))
+    result = merge_states(base, ours, theirs, their_facts=SideFacts(people=frozenset({A})))
     assert result.state.files[place(A)].decode() == head.format(
         id=A, rest="title: t\nx: 3 # why\nz: 3\ny: 2\n"
     )
@@ -759,7 +761,7 @@ def test_what_is_not_ours_in_two_headers(base: str, ours: str, theirs: str, resu
         return f"---\n{margin}id: {A}\n{margin}type: fact\n{rest}---\n\none\n".encode()
 
     states = [read_state({place(A): header_of(rest)}, Layout()) for rest in (base, ours, theirs)]
-    found = merge_states(*states, their_facts=Facts(people=frozenset({A})))
+    found = merge_states(*states, their_facts=SideFacts(people=frozenset({A})))
     assert found.state.files[place(A)].decode() == header_of(result).decode()
 
 

@@ -13,7 +13,7 @@ from memrepo.actions.recall.search import Hit, hit_of
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.memory import Memory, Stamp
-from memrepo.core.state import Difference, Files, Kind, State, differences
+from memrepo.core.state import ChangeKind, Difference, Files, State, differences
 from memrepo.core.times import EARLIEST, extent, format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.importance import MOST, Topic, Trend, topics_of, trends
@@ -23,7 +23,7 @@ from memrepo.store.ledger import ledger_of
 DEFAULT_PERIOD = timedelta(days=7)
 """The period of `recent` if none is given."""
 TREND_PERIOD = timedelta(days=30)
-CHANGE_WORDS: dict[Kind, str] = {
+CHANGE_WORDS: dict[ChangeKind, str] = {
     "added": "new",
     "reworded": "reworded",
     "standing": "standing changed",

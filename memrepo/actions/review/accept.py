@@ -41,10 +41,10 @@ from memrepo.core.changes import BULK_OPS, Plan, Step
 from memrepo.core.errors import Exit
 from memrepo.core.messages import Context, message
 from memrepo.core.state import State, play
-from memrepo.merge.states import Facts, MergeResult, merge_states
+from memrepo.merge.states import MergeResult, SideFacts, merge_states
 from memrepo.merge.takeback import together
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.merge.versions import Conflict
+from memrepo.merge.versions import MergeConflict
 from memrepo.store import history
 from memrepo.store.history import DISCARDS, commit_landing
 from memrepo.store.stream import Chain, Commit
@@ -86,7 +86,7 @@ class _Replay(msgspec.Struct):
     taken: list[Part] = msgspec.field(default_factory=list)
     offered: list[Part] = msgspec.field(default_factory=list)
     barred: set[str] = msgspec.field(default_factory=set)
-    conflicts: list[tuple[history.LogEntry, tuple[Conflict, ...]]] = msgspec.field(
+    conflicts: list[tuple[history.LogEntry, tuple[MergeConflict, ...]]] = msgspec.field(
         default_factory=list
     )
 
@@ -319,8 +319,8 @@ def _step(
             base,
             replay.state,
             _without(base, theirs, _rest(ids, taken)),
-            our_facts=Facts(paths=ours, people=replay.people),
-            their_facts=Facts(paths=_differing(work, entry, entry.commit)),
+            our_facts=SideFacts(paths=ours, people=replay.people),
+            their_facts=SideFacts(paths=_differing(work, entry, entry.commit)),
         )
 
     barred = _barred(replay.state, base, theirs, ids)

@@ -18,7 +18,7 @@ from memrepo.core.changes import BULK_OPS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
-from memrepo.core.state import Difference, Files, Kind, State, differences
+from memrepo.core.state import ChangeKind, Difference, Files, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.store.tree import file_at
@@ -72,9 +72,9 @@ class Result(VerbResult, frozen=True, kw_only=True):
     base: str
     head: str
     reason: str
-    totals: Mapping[Kind, int]
+    totals: Mapping[ChangeKind, int]
     """The number of memories by main kind of change. Each memory is counted once."""
-    also: Mapping[Kind, int]
+    also: Mapping[ChangeKind, int]
     """The number of memories by kind of change. A memory counts for each of its kinds."""
     memories: int
     decisions: int

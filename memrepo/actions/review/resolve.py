@@ -16,7 +16,7 @@ from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, clean_text, successor, unchanged, write
 from memrepo.core import corrections
 from memrepo.core.changes import Change, Create, Step, Update, Write
-from memrepo.core.corrections import Correction, Side, VerdictWord, corrections_of
+from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import SOURCE_COUNT, Memory
 from memrepo.core.state import State
@@ -308,7 +308,7 @@ def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
     return CorrectionList(corrections=wanted, notices=cases.problems)
 
 
-_VERDICTS: Mapping[VerdictWord, str] = {
+_VERDICTS: Mapping[CorrectionVerdict, str] = {
     "superseded": "one of the two holds",
     "both": "they do not contradict each other",
     "neither": "neither of the two holds",
@@ -334,13 +334,15 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
         conflict, case = self.conflict, self.conflict.case
         first, second = conflict.sides
         winner = self._winner(request.keep) if request.keep else None
-        choices: tuple[tuple[VerdictWord, object], ...] = (
+        choices: tuple[tuple[CorrectionVerdict, object], ...] = (
             ("superseded", winner),
             ("merged", request.merge),
             ("context", request.needs_context),
             ("both", request.both),
         )
-        verdict: VerdictWord = next((word for word, is_chosen in choices if is_chosen), "neither")
+        verdict: CorrectionVerdict = next(
+            (word for word, is_chosen in choices if is_chosen), "neither"
+        )
         if case is not None and (case.verdict, case.kept) == (verdict, winner.id if winner else ""):
             repeats = case.verdict == "context" and self.reason in ("", case.reason)
             if conflict.status == "resolved" or repeats:
@@ -450,7 +452,7 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             "status_epoch": memory.fields.get("status_epoch", 0) + 1,
         }
 
-    def _correction(self, verdict: VerdictWord, winner: str) -> Write:
+    def _correction(self, verdict: CorrectionVerdict, winner: str) -> Write:
         conflict, before = self.conflict, self.conflict.case
         case = Correction(
             id=conflict.id,

@@ -23,8 +23,8 @@ from memrepo.core.state import Effect, State, apply, play
 from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.files import keep
-from memrepo.merge.states import Facts, MergeResult, merge_states
-from memrepo.merge.versions import Conflict, LosingVersion
+from memrepo.merge.states import MergeResult, SideFacts, merge_states
+from memrepo.merge.versions import LosingVersion, MergeConflict
 from memrepo.store.errors import CannotWork, HistoryRewritten, problem
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import (
@@ -86,7 +86,7 @@ class Sides(msgspec.Struct, frozen=True, kw_only=True):
     base: State
     tips: tuple[str, str]
     states: tuple[State, State]
-    facts: tuple[Facts, Facts]
+    facts: tuple[SideFacts, SideFacts]
 
     def merged(self, states: tuple[State, State] | None = None) -> MergeResult:
         """Merge both sides by memory id and field. The effect is relative to the first side."""
@@ -130,7 +130,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     result, clashing = _merged(sides, taken)
     owns = sides.states[0].layout.owns
     foreign = merge_foreign(work.store.repo, sides.bases, *sides.tips, owns, taken=taken)
-    clashes = [*clashing, *(Conflict(kind="both-changed", path=p) for p in foreign.clashes)]
+    clashes = [*clashing, *(MergeConflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
         return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
     repairs = _without_lost_heirs(result.state)
@@ -188,7 +188,7 @@ def _sides(work: Work, hub: str, name: str) -> Sides:
     return sides_of(store, hub, work.tree.commit, work.config.human_authors)
 
 
-def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
+def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[MergeConflict]]:
     """Merge the memories and the other files of memrepo.
 
     Return the conflicts that a person must decide.
@@ -207,7 +207,7 @@ def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[Conflict]]:
     return again, [c for c in again.conflicts if _decides(layout, c)]
 
 
-def _decides(layout: Layout, conflict: Conflict) -> bool:
+def _decides(layout: Layout, conflict: MergeConflict) -> bool:
     """Return whether a person must decide a conflict, rather than the newer version being used."""
     match conflict.kind:
         case "removed-and-edited":
@@ -221,7 +221,7 @@ def _decides(layout: Layout, conflict: Conflict) -> bool:
             return False
 
 
-def _untouched(base: State, side: State, conflicts: Iterable[Conflict]) -> State:
+def _untouched(base: State, side: State, conflicts: Iterable[MergeConflict]) -> State:
     """Return a side, undoing its changes to the files and memories in conflict."""
     memories, edits = dict(side.memories), dict[str, bytes | None]()
     for conflict in conflicts:
@@ -302,7 +302,7 @@ def _chain(
     )
 
 
-def _clash(work: Work, sides: Sides, conflict: Conflict) -> Clash:
+def _clash(work: Work, sides: Sides, conflict: MergeConflict) -> Clash:
     known = (sides.base, *sides.states)
     paths = [s.memories[conflict.id].path for s in known if conflict.id in s.memories]
     hub, here = (

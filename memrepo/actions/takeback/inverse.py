@@ -19,7 +19,15 @@ from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Update
 from memrepo.core.memory import Memory, references
 from memrepo.core.state import Effect, State, apply
-from memrepo.merge.takeback import Clash, Later, Operation, Reverted, Side, take_back, written
+from memrepo.merge.takeback import (
+    Later,
+    Operation,
+    RevertConflict,
+    Reverted,
+    Side,
+    take_back,
+    written,
+)
 from memrepo.merge.tombstones import (
     Tombstones,
     is_tombstone,
@@ -58,7 +66,7 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
     left: State | Snapshot
     effect: Effect
-    clashes: tuple[Clash, ...]
+    clashes: tuple[RevertConflict, ...]
     also: tuple[history.LogEntry, ...] = ()
 
     @property
@@ -233,7 +241,7 @@ def _in_order(past: _Past, head: State, every: Sequence[Taken], side: Side) -> R
     place = {w.commit: n for n, w in enumerate(past.after(every[0].before))}
     gone: set[str] = set()
     paths: set[str] = set()
-    state, clashes = head, list[Clash]()
+    state, clashes = head, list[RevertConflict]()
     for taken in sorted(every, key=lambda t: -place.get(t.after, -1)):
         done = take_back(_operation(past, taken, gone), state, side)
         state = done.state
@@ -280,7 +288,9 @@ def _operation(past: _Past, taken: Taken, gone: Collection[str]) -> Operation:
     )
 
 
-def _dependents(past: _Past, taken: Taken, clashes: Sequence[Clash]) -> list[history.LogEntry]:
+def _dependents(
+    past: _Past, taken: Taken, clashes: Sequence[RevertConflict]
+) -> list[history.LogEntry]:
     """Return the later commits that added a reference to a memory that the revert would remove."""
     wanted = [c for c in clashes if c.kind == "depended-on"]
     tails = frozenset(c.path[-9:-3] for c in wanted) | {c.memory[4:10] for c in wanted}

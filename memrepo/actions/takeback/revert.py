@@ -27,7 +27,7 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY
-from memrepo.merge.takeback import Clash, Side, together
+from memrepo.merge.takeback import RevertConflict, Side, together
 from memrepo.store import history
 from memrepo.store.history import Landing, commit_landing, newest_in_effect
 from memrepo.store.stream import Commit
@@ -120,7 +120,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The run id, or the short id of the commit."""
     reverts: str
     commits: tuple[str, ...] = ()
-    conflicts: tuple[Clash, ...] = ()
+    conflicts: tuple[RevertConflict, ...] = ()
     files: int = 0
     """The number of changed files."""
     latest: bool

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec.structs import asdict, replace
 
+from memrepo.actions.guard import OutOfScope, narrowed
 from memrepo.actions.pending import all_waiting, requests_waiting
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
@@ -40,7 +41,7 @@ from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
 from memrepo.views.hygiene import Promotion, promotions
 
 MAX_TOKENS = 1500
-GIVEN = "given.json"
+LAST_CONTEXT = "given.json"
 """The file in memrepo's folder with the context of the last session."""
 MAX_DOUBTS = 2
 """Maximum contradictions to list."""
@@ -112,7 +113,7 @@ class Started(VerbResult, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class LastContext(msgspec.Struct, frozen=True, kw_only=True):
     """The context and start time of this clone's last session."""
 
     session: str
@@ -145,7 +146,10 @@ class Refreshed(Started, frozen=True, kw_only=True):
 def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
     """Start, show, end or refresh a session, or return instructions for the agent."""
     if request.scope or work.call.scope:
-        work = _bound(work, request)
+        scope = narrowed(work.call.scope, request.scope)
+        if request.what == "refresh":
+            raise OutOfScope(scope, "session refresh applies to the whole repository")
+        work = Work(replace(work.call, scope=scope), store=work.store)
     match request.what:
         case "start":
             return _start(work, request)
@@ -159,44 +163,39 @@ def do(work: Work, request: Request) -> Snippet | Started | Ended | Refreshed:
             return _refresh(work, request)
 
 
-def _bound(work: Work, request: Request) -> Work:
-    """Return the work limited to a scope. Raise OutOfScope for refresh, which needs every scope."""
-    from memrepo.actions.guard import OutOfScope, narrowed
-
-    scope = narrowed(work.call.scope, request.scope)
-    if request.what == "refresh":
-        raise OutOfScope(scope, "session refresh applies to the whole repository")
-    return Work(replace(work.call, scope=scope), store=work.store)
-
-
 def _start(first: Work, request: Request) -> Started:
-    id_ = _id(first, request)
+    name = " ".join((request.id or first.call.id).split())[:100]
+    id_ = name or f"session-{first.call.now:%Y%m%dT%H%M%SZ}"
+    folder = first.store.folder
+    notices: tuple[Problem, ...] = ()
     if not request.dry_run:
         at = seconds(first.call.now)
         ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], first.call.now)
-        (first.store.folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
-    noted = () if request.dry_run else _layers(first)
+        (folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
+        notices = _layers(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
-    given = Given(
+    started = Started(
         session=id_,
-        at=format_time(first.call.now),
         audience=request.audience,
         context=packed.text,
         tokens=packed.tokens,
         left_out=packed.left_out,
         hot=tuple(m.id for m in hot),
         notes=tuple(m.id for m in notes),
+        warnings=tuple(warnings),
+        notices=notices,
     )
     if not request.dry_run:
-        (first.store.folder / GIVEN).write_bytes(msgspec.json.encode(given))
-    told = {name: value for name, value in asdict(given).items() if name != "at"}
-    return Started(**told, warnings=tuple(warnings), notices=noted)
+        stored = {**started.as_json(), "at": format_time(first.call.now)}
+        (folder / LAST_CONTEXT).write_bytes(msgspec.json.encode(stored))
+    return started
 
 
-def last_given(work: Work) -> Given | None:
+def last_context(work: Work) -> LastContext | None:
     """Return the context of the last session in this clone, or None if there is none."""
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode((work.store.folder / GIVEN).read_bytes(), type=Given)
+        data = (work.store.folder / LAST_CONTEXT).read_bytes()
+        return msgspec.json.decode(data, type=LastContext)
     return None
 
 
@@ -207,11 +206,6 @@ def _layers(work: Work) -> tuple[Problem, ...]:
     from memrepo.actions.exchange.export import write_layers
 
     return write_layers(work)
-
-
-def _id(work: Work, request: Request) -> str:
-    given = " ".join((request.id or work.call.id).split())[:100]
-    return given or f"session-{work.call.now:%Y%m%dT%H%M%SZ}"
 
 
 def context(
@@ -228,10 +222,14 @@ def context(
     ]
     if audience == "shared":
         hot, notes = [], [n for n in notes if n.layer not in PERSONAL_LAYERS]
-    notes.sort(key=lambda n: _newest(n, accesses), reverse=True)
-    notes = [n for n in _spread(notes, accesses) if len(content_words(n.body)) >= MIN_WORDS][
-        :MAX_NOTES
-    ]
+
+    def newest(note: Memory) -> tuple[datetime, str, int, str]:
+        last = accesses.of(note.id).last or note.time("created") or EARLIEST
+        return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
+
+    notes.sort(key=newest, reverse=True)
+    notes = [n for n in _spread(notes, accesses) if len(content_words(n.body)) >= MIN_WORDS]
+    notes = notes[:MAX_NOTES]
     waiting = [f"{w.branch} waits for review" for w in all_waiting(first)]
     if asked := requests_waiting(first):
         # Requests come from source texts, so their wording must not enter a context.
@@ -248,13 +246,13 @@ def context(
 
 def _doubts(shown: Sequence[Memory]) -> list[str]:
     """Return warnings about contested memories, and the number of retired ones."""
-    told = disputed(shown, {m.id: m for m in shown}.get)
-    rest = len(told) - MAX_DOUBTS
+    doubts = disputed(shown, {m.id: m for m in shown}.get)
+    rest = len(doubts) - MAX_DOUBTS
     more = [f"{rest} more memories are contested"] if rest > 0 else []
     if retired := sum(map(is_retired, shown)):
-        said = counted(retired, "memory is", "memories are")
-        more.append(f"{said} retired: the line that supported it is no longer in its source")
-    return [*told[:MAX_DOUBTS], *more]
+        count = counted(retired, "memory is", "memories are")
+        more.append(f"{count} retired: the line that supported it is no longer in its source")
+    return [*doubts[:MAX_DOUBTS], *more]
 
 
 def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
@@ -269,12 +267,6 @@ def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
     return [*first, *later]
 
 
-def _newest(note: Memory, accesses: Accesses) -> tuple[datetime, str, int, str]:
-    """Return a note's sort key: last retrieval or creation, day, line on the page, id."""
-    last = accesses.of(note.id).last or note.time("created") or EARLIEST
-    return (last, note.captured, max((s.lines[0] for s in note.sources), default=0), note.id)
-
-
 def _end(first: Work, request: Request) -> Ended:
     if request.dry_run:
         return Ended(ledger=ledger_of(first.store).tip())
@@ -285,13 +277,13 @@ def _end(first: Work, request: Request) -> Ended:
 
 
 def _refresh(first: Work, request: Request) -> Refreshed:
-    told: list[str] = []
+    moves: list[str] = []
 
     def draft(at: Work, state: State) -> Sequence[Step]:
         rules, now = at.config.rules, first.call.now
-        owed = due_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
-        told[:] = [move.describe(note) for note, made in owed for move in made]
-        return tier_steps(owed, now, rules.tiers)
+        due = due_tier_moves(state, ledger_of(at.store).accesses(), now, rules)
+        moves[:] = [move.describe(note) for note, made in due for move in made]
+        return tier_steps(due, now, rules.tiers)
 
     wrote = write_steps(first, request, draft)
     ended = _end(first, request)
@@ -301,16 +293,16 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     )
     moved = _retrospects(first, request, found) if request.skills else {}
     found = tuple(one for one in found if one.note.id not in moved)
-    begun = asdict(_start(at, request))
+    started = asdict(_start(at, request))
     return Refreshed(
         **{
-            **begun,
+            **started,
             "ledger": ended.ledger,
             "commit": wrote.commit,
-            "moves": tuple(told),
+            "moves": tuple(moves),
             "candidates": promotions(found),
             "retrospects": tuple(dict.fromkeys(map(str, moved.values()))),
-            "notices": (*wrote.notices, *begun["notices"]),
+            "notices": (*wrote.notices, *started["notices"]),
         }
     )
 

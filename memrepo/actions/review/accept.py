@@ -33,7 +33,7 @@ from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.land import count_parts, headline, record
 from memrepo.actions.run.telemetry import Downstream, hand_off_run
 from memrepo.actions.run.upkeep import first_page_steps
-from memrepo.actions.takeback import revert as reverting
+from memrepo.actions.takeback.revert import Result as Reverted
 from memrepo.actions.takeback.revert import Wanted, take_back
 from memrepo.actions.work import MACHINE, Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
@@ -153,7 +153,7 @@ class AlreadyDecided(VerbResult, frozen=True, kw_only=True):
     conflicts: tuple[LeftOut, ...] = ()
 
 
-def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided | reverting.Result:
+def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided | Reverted:
     """Replay the accepted decisions onto HEAD, and join them with one merge commit."""
     work.require_writable()
     work.store.refuse_unfit()
@@ -196,9 +196,7 @@ def _reverted(work: Work, run: str) -> history.LogEntry | None:
     return None
 
 
-def _restore_reverted(
-    work: Work, entry: history.LogEntry, request: AcceptRequest
-) -> reverting.Result:
+def _restore_reverted(work: Work, entry: history.LogEntry, request: AcceptRequest) -> Reverted:
     """Revert the revert of a run, so that the run is in effect again."""
     before = work.store.snapshot(entry.parents[0]).state()
     only = frozenset(find(before, word).id for word in request.only)

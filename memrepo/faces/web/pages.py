@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from memrepo.actions.lifecycle.session import last_given
+from memrepo.actions.lifecycle.session import last_context
 from memrepo.actions.past import log, why
 from memrepo.actions.past.log import Commit
 from memrepo.actions.recall import related
@@ -363,7 +363,7 @@ def _title(work: Work, id_: str) -> str:
 def session(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the session page: the last session's context and its retrievals."""
     del asked
-    given = last_given(work)
+    given = last_context(work)
     if given is None:
         return {"given": None}
     state, accesses = work.tree.state(), ledger_of(work.store).accesses()

@@ -62,54 +62,38 @@ class CommitFacts(msgspec.Struct, frozen=True, kw_only=True):
 def history_problems(facts: Sequence[CommitFacts]) -> tuple[Problem, ...]:
     """Return the problems of a history in commit order. Parents must precede their children."""
     by_id = {f.commit: f for f in facts}
-    seen: set[str] = set()
+    earlier: set[str] = set()
     found: list[Problem] = []
     for commit in facts:
-        found += _trailers(commit)
-        found += _targets(commit, seen)
-        found += _manifests(commit)
+        finders = (_trailers(commit), _targets(commit, earlier), _manifests(commit))
+        found += (problem for finder in finders for problem in finder)
         if commit.op == "run" and len(commit.parents) == 2:
             found += _merge(commit, by_id)
-        seen.add(commit.commit)
+        earlier.add(commit.commit)
     return tuple(found)
 
 
 def _trailers(facts: CommitFacts) -> Iterator[Problem]:
     if not facts.trailers:
         return
+    rule = "history-trailers"
     ops = facts.trailers.get("Op", ())
     if len(ops) != 1 or ops[0] not in OPS:
-        yield _problem(
-            facts,
-            rule="history-trailers",
-            message=f"found the operations {list(ops)}, expected one",
-            key="Op",
-        )
+        yield _problem(facts, rule, f"found the operations {list(ops)}, expected one", "Op")
     if not facts.trailers.get("Actor"):
-        yield _problem(
-            facts, rule="history-trailers", message="found no actor, expected one", key="Actor"
-        )
+        yield _problem(facts, rule, "found no actor, expected one", "Actor")
     for key, pattern in (("Memory", ID_PATTERN), ("Run", _RUN), ("Reverts", _COMMIT)):
         for value in facts.trailers.get(key, ()):
             if not pattern.fullmatch(value):
-                yield _problem(
-                    facts,
-                    rule="history-trailers",
-                    message="found a value that is not an id",
-                    key=key,
-                )
+                yield _problem(facts, rule, "found a value that is not an id", key)
 
 
-def _targets(facts: CommitFacts, seen: set[str]) -> Iterator[Problem]:
+def _targets(facts: CommitFacts, earlier: set[str]) -> Iterator[Problem]:
     for key in ("Reverts", "Settles"):
         for target in facts.trailers.get(key, ()):
-            if _COMMIT.fullmatch(target) and target not in seen:
-                yield _problem(
-                    facts,
-                    rule="history-target",
-                    message=f"found {target[:10]}, which is not in the history before it",
-                    key=key,
-                )
+            if _COMMIT.fullmatch(target) and target not in earlier:
+                message = f"found {target[:10]}, which is not in the history before it"
+                yield _problem(facts, "history-target", message, key)
 
 
 def _manifests(facts: CommitFacts) -> Iterator[Problem]:
@@ -117,15 +101,10 @@ def _manifests(facts: CommitFacts) -> Iterator[Problem]:
         return
     for run in facts.added:
         if facts.run != run:
-            yield _problem(
-                facts,
-                rule="manifest-without-run",
-                message=f"found the manifest of {run} added by {facts.run or 'a commit of no run'}",
-            )
+            message = f"found the manifest of {run} added by {facts.run or 'a commit of no run'}"
+            yield _problem(facts, "manifest-without-run", message)
     for run in facts.changed:
-        yield _problem(
-            facts, rule="manifest-changed", message=f"found the manifest of {run} changed"
-        )
+        yield _problem(facts, "manifest-changed", f"found the manifest of {run} changed")
 
 
 def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Problem]:
@@ -133,28 +112,22 @@ def _merge(facts: CommitFacts, by_id: Mapping[str, CommitFacts]) -> Iterator[Pro
     chain: list[CommitFacts] = []
     at = by_id.get(tip)
     if at is not None and at.tree != facts.tree:
-        yield _problem(facts, rule="run-tree", message=f"the tree differs from that of {tip[:10]}")
+        yield _problem(facts, "run-tree", f"the tree differs from that of {tip[:10]}")
     while at is not None and at.commit != first and at.run == facts.run and len(at.parents) == 1:
         chain.append(at)
         at = by_id.get(at.parents[0])
     if at is None or at.commit != first or not chain:
-        yield _problem(
-            facts,
-            rule="run-chain",
-            message=f"found a chain that does not lead from {tip[:10]} to {first[:10]}"
-            f" within {facts.run}",
-        )
+        message = f"found a chain that does not lead from {tip[:10]} to {first[:10]}"
+        yield _problem(facts, "run-chain", f"{message} within {facts.run}")
     elif not any(facts.run in one.added for one in chain):
-        yield _problem(
-            facts, rule="run-without-manifest", message=f"found no manifest of {facts.run}"
-        )
+        yield _problem(facts, "run-without-manifest", f"found no manifest of {facts.run}")
 
 
 _BY_GIT = ("run-tree", "run-chain", "history-target", "manifest-without-run")
 """Rules that are violated if memrepo's commits are amended, rebased or squashed."""
 
 
-def _problem(facts: CommitFacts, *, rule: str, message: str, key: str = "") -> Problem:
+def _problem(facts: CommitFacts, rule: str, message: str, key: str = "") -> Problem:
     return Problem(
         path=facts.commit,
         rule=rule,

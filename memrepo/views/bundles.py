@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,6 +15,7 @@ from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
 from memrepo.core.jsonl import spell_lines
 from memrepo.core.memory import LAYERS, Memory
+from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.secrets import without_secrets
@@ -33,7 +34,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-def told(state: State) -> list[Memory]:
+def ordered_memories(state: State) -> list[Memory]:
     """Return the active memories except notes, most important first."""
     return sorted(
         (m for m in state.active if m.type not in ("note", "chunk", "summary")), key=_first
@@ -59,7 +60,7 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
     MEMORY.md has the most important memories. The other memories are in files by layer, and the
     notes are in files by day.
     """
-    short = [m for m in told(state) if "\n" not in m.body and 0 < len(m.body) <= _WHOLE]
+    short = [m for m in ordered_memories(state) if "\n" not in m.body and 0 < len(m.body) <= _WHOLE]
     page, shown = _fitted(short, limits)
     files = {"MEMORY.md": page}
     files |= {path: text.encode() for path, text in layer_pages(state, without=shown).items()}
@@ -68,7 +69,11 @@ def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
         if memory.is_note:
             days[memory.captured[:10] or "notes"].append(memory)
     for day, notes in sorted(days.items()):
-        files[f"memory/{day}.md"] = _bytes([f"# {day}", *(_note(n) for n in notes)])
+        lines = [f"# {day}"]
+        for note in notes:
+            title = " ".join(visible(note.text("title")).split()) or note.slug
+            lines.append(f"\n## {_safe_text(title)}\n\n{_safe_text(note.body)}")
+        files[f"memory/{day}.md"] = _bytes(lines)
     return files
 
 
@@ -80,7 +85,14 @@ def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str
             layers[memory.layer].append(memory)
     return {
         f"memory/{layer}.md": _bytes(
-            [f"# {layer.capitalize()}", "", *(f"- {_item(m)}" for m in members)]
+            [
+                f"# {layer.capitalize()}",
+                "",
+                *(
+                    f"- {_safe_text(m.body or m.text('title'))}".replace("\n", "\n  ")
+                    for m in members
+                ),
+            ]
         ).decode()
         for layer, members in sorted(layers.items())
     }
@@ -100,7 +112,7 @@ def _fitted(memories: Sequence[Memory], limits: Limits) -> tuple[bytes, set[str]
 def _page(kept: Iterable[Memory]) -> bytes:
     layers: dict[str, list[str]] = defaultdict(list)
     for memory in kept:
-        layers[memory.layer].append(f"- {_said(memory.body)}")
+        layers[memory.layer].append(f"- {_safe_text(memory.body)}")
     lines = ["# Memory"]
     for layer in [*LAYERS, *sorted(layers.keys() - set(LAYERS))]:
         if layer in layers:
@@ -108,17 +120,7 @@ def _page(kept: Iterable[Memory]) -> bytes:
     return _bytes(lines)
 
 
-def _item(memory: Memory) -> str:
-    """Return a memory's whole text as a list item."""
-    return _said(memory.body or memory.text("title")).replace("\n", "\n  ")
-
-
-def _note(note: Memory) -> str:
-    title = " ".join(visible(note.text("title")).split()) or note.slug
-    return f"\n## {_said(title)}\n\n{_said(note.body)}"
-
-
-def _said(text: str) -> str:
+def _safe_text(text: str) -> str:
     """Escape HTML comments in a text, since some programs treat comments as commands."""
     return visible(without_secrets(text)).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
 
@@ -180,10 +182,17 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
     targets, to = Targets(shown), {m.id: name for name, m in by_path.items()}
     files = {}
     for name, memory in by_path.items():
-        linked = rewritten(memory.body, targets.of(memory), _markdown(name, to))
-        data = _with_body(state.files[memory.path], memory, linked)
+
+        def spelled(link: Target, here: str = name) -> str:
+            found = address(link, to[link.id], here)
+            return f"[{link.shown}]({found})" if link.wiki else found
+
+        body, data = rewritten(memory.body, targets.of(memory), spelled), state.files[memory.path]
+        if body != memory.body:
+            data = codec.edit(data, replace(memory, body=body))
         files[name] = codec.stating(data, memory, "generated")
-    counts = Counter(folder for name in by_path for folder in _above(name))
+    parts = (name.split("/")[:-1] for name in by_path)
+    counts = Counter("/".join(part[:n]) for part in parts for n in range(len(part) + 1))
     here: dict[str, list[str]] = defaultdict(list)
     for path in sorted([*by_path, *(f"{folder}/" for folder in counts if folder)]):
         here[path.rstrip("/").rpartition("/")[0]].append(path)
@@ -191,29 +200,6 @@ def okf(state: State) -> tuple[dict[str, bytes], int]:
         lines = _index(folder, here[folder], counts, by_path)
         files[f"{folder}/{INDEX}" if folder else INDEX] = ("\n".join(lines) + "\n").encode("utf-8")
     return dict(sorted(files.items())), len(state.memories) - len(shown)
-
-
-def _markdown(here: str, to: Mapping[str, str]) -> Callable[[Target], str]:
-    """Return a function that writes the links in the file `here` as markdown.
-
-    `to` maps memory ids to files.
-    """
-
-    def spelt(link: Target) -> str:
-        found = address(link, to[link.id], here)
-        return f"[{link.shown}]({found})" if link.wiki else found
-
-    return spelt
-
-
-def _with_body(data: bytes, memory: Memory, body: str) -> bytes:
-    return data if body == memory.body else codec.edit(data, replace(memory, body=body))
-
-
-def _above(name: str) -> Iterator[str]:
-    """Yield all parent folders of a file, starting with the root."""
-    parts = name.split("/")[:-1]
-    yield from ("/".join(parts[:n]) for n in range(len(parts) + 1))
 
 
 def _index(
@@ -224,15 +210,15 @@ def _index(
     lines = [] if folder else ["---", f'okf_version: "{OKF_VERSION}"', "---", ""]
     if below or not here:
         lines += [f"# {'Folders' if folder else 'Layers'}", ""]
-        lines += [_folder_line(f[start:], counts[f]) for f in below]
+        lines += [
+            f"* [{_plain(f[start:], _TITLE)}]({f[start:]}/) - "
+            + counted(counts[f], "memory", "memories")
+            for f in below
+        ]
     if named := [path for path in here if not path.endswith("/")]:
         lines += [""] * bool(below) + ["# Memories", ""]
         lines += [_memory_line(path[start:], memories[path]) for path in named]
     return lines
-
-
-def _folder_line(name: str, count: int) -> str:
-    return f"* [{_plain(name, _TITLE)}]({name}/) - {count} {'memory' if count == 1 else 'memories'}"
 
 
 def _memory_line(name: str, memory: Memory) -> str:

@@ -26,7 +26,7 @@ from memrepo.policies.rules import TierRules
 
 HYGIENE, REFCOUNT, REPORT = "hygiene.json", "refcount.json", "promote_report.md"
 LOG = "hygiene-log-{month}.json"
-KEPT = timedelta(days=180)
+RETENTION = timedelta(days=180)
 SIZE = 50 * 1024
 WEEK = 7
 _LOGS = ("promotionLog", "demotionLog")
@@ -59,24 +59,43 @@ def hygiene_files(
     Memories without an access are omitted, except those that left the hot cache, whose count
     restarts.
     """
-    found = sorted((m for m in memories.values() if not _is_other(m)), key=lambda m: m.path)
+    found = sorted(
+        (
+            m
+            for m in memories.values()
+            if m.type not in ("note", "chunk") and m.status in ("active", "archived")
+        ),
+        key=lambda m: m.path,
+    )
     events = [e for e in logged if e.memory in memories]
+    hot = {key_of(m): _hot_entry(m, accesses, now) for m in found if hot_of(m) is not None}
+    cold = {}
+    for memory in found:
+        if memory.status == "active" and hot_of(memory) is None:
+            left: Hot | None = memory.fields.get("hot")
+            recent = accesses.of(memory.id).since(left.until if left is not None else None)
+            if recent or left is not None:
+                sessions = sorted({id_ for _, id_ in recent})
+                cold[file_key(memory)] = {
+                    "accessCount": len(sessions),
+                    "sessions": sessions,
+                    "lastAccess": _day(Access(recent=tuple(recent)).last),
+                }
+    archived = []
+    for memory in found:
+        if memory.status == "archived":
+            mine = [e for e in events if e.op == "archive" and e.memory == memory.id]
+            reason = max(mine, key=lambda e: e.when).reason if mine else ""
+            at = _day(memory.time("archived_at"))
+            archived.append({"entry": file_key(memory), "archivedAt": at, "reason": reason})
     tracker: dict[str, object] = {
-        "L1accessLog": {
-            key_of(m): _hot_entry(m, accesses, now) for m in found if hot_of(m) is not None
-        },
-        "accessLog": {
-            file_key(m): _entry(access)
-            for m in found
-            if m.status == "active" and hot_of(m) is None
-            if (access := _counted(m, accesses)) or m.has("hot")
-        },
+        "L1accessLog": hot,
+        "accessLog": cold,
         "promotionLog": _log("promote", events, memories),
-        "demotionLog": [],
-        "archiveQueue": [_archived(m, events) for m in found if m.status == "archived"],
+        "demotionLog": _log("demote", events, memories),
+        "archiveQueue": archived,
     }
-    tracker["demotionLog"] = _log("demote", events, memories)
-    return _cut(tracker, (now - KEPT).date().isoformat())
+    return _cut(tracker, (now - RETENTION).date().isoformat())
 
 
 def refcount_file(
@@ -101,10 +120,6 @@ def refcount_file(
     return _spelled(found)
 
 
-def _is_other(memory: Memory) -> bool:
-    return memory.type in ("note", "chunk") or memory.status not in ("active", "archived")
-
-
 def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, object]:
     last = next(iter(accesses.of(memory.id).recent), None)
     return {
@@ -112,20 +127,6 @@ def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, o
         "lastAccess": _day(accesses.of(memory.id).last),
         "lastSessionId": last[1] if last else None,
         "pinned": memory.flag("pinned"),
-    }
-
-
-def _counted(memory: Memory, accesses: Accesses) -> tuple[tuple[int, str], ...]:
-    hot: Hot | None = memory.fields.get("hot")
-    return accesses.of(memory.id).since(hot.until if hot is not None else None)
-
-
-def _entry(recent: Sequence[tuple[int, str]]) -> dict[str, object]:
-    sessions = sorted({id_ for _, id_ in recent})
-    return {
-        "accessCount": len(sessions),
-        "sessions": sessions,
-        "lastAccess": _day(Access(recent=tuple(recent)).last),
     }
 
 
@@ -152,28 +153,21 @@ def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> l
     return rows[::-1]
 
 
-def _archived(memory: Memory, events: Sequence[Logged]) -> dict[str, object]:
-    mine = [e for e in events if e.op == "archive" and e.memory == memory.id]
-    reason = max(mine, key=lambda e: e.when).reason if mine else ""
-    at = _day(memory.time("archived_at"))
-    return {"entry": file_key(memory), "archivedAt": at, "reason": reason}
-
-
 def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
     """Move old log entries to monthly files, and more months while the tracker is too large."""
     months: dict[str, dict[str, list[object]]] = defaultdict(lambda: {name: [] for name in _LOGS})
-    rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
-    while rows and (rows[0][0] < oldest or len(_spelled(tracker)) > SIZE):
-        month = rows[0][0][:7]
+    while rows := sorted(row["at"] for name in _LOGS for row in tracker[name]):
+        if rows[0] >= oldest and len(_spelled(tracker)) <= SIZE:
+            break
+        month = rows[0][:7]
         for name in _LOGS:
-            gone = [
+            moved = [
                 r
                 for r in tracker[name]
-                if r["at"][:7] == month and (r["at"] < oldest or rows[0][0] >= oldest)
+                if r["at"][:7] == month and (r["at"] < oldest or rows[0] >= oldest)
             ]
-            months[month][name] += gone
-            tracker[name] = [r for r in tracker[name] if r not in gone]
-        rows = sorted((row["at"], name, n) for name in _LOGS for n, row in enumerate(tracker[name]))
+            months[month][name] += moved
+            tracker[name] = [r for r in tracker[name] if r not in moved]
     files = {LOG.format(month=month): _spelled(logs) for month, logs in sorted(months.items())}
     return {HYGIENE: _spelled(tracker), **files}
 

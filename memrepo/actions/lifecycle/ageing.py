@@ -35,7 +35,7 @@ from memrepo.policies.upkeep import LABELS, Leaving, archive
 from memrepo.policies.upkeep import health as measure
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
-from memrepo.views.hygiene import KEPT, Promotion, promotions
+from memrepo.views.hygiene import RETENTION, Promotion, promotions
 
 
 class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -306,6 +306,6 @@ def health(work: Work, request: HealthRequest) -> Health:
         review=tuple(m.id for m in found.review),
         stalest=tuple(Stale(key=key, sessions=count) for key, count in found.stalest),
         log_items_pruned=sum(
-            e.op in ("promote", "demote") and work.call.now - e.when > KEPT for e in entries
+            e.op in ("promote", "demote") and work.call.now - e.when > RETENTION for e in entries
         ),
     )

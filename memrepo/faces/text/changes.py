@@ -22,7 +22,7 @@ from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.upkeep import COLD_AFTER, LABELS
 from memrepo.text.sentences import token_count
-from memrepo.views.hygiene import KEPT, listed
+from memrepo.views.hygiene import RETENTION, listed
 from memrepo.views.hygiene import report as promotion_report
 from memrepo.views.report import (
     count_lines,
@@ -273,7 +273,7 @@ def health(request: object, result: ageing.Health, colour: bool) -> str:
         f"L1↔L2 sync (L1 has stale L2 source): {result.synced}",
         "===",
         "Log Cleanup:",
-        f"  Log items over {KEPT.days} days pruned from hygiene.json: {result.log_items_pruned}",
+        f"  Log items over {RETENTION.days} days pruned from hygiene.json: {result.log_items_pruned}",
         "===",
         "Top L1 entries by sessionsSinceAccess:",
     ]

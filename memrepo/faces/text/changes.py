@@ -257,6 +257,7 @@ _SIGNS = {"critical": "🔒", "pinned": "📌", "recent": "🔥", "stale": "⏳"
 
 def health(request: object, result: ageing.Health, colour: bool) -> str:
     """Format the health figures in the layout that agents expect."""
+    days = RETENTION.days
     labels = "  ".join(f"{_SIGNS[name]} {name}: {result.priority[name]}" for name in LABELS)
     lines = [
         "=== Memory Health ===",
@@ -273,7 +274,7 @@ def health(request: object, result: ageing.Health, colour: bool) -> str:
         f"L1↔L2 sync (L1 has stale L2 source): {result.synced}",
         "===",
         "Log Cleanup:",
-        f"  Log items over {RETENTION.days} days pruned from hygiene.json: {result.log_items_pruned}",
+        f"  Log items over {days} days pruned from hygiene.json: {result.log_items_pruned}",
         "===",
         "Top L1 entries by sessionsSinceAccess:",
     ]

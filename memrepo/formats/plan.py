@@ -153,8 +153,9 @@ class _Import(msgspec.Struct):
         """Create a memory for a record, unless the memory already exists."""
         text = normal_body(record.text)
         if not text:
-            problem = refused(record.path, "found no text", line=record.lines[0], key=record.key)
-            self.problems.append(problem)
+            self.problems.append(
+                refused(record.path, "found no text", line=record.lines[0], key=record.key)
+            )
             return
         memory = self._clean(self._memory(record, text), (record.path, record.lines[0]))
         existing = self._find_existing(memory, record)
@@ -235,17 +236,12 @@ class _Import(msgspec.Struct):
             if screened is not None:
                 self._follow(existing, screened)
         elif hash_ not in existing.texts("aliases"):
-            self.problems.append(
-                Problem(
-                    path=record.path,
-                    line=record.lines[0],
-                    rule="import-changed",
-                    key=record.key,
-                    message=f"differs from {id_}, which was imported from it: the memory is"
-                    " unchanged",
-                    fix=f"`memrepo edit {id_}`, if the other program is right",
-                    severity="warning",
-                )
+            self._warn(
+                (record.path, record.lines[0]),
+                "import-changed",
+                f"differs from {id_}, which was imported from it: the memory is unchanged",
+                fix=f"`memrepo edit {id_}`, if the other program is right",
+                key=record.key,
             )
 
     def _is_unedited(self, existing: Memory) -> bool:
@@ -335,16 +331,12 @@ class _Import(msgspec.Struct):
             return memory
         self.barred += rest is None
         fix = f"`memrepo reject {rejection.key} --undo` and import again"
-        self.problems.append(
-            Problem(
-                path=place[0],
-                line=place[1],
-                key=key,
-                severity="warning",
-                rule=rule,
-                message=f"a record {what} what was rejected as {rejection.key}: {left}",
-                fix=fix if what == "says" else f"{fix}, or add it by hand",
-            )
+        self._warn(
+            place,
+            rule,
+            f"a record {what} what was rejected as {rejection.key}: {left}",
+            fix=fix if what == "says" else f"{fix}, or add it by hand",
+            key=key,
         )
         return rest
 
@@ -367,17 +359,22 @@ class _Import(msgspec.Struct):
                     fields[name] = tuple(dict.fromkeys(map(clean, texts)))
         if not kinds:
             return memory
+        message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
+        self._warn(place, "import-secret", message, fix="remove the secret there too")
+        return memory.with_fields(fields, body)
+
+    def _warn(self, place: _Place, rule: str, message: str, *, fix: str, key: str = "") -> None:
         self.problems.append(
             Problem(
                 path=place[0],
                 line=place[1],
-                rule="import-secret",
+                rule=rule,
+                key=key,
+                message=message,
+                fix=fix,
                 severity="warning",
-                message=f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder",
-                fix="remove the secret there too",
             )
         )
-        return memory.with_fields(fields, body)
 
     def _memory(self, record: Record, text: str) -> Memory:
         fields = dict(record.fields)
@@ -490,7 +487,16 @@ class _Import(msgspec.Struct):
         creates = [Create(memory=memory) for memory in self.fresh.values()]
         before = {finding.name for finding in findings(self.state)}
         updates, fixed = close(apply(self.state, [*creates, *self.updated.values()]), before)
-        self.problems += [_fixed(finding.problem) for finding in fixed]
+        self.problems += [
+            replace(
+                finding.problem,
+                rule="import-reference",
+                severity="warning",
+                message=f"{finding.problem.message}: mended",
+                fix="nothing needs to be done",
+            )
+            for finding in fixed
+        ]
         for update in updates:
             if update.id in self.fresh:
                 self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
@@ -507,13 +513,3 @@ class _Import(msgspec.Struct):
             *(update for _, update in sorted(self.updated.items())),
             *known,
         )
-
-
-def _fixed(problem: Problem) -> Problem:
-    return replace(
-        problem,
-        rule="import-reference",
-        severity="warning",
-        message=f"{problem.message}: mended",
-        fix="nothing needs to be done",
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -24,7 +24,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.times import local_day
 from memrepo.read.intake import Cursor, SourceText, is_mostly_in, lines_of
-from memrepo.read.sources import SourceRules, kind_of
+from memrepo.read.sources import kind_of
 from memrepo.store import history, settings
 from memrepo.store.lock import scratch
 from memrepo.store.stream import refuse_unsigned
@@ -221,7 +221,7 @@ def preview_ingest(
         changed=tuple(sorted(p for p in fresh if p in before)),
         removed=tuple(sorted(gone)),
         refused=refused,
-        unmatched=_report(*unread),
+        unmatched=_unmatched(unread),
         news=_news(work, unread, dry_run=dry_run),
     )
     stays = {p: blob for p, blob in before.items() if p not in gone}
@@ -275,34 +275,34 @@ def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
 
 
 def _read(work: Work) -> tuple[Workspace, str]:
-    rules = work.config.source_rules()
-    root = settings.workspace(work.store.repo)
+    """Read the workspace and the inbox or, if there is no workspace, all of `sources/`."""
+    rules, layout = work.config.source_rules(), work.tree.layout
+    root, area = settings.workspace(work.store.repo), layout.area("sources")
+    own, only = Workspace(files={}, refused=frozenset(), problems=()), INBOX if root else ""
+    if work.store.work.linked(area.rstrip("/")):
+        own = not_followed(area, only)
+    elif (work.store.root / area).is_dir():
+        own = read_workspace(work.store.root / area, rules, only=only)
+    found, what = own, f"no file of {area} is in the work tree"
+    fix = f"`git restore --source=HEAD --staged --worktree {area}` checks them out"
+    if root is not None:
+        if not root.is_dir():
+            raise SourcesGone(f"the workspace {root} does not exist")
+        found = read_workspace(root, rules, follow=followed_folders(work))
+        what = f"the workspace {root} contains no file that runs may read"
+        fix = "check the workspace path and the patterns in sources.claims of memrepo.toml"
+    names = map(layout.source_name, work.tree.files.below(area))
+    if not (found.files or found.refused) and any(not n.startswith(INBOX) for n in names):
+        raise SourcesGone(what, fix=fix)
     if root is None:
-        own, area = _own(work, rules), work.tree.layout.area("sources")
-        if not (own.files or own.refused) and _mirrors(work):
-            raise SourcesGone(
-                f"no file of {area} is in the work tree",
-                fix=f"`git restore --source=HEAD --staged --worktree {area}` checks them out",
-            )
         return own, ""
-    if not root.is_dir():
-        raise SourcesGone(f"the workspace {root} does not exist")
-    theirs = read_workspace(root, rules, follow=followed_folders(work))
-    if not (theirs.files or theirs.refused) and _mirrors(work):
-        raise SourcesGone(
-            f"the workspace {root} contains no file that runs may read",
-            fix="check the workspace path and the patterns in sources.claims of memrepo.toml",
-        )
-    inbox = _own(work, rules, only=INBOX)
-    return (
-        Workspace(
-            files={**inbox.files, **theirs.files},
-            refused=inbox.refused | theirs.refused,
-            problems=theirs.problems + inbox.problems,
-            clean=theirs.clean | inbox.clean,
-        ),
-        root.name,
+    united = Workspace(
+        files={**own.files, **found.files},
+        refused=own.refused | found.refused,
+        problems=found.problems + own.problems,
+        clean=found.clean | own.clean,
     )
+    return united, root.name
 
 
 def followed_folders(work: Work) -> tuple[Path, ...]:
@@ -312,75 +312,49 @@ def followed_folders(work: Work) -> tuple[Path, ...]:
     return tuple(Path(name).expanduser().resolve() for name in names if name)
 
 
-def _mirrors(work: Work) -> bool:
-    """Return whether `sources/` contains files mirrored from a workspace."""
-    layout = work.tree.layout
-    area = layout.area("sources")
-    names = map(layout.source_name, work.tree.files.below(area))
-    return any(not name.startswith(INBOX) for name in names)
-
-
-def _own(work: Work, rules: SourceRules, *, only: str = "") -> Workspace:
-    """Read the files in `sources/`, if it is a real folder in the work tree."""
-    area = work.tree.layout.area("sources")
-    own = work.store.root / area
-    if work.store.work.linked(area.rstrip("/")):
-        return not_followed(area, only)
-    if not own.is_dir():
-        return Workspace(files={}, refused=frozenset(), problems=())
-    return read_workspace(own, rules, only=only)
-
-
 def find_unmatched(work: Work) -> Unmatched:
     """Return the unmatched text files in the workspace or, if there is none, in `sources/`."""
-    return _report(*_unread(work))
+    return _unmatched(_unread(work))
 
 
-def _unread(work: Work) -> tuple[Unread, ...]:
+def _unread(work: Work) -> Unread:
     rules, area = work.config.source_rules(), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
     own = work.store.root / area
     found = [find_unread(root, rules, follow=followed_folders(work))] if root else []
     if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
         found.append(find_unread(own, rules, only=INBOX if root else ""))
-    return tuple(found)
+    files = tuple(file for one in found for file in one.files)
+    return Unread(files=files, size_read=sum(one.size_read for one in found))
 
 
-def _report(*unread: Unread) -> Unmatched:
-    names = sorted({name for one in unread for name in one.unmatched})
-    files = tuple(file for one in unread for file in one.files)
-    whole = Unread(files=files, size_read=sum(one.size_read for one in unread))
-    return Unmatched(
-        count=len(names), paths=tuple(names[:_IN_JSON]), pct=whole.percent(denied=False)
-    )
+def _unmatched(unread: Unread) -> Unmatched:
+    names = sorted({*unread.unmatched})
+    pct = unread.percent(denied=False)
+    return Unmatched(count=len(names), paths=tuple(names[:_IN_JSON]), pct=pct)
 
 
-def _news(work: Work, unread: tuple[Unread, ...], *, dry_run: bool) -> tuple[Problem, ...]:
+def _news(work: Work, unread: Unread, *, dry_run: bool) -> tuple[Problem, ...]:
     """Return a warning about unmatched files if they differ from those last reported.
 
     A digest of the last report is stored next to the index. `status` always reports the files.
     """
-    path = work.store.folder / _REPORTED
-    names = tuple(sorted({name for one in unread for name in one.unmatched}))
-    now = digest(names) if names else ""
-    reported = path.read_text(encoding="ascii") if path.is_file() else ""
-    if now == reported:
+    path, names = work.store.folder / _REPORTED, sorted({*unread.unmatched})
+    now = digest(tuple(names)) if names else ""
+    if now == (path.read_text(encoding="ascii") if path.is_file() else ""):
         return ()
     if not dry_run:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(now, encoding="ascii")
-    if not names:
-        return ()
-    return (
-        Problem(
-            path=names[0],
-            rule="source-unmatched",
-            severity="warning",
-            message=f"found {_report(*unread).summary}; runs do not read them",
-            fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
-            "in sources.deny to hear no more of them",
-        ),
+    warning = Problem(
+        path=next(iter(names), ""),
+        rule="source-unmatched",
+        severity="warning",
+        message=f"found {_unmatched(unread).summary}; runs do not read them",
+        fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
+        "in sources.deny to hear no more of them",
     )
+    return (warning,) if names else ()
 
 
 def _lost(
@@ -389,7 +363,7 @@ def _lost(
     gone: Sequence[str],
     fresh: Mapping[str, bytes],
     ids: Mapping[str, str],
-    unread: Iterable[Unread],
+    unread: Unread,
 ) -> list[str]:
     """Return the snapshots to keep because too many files are gone; empty if within the limit.
 
@@ -397,27 +371,21 @@ def _lost(
     includes files that runs do not read.
     """
     layout, present = work.tree.layout, {*ids.values()}
-    kept = [p for p in before if not layout.source_name(p).startswith(INBOX)]
-    most = MAX_GONE_PCT * len(kept) // 100
-    lost = [p for p in kept if p in {*gone} and before[p] not in present]
+    mirrored = [p for p in before if not layout.source_name(p).startswith(INBOX)]
+    most = MAX_GONE_PCT * len(mirrored) // 100
+    lost = [p for p in mirrored if p in {*gone} and before[p] not in present]
     if len(lost) > most:
         lines = {line for data in fresh.values() for line in lines_of(data)}
         lost = [p for p in lost if not is_mostly_in(lines_of(work.tree.files[p]), lines)]
     if len(lost) > most and (root := settings.workspace(work.store.repo)):
-        named: dict[str, list[Path]] = {}
-        for name in (name for one in unread for name in one.unmatched):
-            named.setdefault(Path(name).name, []).append(root / name)
-        lost = [p for p in lost if not _is_in(work, before[p], named.get(Path(p).name, ()))]
+        names = {Path(p).name for p in lost}
+        moved: set[str] = set()
+        for file in (root / name for name in unread.unmatched):
+            with suppress(OSError):
+                if file.name in names and file.is_file():
+                    moved.add(work.store.work.blob_id(file.read_bytes()))
+        lost = [p for p in lost if before[p] not in moved]
     return lost if len(lost) > most else []
-
-
-def _is_in(work: Work, blob: str, files: Iterable[Path]) -> bool:
-    """Return whether any of the files has the same bytes as a blob."""
-    present = (file for file in files if file.is_file())
-    try:
-        return any(work.store.work.blob_id(file.read_bytes()) == blob for file in present)
-    except OSError:
-        return False
 
 
 def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:

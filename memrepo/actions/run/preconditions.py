@@ -7,10 +7,7 @@ no program rewords. Edits by others are attributed to `process:unknown`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import groupby
-
-import msgspec
 
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.run.judge_choice import PAID, CannotJudge, JudgeChoice, kind_of
@@ -192,14 +189,6 @@ CLAIMED = ("the author of a commit by hand, for the header", "a commit by hand s
 """
 
 
-class EditedMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory as a manual commit left it, with the commit's author and the former text."""
-
-    memory: Memory
-    stamp: Stamp
-    before: str = ""
-
-
 def claim_edits(first: Work) -> str:
     """Commit the attributions of manual edits since the last run.
 
@@ -212,9 +201,7 @@ def _claim_edits(first: Work) -> str:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
     state = at.tree.state()
-    updates = _claim_updates(
-        state, _hand_claims(at, f"{last.entry.commit}..HEAD" if last else "HEAD")
-    )
+    updates = _attributions(at, state, f"{last.entry.commit}..HEAD" if last else "HEAD")
     if not updates:
         return ""
     from memrepo.store.stream import refuse_unsigned
@@ -278,26 +265,36 @@ def refuse_emptied(work: Work, *, limited: bool) -> None:
         raise AllRemoved(hand)
 
 
-def _hand_claims(at: Work, revisions: str) -> Iterator[EditedMemory]:
-    """Yield the memories that manual commits changed, oldest first."""
-    git = at.store.repo
+def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
+    """Return updates for memories that still have a text edited by hand, naming the last editor.
+
+    Memories that repeat a rejected statement are skipped. Moved or swapped files are no edits.
+    """
+    git, found = at.store.repo, dict[str, Update]()
     hands = {hand.commit: hand for hand in hand_commits(git, revisions)}
     for commit, group in groupby(changes(git, hands), key=lambda change: change[0]):
-        was, made = dict[str, Memory](), dict[str, Memory]()
-        for _, path, old, new in group:
+        olds, edits = dict[str, Memory](), dict[str, Memory]()
+        for _, path, before, after in group:
             if at.tree.layout.is_memory(path):
-                was |= _decoded(git, path, old)
-                made |= _decoded(git, path, new)
-        for (
-            id_,
-            memory,
-        ) in made.items():  # moved or swapped files do not count as edits
-            if _is_authored(memory, was.get(id_)):
-                old_body = was[id_].body if id_ in was else ""
-                before = old_body if old_body != memory.body else ""
-                yield EditedMemory(
-                    memory=memory, stamp=_author_stamp(at, hands[commit]), before=before
-                )
+                olds |= _decoded(git, path, before)
+                edits |= _decoded(git, path, after)
+        hand = hands[commit]
+        is_known = hand.email in at.config.human_authors
+        stamp = Stamp(by=f"human:{hand.email}" if is_known else "process:unknown", at=hand.when)
+        for id_, edited in edits.items():
+            memory, old = state.memories.get(id_), olds.get(id_)
+            if memory is None or memory.body != edited.body or not _is_authored(edited, old):
+                continue
+            if memory.status == "forgotten" != edited.status and tombstones_in(state).bar(memory):
+                continue
+            earlier: Stamp | None = memory.fields.get("generated")
+            if earlier is not None and earlier.at and stamp.at and earlier.at >= stamp.at:
+                continue
+            aliases = memory.texts("aliases")
+            if old is not None and old.body != edited.body:
+                aliases = tuple(dict.fromkeys((*aliases, text_hash(old.body))))
+            found[id_] = Update(id=id_, fields={"generated": stamp, "aliases": aliases or None})
+    return list(found.values())
 
 
 def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
@@ -305,41 +302,9 @@ def _decoded(git: Git, path: str, blob: str) -> dict[str, Memory]:
     return {memory.id: memory} if memory is not None and memory.id else {}
 
 
-def _author_stamp(at: Work, hand: LogEntry) -> Stamp:
-    known = hand.email in at.config.human_authors
-    return Stamp(
-        by=f"human:{hand.email}" if known else "process:unknown",
-        at=hand.when,
-    )
-
-
-def _is_authored(memory: Memory, was: Memory | None) -> bool:
+def _is_authored(memory: Memory, old: Memory | None) -> bool:
     """Return whether an edit changed the text or a field that a person may set."""
-    if was is None:
+    if old is None:
         return "generated" not in memory.fields  # otherwise the memory was only restored
-    keys = changed_keys(was.fields, memory.fields)
-    return was.body != memory.body or any(BY_NAME[key].writer == "person" for key in keys)
-
-
-def _claim_updates(state: State, claims: Iterator[EditedMemory]) -> list[Update]:
-    """Return updates for memories that still have the edited text, naming the last editor.
-
-    Memories that repeat a rejected statement are skipped.
-    """
-    found: dict[str, Update] = {}
-    for claim in claims:
-        memory = state.memories.get(claim.memory.id)
-        if memory is None or memory.body != claim.memory.body:
-            continue
-        if memory.status == "forgotten" != claim.memory.status and tombstones_in(state).bar(memory):
-            continue
-        stamp: Stamp | None = memory.fields.get("generated")
-        if stamp is not None and stamp.at and claim.stamp.at and stamp.at >= claim.stamp.at:
-            continue
-        aliases = memory.texts("aliases")
-        if claim.before and (alias := text_hash(claim.before)) not in aliases:
-            aliases = (*aliases, alias)
-        found[memory.id] = Update(
-            id=memory.id, fields={"generated": claim.stamp, "aliases": aliases or None}
-        )
-    return list(found.values())
+    keys = changed_keys(old.fields, memory.fields)
+    return old.body != memory.body or any(BY_NAME[key].writer == "person" for key in keys)

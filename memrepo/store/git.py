@@ -423,8 +423,8 @@ class Objects:
 
     def every(self) -> Iterator[Object]:
         """Yield every object stored in the repository, whether reachable or not."""
-        said = self._git.call("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
-        yield from filter(None, self.each(said.split()))
+        ids = self._git.call("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+        yield from filter(None, self.each(ids.split()))
 
     def _tree(self, name: str) -> Mapping[bytes, TreeEntry]:
         found = self.find(f"{name}^{{tree}}")
@@ -456,7 +456,9 @@ class Objects:
         """Request objects from the git process, and append its answers as they are read."""
         process = self._running()
         try:
-            into, out = _pipes(process)
+            into, out = process.stdin, process.stdout
+            if into is None or out is None:
+                raise EOFError
             lines = (name if "\n" not in name else "" for name in names)
             into.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
             into.flush()
@@ -487,27 +489,21 @@ class Objects:
         return bool(self._git.call(*words, accepted=1))
 
 
-def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
-    if process.stdin is None or process.stdout is None:
-        raise EOFError
-    return process.stdin, process.stdout
-
-
 def _answer(out: IO[bytes], name: str, limit: int | None) -> Object | None:
     """Read one answer of `cat-file --batch`. Raises EOFError at the end or for invalid output."""
     head = out.readline()
-    said = head.split()
-    if len(said) != 3 or said[1] not in _KINDS or not said[2].isdigit():
+    words = head.split()
+    if len(words) != 3 or words[1] not in _KINDS or not words[2].isdigit():
         if head.endswith((b" missing\n", b" ambiguous\n")):
             return None
         raise EOFError
-    id_, kind, size = said[0].decode(), _KINDS[said[1]], int(said[2])
+    id_, kind, size = words[0].decode(), _KINDS[words[1]], int(words[2])
     if id_ != name and _ID.fullmatch(name):
         raise EOFError
     if limit is not None and size > limit:
-        left = size + 1
-        while left:
-            left -= len(_exactly(out, min(left, _CHUNK)))
+        remaining = size + 1
+        while remaining:
+            remaining -= len(_exactly(out, min(remaining, _CHUNK)))
         return None
     return Object(id_, kind, _exactly(out, size + 1)[:-1])
 

@@ -166,7 +166,7 @@ class Ledger:
 
     def flush(self, now: datetime) -> str:
         """Write buffered events to the ref. Return the ledger's newest commit, or "" if empty."""
-        if not self._has_pending():
+        if not (self.folder / BUFFER).exists() and not any(self.folder.glob("flush-*.jsonl")):
             return self.tip()
         with lock(self.folder, "access", wait_s=WAIT_S):
             return self._flush(now)
@@ -183,9 +183,6 @@ class Ledger:
             if not new:
                 return tip
             return self._commit(tip, _New(files={}, blobs=new), now, merged=commit)
-
-    def _has_pending(self) -> bool:
-        return (self.folder / BUFFER).exists() or bool(list(self.folder.glob("flush-*.jsonl")))
 
     def _flush(self, now: datetime) -> str:
         tip = self.tip()

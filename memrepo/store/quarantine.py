@@ -347,11 +347,6 @@ def folder_of(repo: Repo) -> Path:
     return repo.common_dir / FOLDER
 
 
-def is_ready(repo: Repo) -> bool:
-    """Return whether a rewritten repository is ready but has not yet replaced the old one."""
-    return (folder_of(repo) / READY).exists()
-
-
 def refuse_unfit(repo: Repo) -> None:
     """Raise CannotWork if the repository borrows objects or has additional work trees."""
     common = repo.common_dir
@@ -467,7 +462,7 @@ def _translated(log: str, done: Rewriter) -> str:
 
 def abandon(repo: Repo) -> None:
     """Delete a rewritten repository, unless it is marked as ready."""
-    if not is_ready(repo):
+    if not (folder_of(repo) / READY).exists():
         shutil.rmtree(folder_of(repo), ignore_errors=True)
 
 

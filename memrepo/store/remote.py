@@ -72,10 +72,6 @@ class Hub(msgspec.Struct, frozen=True):
         """Return the local ref that tracks the hub's branch. `kind` is `incoming` or `seen`."""
         return f"{OWN}{self.name}/{kind}/{self.branch}"
 
-    def copy_of(self, ref: str) -> str:
-        """Return the local ref that stores the hub's version of one of memrepo's refs."""
-        return f"{OWN}{self.name}/{ref.rpartition('/')[2]}"
-
     @property
     def tracking(self) -> str:
         """Return git's remote-tracking ref for the synced branch."""
@@ -252,7 +248,7 @@ def carry(
 
     Do nothing if neither side has a ledger. Raises LedgerDiffers, LedgerBusy or PushRefused.
     """
-    own = hub.copy_of(ref)
+    own = f"{OWN}{hub.name}/{ref.rpartition('/')[2]}"
     own = f"{own}-trial" if dry_run else own
     for turn in range(1, TRIES + 1):
         theirs = hub.fetch({there: own}).get(there, "")

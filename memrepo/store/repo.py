@@ -226,7 +226,8 @@ class Repository:
         journal = load_journal(self.journals)
         if journal is not None:
             self.refuse_unfit()
-            drop_locks(self.repo, journal, journal_written_at(self.journals))
+            written_at = (self.journals / JOURNAL).stat().st_mtime
+            drop_locks(self.repo, journal, written_at)
             if journal.tip and not is_landed(self.repo, journal, self.head()):
                 self._finish(journal)
         sweep(self.repo, self.journals)
@@ -251,7 +252,8 @@ class Repository:
 
     def refuse_unfit(self) -> None:
         """Raise CannotWork during a merge, rebase or similar, or in a shallow clone."""
-        refuse_unfit(self.repo, self.branch_or_none, unmerged=self.work.is_unmerged(self.head()))
+        unmerged = "U" in self.work.staged_since(self.head()).values()
+        refuse_unfit(self.repo, self.branch_or_none, unmerged=unmerged)
 
     def build(self, chain: Chain, name: str) -> str:
         """Write a chain of commits to a transaction ref and return its tip."""
@@ -415,7 +417,7 @@ class Repository:
             with self._index_locked(journal) as index:
                 self.work.adopt(journal.adopted, changed)
                 self.work.move(journal.base, journal.tip, self._descriptors)
-                self.work.put_in_place(index)
+                index.replace(self.repo.git_dir / "index")
                 self._move_branch(journal)
         except GitFailed as error:
             if self.head() == journal.tip and self.branch_or_none == journal.branch:
@@ -444,12 +446,9 @@ class Repository:
                 held.close()
                 time.sleep(_PAUSE_S)
                 index = held.enter_context(self.work.locked())
-            self._refuse_moved(journal, journal.base)
+            if (self.branch_or_none, self.head()) != (journal.branch, journal.base):
+                raise BranchMoved(branch=journal.branch)
             yield index
-
-    def _refuse_moved(self, journal: Journal, commit: str) -> None:
-        if (self.branch_or_none, self.head()) != (journal.branch, commit):
-            raise BranchMoved(branch=journal.branch)
 
     def _move_branch(self, journal: Journal) -> None:
         none = "0" * len(journal.tip)
@@ -522,11 +521,6 @@ def clear_journal(folder: Path) -> None:
     """Delete the journal of a write that is finished or reverted."""
     for name in (JOURNAL, f"{JOURNAL}.new"):
         (folder / name).unlink(missing_ok=True)
-
-
-def journal_written_at(folder: Path) -> float:
-    """Return the time at which the journal was written, in seconds since the epoch."""
-    return (folder / JOURNAL).stat().st_mtime
 
 
 def journals_elsewhere(common: Path, own: Path) -> Iterator[Journal]:

@@ -38,11 +38,6 @@ def workspace(repo: Repo) -> Path | None:
     return repo.top / found if found else None
 
 
-def set_workspace(repo: Repo, path: Path) -> None:
-    """Record the path of the workspace for this clone."""
-    put(repo, WORKSPACE, str(path))
-
-
 def get(repo: Repo, key: str) -> str:
     """Return a setting of this clone, or an empty string if it is not set."""
     return repo.config.of_clone().get(spelled(key), "")

@@ -105,7 +105,10 @@ def follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
     has_new_stones = json.dumps(stones) != (get_meta(base, "stones") or "{}")
     # Read everything stored in the same file before the first row is written. Once SQLite spills
     # its pages to disk, other connections must wait for this one.
-    cached = _cached(base, tree) if has_new_stones and known else {}
+    cached: Mapping[str, Memory] = {}
+    if has_new_stones and known and tree.trees:
+        rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
+        cached = tree.trees.cache.read(dict(rows))
     files = _changes(base, tree, edited, changed)
     if known:
         _delete(base, files)
@@ -201,19 +204,8 @@ def _changes(
         undone = json.loads(get_meta(base, "edits") or "{}").keys() - edited.keys()
         found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
         had = {path: _blob(base, path) for path in found}
-    return _memory_files(tree, found, had)
-
-
-def _memory_files(
-    tree: Snapshot, found: Mapping[str, str], had: Mapping[str, str]
-) -> dict[str, str]:
     is_memory = tree.layout.is_memory
     return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
-
-
-def _cached(base: sqlite3.Connection, tree: Snapshot) -> dict[str, Memory]:
-    rows = base.execute("SELECT blob, path FROM memory WHERE part = 0")
-    return tree.trees.cache.read(dict(rows)) if tree.trees else {}
 
 
 def _blob(base: sqlite3.Connection, path: str) -> str:
@@ -462,24 +454,21 @@ def _passage_rows(wanted: Indexed, found: PassageChanges) -> Iterator[list[_Pass
         reader = Reader(some, partial(_bytes, data), found.state, whole=True)
         for text in some:
             wanted.tick("sources indexed")
-            rows = []
+            rows: list[_PassageRow] = []
             for unit in reader.claims(text.name, text.blob).units:
                 name = text.name.rpartition("/")[2].removesuffix(".md")
                 context = spelled_context((unit.about, name, *unit.headings, unit.lead))
                 if found.state is None or _may_show(found.state, reader, text, unit, context):
-                    rows.append(_passage_row(text, unit, context))
+                    terms = index_terms(f"{context} {unit.text} {date_words(unit.captured)}")
+                    place = (text.resource, text.blob, *unit.lines)
+                    about = (unit.text_hash, context, unit.text, unit.captured)
+                    rows.append((" ".join(terms), *place, *about))
             reader.forget()
             yield rows
 
 
 def _bytes(data: Mapping[str, bytes | None], blob: str) -> bytes:
     return data[blob] or b""  # a partial clone lacks some blobs
-
-
-def _passage_row(text: SourceText, unit: Unit, context: str) -> _PassageRow:
-    terms = index_terms(f"{context} {unit.text} {date_words(unit.captured)}")
-    about = (unit.text_hash, context, unit.text, unit.captured)
-    return (" ".join(terms), text.resource, text.blob, *unit.lines, *about)
 
 
 def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, context: str) -> bool:

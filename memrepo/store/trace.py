@@ -131,7 +131,8 @@ def _versions(
 ) -> tuple[Version, ...]:
     names = [f"{entry.commit}:{path}" for entry in touched for path in paths]
     data = contents(repo, names)
-    boundary = _boundary(repo)
+    shallow = repo.common_dir / "shallow"
+    boundary = shallow.read_text().split() if shallow.is_file() else []
     found: dict[str, Version] = {}
     ours: set[str] = set()
     for entry in reversed(touched):
@@ -157,11 +158,6 @@ def _versions(
             cut=entry.commit in boundary,
         )
     return tuple(found[entry.commit] for entry in touched)
-
-
-def _boundary(repo: Repo) -> frozenset[str]:
-    shallow = repo.common_dir / "shallow"
-    return frozenset(shallow.read_text().split()) if shallow.is_file() else frozenset()
 
 
 def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str) -> Iterator[str]:

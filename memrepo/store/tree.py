@@ -354,24 +354,15 @@ def _listing(
         if not (owns(path) or (mode not in _FILE_MODES and owns(path + "/"))):
             continue
         if not is_text(path):
-            problems.append(_bad_name(path))
+            problems.append(problem("tree-name-not-utf8", ascii(path)[1:-1]))
         elif mode in _FILE_MODES:
             blobs[path] = blob
         else:
-            problems.append(not_a_file(path, mode))
+            what = "a symlink" if mode == "120000" else "a submodule"
+            problems.append(problem("tree-not-a-file", path, what=what))
     return blobs, tuple(problems)
 
 
 def is_text(path: str) -> bool:
     """Return whether a file name is valid UTF-8. Git's invalid bytes appear as surrogates."""
     return path.isascii() or not any("\ud800" <= ch <= "\udfff" for ch in path)
-
-
-def _bad_name(path: str) -> Problem:
-    return problem("tree-name-not-utf8", ascii(path)[1:-1])
-
-
-def not_a_file(path: str, mode: str) -> Problem:
-    """Return the problem of a symlink or submodule at the path of an expected file or folder."""
-    what = "a symlink" if mode == "120000" else "a submodule"
-    return problem("tree-not-a-file", path, what=what)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -91,10 +91,6 @@ class WorkTree:
                 self._env = {}
                 copy.unlink(missing_ok=True)
 
-    def put_in_place(self, copy: Path) -> None:
-        """Replace git's index with a copy. Call this inside the block of `locked`."""
-        copy.replace(self.repo.git_dir / "index")
-
     def move(self, base: str, tip: str, held: tuple[int, ...]) -> None:
         """Update the files and the index from one commit to another. Raises GitFailed on failure.
 
@@ -110,10 +106,6 @@ class WorkTree:
         """Return {path: sides} of the files that differ between two commits. "" means no files."""
         found = self.repo.objects.differences(base, tip)
         return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
-
-    def is_unmerged(self, commit: str) -> bool:
-        """Return whether the index contains unmerged paths after a merge conflict."""
-        return "U" in self.staged_since(commit).values()
 
     def staged_since(self, commit: str) -> Mapping[str, str]:
         """Return {path: status letter} of the differences between the index and a commit."""
@@ -279,14 +271,11 @@ class WorkTree:
         data = self.read(path)
         if data is None:
             return False
-        return self.blob_id(data) == blob or self._clean_id(path) == blob
-
-    def _clean_id(self, path: str) -> str:
-        """Return the blob id that `git add` would assign to a work tree file."""
-        if "\n" in path:
-            return ""
-        said = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
-        return said.strip()
+        if self.blob_id(data) == blob or "\n" in path:
+            return self.blob_id(data) == blob
+        # `git add` may convert line endings (core.autocrlf).
+        clean = self.repo.call("hash-object", "--stdin-paths", lines=[f"{path}\n"], check=False)
+        return clean.strip() == blob
 
     def is_truncated(self, path: str, blob: str) -> bool:
         """Return whether a file is missing or truncated, as after an interrupted checkout.
@@ -303,23 +292,20 @@ class WorkTree:
 
     def blob_id(self, data: bytes) -> str:
         """Compute the id that git assigns to a blob with these bytes in this repository."""
-        return str(_hash(self._object_format)(b"blob %d\0" % len(data) + data).hexdigest())
+        import hashlib
+
+        digest = hashlib.sha1 if self._is_sha1 else hashlib.sha256
+        return digest(b"blob %d\0" % len(data) + data).hexdigest()
 
     @cached_property
     def _empty(self) -> str:
         return self.repo.call("hash-object", "-t", "tree", os.devnull).strip()
 
     @cached_property
-    def _object_format(self) -> str:
-        if head := self.repo.refs.head:
-            return "sha1" if len(head) == 40 else "sha256"
-        return self.repo.call("rev-parse", "--show-object-format").strip()
-
-
-def _hash(name: str) -> Any:
-    import hashlib
-
-    return {"sha1": hashlib.sha1, "sha256": hashlib.sha256}[name]
+    def _is_sha1(self) -> bool:
+        words = ("rev-parse", "--show-object-format")
+        head = self.repo.refs.head
+        return len(head) == 40 if head else self.repo.call(*words).strip() == "sha1"
 
 
 def _folders(path: str) -> Iterator[str]:

@@ -149,7 +149,7 @@ def do(work: Work, request: Request) -> Result:
         store.layout = known or Layout(ADOPTED_PREFIX if apart else "")
         # Write settings outside the work tree first: init counts as done after the first commit.
         if workspace is not None or (adopted and known is None):
-            settings.set_workspace(store.repo, workspace or Path())
+            settings.put(store.repo, settings.WORKSPACE, str(workspace or Path()))
         warnings = _local_side(store, adopted=adopted)
         if made and (outer := top_of(where.parent)) is not None:
             warnings.append(

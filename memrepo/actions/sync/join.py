@@ -24,7 +24,7 @@ from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import MergeResult, SideFacts, merge_states
-from memrepo.merge.versions import LosingVersion, MergeConflict
+from memrepo.merge.versions import MergeConflict
 from memrepo.store.errors import CannotWork, HistoryRewritten, problem
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import (
@@ -134,14 +134,13 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     if clashes:
         return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
     repairs = _without_lost_heirs(result.state)
+    # The merge itself stores replaced wordings.
+    known = result.state.memories
+    unstored = [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
     joined = apply(result.state, repairs)
     config = _config(joined)
     writes = (
-        *(
-            w
-            for w in keep(work.tree.layout, _unkept(result), work.call.now)
-            if w.path not in joined.files
-        ),
+        *(w for w in keep(work.tree.layout, unstored, work.call.now) if w.path not in joined.files),
         *render_views(joined, config.pages),
         *hot_changes(joined, hot_rules(work)),
     )
@@ -171,12 +170,6 @@ def _without_lost_heirs(state: State) -> tuple[Update, ...]:
     found = closure.findings(state)
     others = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
     return closure.close(state, others)[0] if len(others) < len(found) else ()
-
-
-def _unkept(result: MergeResult) -> list[LosingVersion]:
-    """Return the versions that lost the merge and are not stored yet."""
-    known = result.state.memories
-    return [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
 
 
 def _sides(work: Work, hub: str, name: str) -> Sides:

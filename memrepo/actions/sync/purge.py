@@ -391,7 +391,11 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
     repo = work.store.repo
     objects = repo.objects
     texts = (one.data for one in objects.every() if one.kind != "tree")
-    disk = (path.read_bytes() for path in _on_disk(work) if path.is_file())
+    on_disk = (
+        *(p for p in quarantine.git_files(repo) if not p.is_symlink()),
+        *(p for p, is_folder in quarantine.work_files(work.store.root) if not is_folder),
+    )
+    disk = (path.read_bytes() for path in on_disk if path.is_file())
     names = (path.encode("utf-8", "surrogateescape") for p in history.paths.values() for path in p)
     for source in (texts, names, disk):
         for data in source:
@@ -410,12 +414,6 @@ def recognised_words(work: Work, history: History, hidden: Sequence[str], key: b
         if is_page(data) or data.startswith(b"---\n"):
             listed.update(map(fold, WORD.findall(data.decode("utf-8", "surrogateescape"))))
     return {word for word in listed if mac(key, "word", word) in hidden}
-
-
-def _on_disk(work: Work) -> Iterable[Path]:
-    repo = work.store.repo
-    yield from (p for p in quarantine.git_files(repo) if not p.is_symlink())
-    yield from (p for p, folder in quarantine.work_files(work.store.root) if not folder)
 
 
 # -- where the value is ----------------------------------------------------------------------

@@ -111,20 +111,20 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         question = question_of(text, moment.now.date() if moment else None)
         if not question.terms:
             return SearchResult()
-        with_passages = self.wanted.sources is not None and not self.scope
+        has_passages = self.wanted.sources is not None and not self.scope
 
         def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
             _limit_to(base, only.paths)
-            corpus = (CombinedCorpus if with_passages else IndexCorpus)(base, only)
-            like = self._like(base, corpus, text, waits) if weights.meaning else None
+            corpus = (CombinedCorpus if has_passages else IndexCorpus)(base, only)
+            like = self._similarity(base, corpus, text, waits) if weights.meaning else None
             cosines: dict[int, float] = {}
 
             def likeness(scored: Collection[int]) -> Mapping[int, float]:
                 cosines.update(like(scored) if like else {})
                 return cosines
 
-            likeness_or_none = likeness if like else None
-            found = rank(question, corpus, only.limit, weights, moment, likeness_or_none)
+            by_meaning = likeness if like else None
+            found = rank(question, corpus, only.limit, weights, moment, by_meaning)
             held = shares(question, corpus, [one.document for one in found])
             held |= {
                 number: Held(max(of.share, ENOUGH), of.part)
@@ -162,7 +162,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
             known.embed(documents)
 
-    def _like(
+    def _similarity(
         self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
     ) -> Likeness | None:
         """Return a function that scores how similar documents are to a question, or None.

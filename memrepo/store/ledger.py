@@ -178,8 +178,8 @@ class Ledger:
             if not tip:
                 self.repo.call("update-ref", REF, commit)
                 return commit
-            mine, theirs = self.blobs(tip), self.blobs(commit)
-            new = {name: blob for name, blob in theirs.items() if name not in mine}
+            ours, theirs = self.blobs(tip), self.blobs(commit)
+            new = {name: blob for name, blob in theirs.items() if name not in ours}
             if not new:
                 return tip
             return self._commit(tip, _New(files={}, blobs=new), now, merged=commit)
@@ -222,10 +222,10 @@ class Ledger:
         if len(self._own(blobs)) + len(files) <= COMPACT_AT:
             return _New(files=files)
         own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
-        mine = {**own, **{name: read_segment(data) for name, data in files.items()}}
-        covers = frozenset(mine) | _covered_by(mine.values())
-        data = write_compaction(Segment(accesses=unite(mine), covers=covers))
-        name = _name(self.clone, max(map(_number, mine)) + 1, data)
+        ours = {**own, **{name: read_segment(data) for name, data in files.items()}}
+        covers = frozenset(ours) | _covered_by(ours.values())
+        data = write_compaction(Segment(accesses=unite(ours), covers=covers))
+        name = _name(self.clone, max(map(_number, ours)) + 1, data)
         return _New(files={name: data}, removed=tuple(sorted(own)))
 
     def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:

@@ -87,11 +87,11 @@ class Config:
     @cached_property
     def _rows(self) -> list[tuple[str, str, str | None]]:
         """Return a (scope, name, value) tuple for every setting."""
-        said = self._repo.call("config", "--list", "-z", "--show-scope").split("\0")
+        words = self._repo.call("config", "--list", "-z", "--show-scope").split("\0")
         rows = []
-        for scope, entry in zip(said[0::2], said[1::2], strict=False):
-            name, given, value = entry.partition("\n")
-            rows.append((scope, name, value if given else None))
+        for scope, entry in zip(words[0::2], words[1::2], strict=False):
+            name, has_value, value = entry.partition("\n")
+            rows.append((scope, name, value if has_value else None))
         return rows
 
     def get(self, name: str) -> str:
@@ -102,8 +102,8 @@ class Config:
     def is_on(self, name: str) -> bool:
         """Return whether a setting has a value that git treats as true."""
         wanted = spelled(name)
-        said = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
-        return said is None or said.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", said))
+        value = next((v for _, n, v in reversed(self._rows) if n == wanted), "")
+        return value is None or value.lower() in _TRUE or bool(re.fullmatch(r"-?0*[1-9]\d*", value))
 
     def path(self, name: str) -> str:
         """Return the value of a path setting, with `~` and `%(prefix)` expanded by git."""

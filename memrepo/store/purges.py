@@ -146,11 +146,11 @@ def _records(repo: Repo, ref: str) -> Iterator[tuple[str, bytes]]:
 def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime) -> None:
     """Write new receipts and acknowledgements to the purge ref. Keep existing ones unchanged."""
     tip = store.repo.refs.id(RECORDS)
-    there = {path for path, _ in _records(store.repo, RECORDS)}
+    present = {path for path, _ in _records(store.repo, RECORDS)}
     new: dict[str, bytes | None] = {
-        path: msgspec.json.format(msgspec.json.encode(said), indent=1) + b"\n"
-        for path, said in files.items()
-        if path not in there
+        path: msgspec.json.format(msgspec.json.encode(record_), indent=1) + b"\n"
+        for path, record_ in files.items()
+        if path not in present
     }
     if new:
         message = f"purge: {', '.join(sorted({path.partition('/')[0] for path in new}))}\n"
@@ -166,8 +166,8 @@ def acknowledgement(
 ) -> dict[str, Acknowledged]:
     """Create a record which states that this clone repeated a purge."""
     clone = clone_id(repo)
-    said = Acknowledged(clone=clone, at=now, hits_before=hits, hits_after=0)
-    return {f"{receipt.id}/clones/{clone}.json": said}
+    made = Acknowledged(clone=clone, at=now, hits_before=hits, hits_after=0)
+    return {f"{receipt.id}/clones/{clone}.json": made}
 
 
 def is_done(repo: Repo, purge: str) -> bool:
@@ -221,8 +221,8 @@ def watching(folder: Path) -> Watch | None:
 @lru_cache(maxsize=8)
 def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
     del keys  # part of the cache key only: keys may be added later
-    held = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
-    known = [(key, values) for key, values in held if key is not None]
+    hashes = [(key_of(w.key), w.values) for w in msgspec.json.decode(data, type=list[Watched])]
+    known = [(key, values) for key, values in hashes if key is not None]
 
     def look(text: str) -> Iterable[Span]:
         needles = [n for key, values in known for n in known_again(text, values, key)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -397,30 +397,42 @@ def _logged(text: str) -> Iterator[str]:
 # -- the rewritten copy ----------------------------------------------------------------------
 
 
+def borrower(where: Path, lender: Path, *, bare: bool) -> Door:
+    """Create a repository that borrows the objects of another one's git directory."""
+    form = Door(lender).rev_parse("--show-object-format")
+    Door(where.parent).init("--quiet", *["--bare"] * bare, f"--object-format={form}", str(where))
+    info = where / ("" if bare else ".git") / "objects" / "info"
+    (info / "alternates").write_text(f"{(lender / 'objects').resolve()}\n", encoding="utf-8")
+    return Door(where)
+
+
+def create_refs(git: Door, refs: Iterable[tuple[str, str]], head: str) -> None:
+    """Create refs in a new repository. `head` is a branch, or a commit if HEAD is detached."""
+    lines = (f"create {name} {id_}\n" for name, id_ in refs if name != "HEAD")
+    git.update_ref("--stdin", istream="".join(lines))
+    if head.startswith("refs/"):
+        git.symbolic_ref("HEAD", head)
+    else:
+        git.update_ref("--no-deref", "HEAD", head)
+
+
 def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
     """Write the rewritten history next to the old one. Return the plan to replace the old one."""
     folder = folder_of(repo)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
-    form = "sha256" if len(tips[0].id) == 64 else "sha1"
-    repo.git.init("--quiet", "--bare", f"--object-format={form}", str(folder / NEW))
-    borrowed = folder / NEW / "objects" / "info" / "alternates"
-    borrowed.write_text(f"{repo.common_dir.resolve() / 'objects'}\n", encoding="utf-8")
-    git = Door(folder / NEW)
+    git = borrower(folder / NEW, repo.common_dir, bare=True)
     rewriter = Rewriter(repo, git, edit)
     rewriter.write(history)
     plan = _plan(repo, tips, rewriter)
     for name in git.for_each_ref("--format=%(refname)").split():
         git.update_ref("-d", name)
-    kept = [rewriter.new(tip.id) for tip in tips if not tip.name.startswith("refs/")]
-    lines = [f"create {ref.new_name} {ref.new_id}\n" for ref in plan.refs]
-    lines += [f"create {_KEPT}{n} {id_}\n" for n, id_ in enumerate(dict.fromkeys(kept))]
-    lines = [line for line in lines if not line.startswith("create HEAD ")]
-    git.update_ref("--stdin", istream="".join(lines))
-    if plan.head.startswith("refs/"):
-        git.symbolic_ref("HEAD", plan.head)
+    others = dict.fromkeys(rewriter.new(tip.id) for tip in tips if not tip.name.startswith("refs/"))
+    refs = [(ref.new_name, ref.new_id) for ref in plan.refs]
+    refs += [(f"{_KEPT}{number}", id_) for number, id_ in enumerate(others)]
+    create_refs(git, refs, plan.head)
     git.repack("-a", "-d", "-q")
-    borrowed.unlink()
+    (folder / NEW / "objects" / "info" / "alternates").unlink()
     git.rev_list("--objects", "--all", "--quiet")  # fails if an object is missing
     return plan
 

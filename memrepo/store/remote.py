@@ -146,10 +146,10 @@ class Hub(msgspec.Struct, frozen=True):
         status, out, err = self._push(f"--force-with-lease={ref}:{old}", self.name, f"{new}:{ref}")
         if status == 0:
             return True
-        said = next((line for line in out.splitlines() if line.startswith("!")), err)
-        if "stale info" in said:
+        text = next((line for line in out.splitlines() if line.startswith("!")), err)
+        if "stale info" in text:
             return False
-        raise self._refusal(ref, said)
+        raise self._refusal(ref, text)
 
     def _refusal(self, ref: str, text: str) -> PushRefused:
         return PushRefused(

@@ -46,9 +46,9 @@ def append_event(
         size = os.fstat(descriptor).st_size
         if size and os.pread(descriptor, 1, size - 1) != b"\n":
             line = b"\n" + line  # ends the incomplete line of another writer
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
+        remaining = memoryview(line)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
     finally:
         os.close(descriptor)
     return path
@@ -240,14 +240,14 @@ def interrupted_runs(store: Path) -> list[InterruptedRun]:
     """Return the interrupted runs that have stored answers, oldest first."""
     found = []
     for path in sorted((store / FOLDER).glob("*.jsonl")):
-        head, *rest = read_lines(path) or [{}]
+        head, *remaining = read_lines(path) or [{}]
         if head.get("schema_version") == SCHEMA_VERSION:
             found.append(
                 InterruptedRun(
                     run=path.stem,
                     mode=str(head.get("mode", "")),
                     kind=str(head.get("kind", "")),
-                    answers=sum(len(line.get("answers", {})) for line in rest),
+                    answers=sum(len(line.get("answers", {})) for line in remaining),
                 )
             )
     return found
@@ -255,10 +255,10 @@ def interrupted_runs(store: Path) -> list[InterruptedRun]:
 
 def interrupted_run(store: Path, wanted: str) -> InterruptedRun:
     """Return the interrupted run with a name or unique prefix, or the newest."""
-    there = interrupted_runs(store)
-    found = [b for b in there if b.run.startswith(wanted)]
+    known = interrupted_runs(store)
+    found = [b for b in known if b.run.startswith(wanted)]
     if not found or (wanted and len(found) > 1 and wanted not in (b.run for b in found)):
-        raise NoInterruptedRun(wanted, [b.run for b in there])
+        raise NoInterruptedRun(wanted, [b.run for b in known])
     return next((b for b in found if b.run == wanted), found[-1])
 
 
@@ -282,5 +282,5 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def usage_of(record: Any) -> Usage:
     """Convert a stored usage record to a Usage."""
-    given = record if isinstance(record, dict) else {}
-    return Usage(**{key: value for key, value in given.items() if key in Usage.__struct_fields__})
+    values = record if isinstance(record, dict) else {}
+    return Usage(**{key: value for key, value in values.items() if key in Usage.__struct_fields__})

@@ -187,23 +187,23 @@ def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
     wanted = shim.read_bytes()
     elsewhere = other_hooks_path(repo)
     if elsewhere:
-        said = f"core.hooksPath is {elsewhere}, so git does not run the hooks of this clone"
+        reason = f"core.hooksPath is {elsewhere}, so git does not run the hooks of this clone"
         folder = repo.top / elsewhere
-        return {name: "" if _asks(folder / name, name) else said for name in HOOKS}
+        return {name: "" if _calls_memrepo(folder / name, name) else reason for name in HOOKS}
     return {name: _hook_state(_hooks_folder(repo) / name, wanted) for name in HOOKS}
 
 
 def wrong_hooks(repo: Repo, shim: Path) -> str:
     """Return one line that names the hooks which do not run, with the reason, or ""."""
-    found = {name: said for name, said in hook_states(repo, shim).items() if said}
+    found = {name: reason for name, reason in hook_states(repo, shim).items() if reason}
     if not found:
         return ""
     names = "" if len(found) == len(HOOKS) else f"{', '.join(found)}: "
-    mend = HOOK_CALL if hooks_in_tree(repo) else "`memrepo hooks install`"
-    return f"{names}{next(iter(found.values()))} ({mend})"
+    fix = HOOK_CALL if hooks_in_tree(repo) else "`memrepo hooks install`"
+    return f"{names}{next(iter(found.values()))} ({fix})"
 
 
-def _asks(path: Path, name: str) -> bool:
+def _calls_memrepo(path: Path, name: str) -> bool:
     """Return whether a hook of another program calls memrepo's hook."""
     runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
     return runs and f"hooks run {name}".encode() in path.read_bytes()
@@ -241,14 +241,14 @@ def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]
     for name in HOOKS:
         path = folder / name
         aside = path.with_name(name + _KEPT)
-        theirs = path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK))
-        if theirs and not _hook_state(path, shim.read_bytes()):
+        is_foreign = path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK))
+        if is_foreign and not _hook_state(path, shim.read_bytes()):
             continue  # the pre-commit framework calls ours first
-        if theirs or aside.exists():
+        if is_foreign or aside.exists():
             kept.append(name)
         if not dry_run:
             folder.mkdir(exist_ok=True)
-            if theirs:
+            if is_foreign:
                 path.replace(aside)
             path.unlink(missing_ok=True)  # never write through a link
             path.write_bytes(shim.read_bytes())
@@ -288,7 +288,7 @@ def _hooks_folder(repo: Repo) -> Path:
 
 _DRIVER = "merge.memrepo.driver"
 _WANTED: Mapping[str, str] = {"pull.twohead": "recursive", "merge.renames": "false"}
-_TOLD: Mapping[str, str] = {
+_DRIVER_SETTINGS: Mapping[str, str] = {
     "merge.memrepo.name": "memories, joined field by field",
     # Text that identifies a memory in the hunk headers of a diff.
     "diff.memrepo.xfuncname": "^((title|subject|id): .*|#+ .*)$",
@@ -315,7 +315,10 @@ def is_adopted(repo: Repo, layout: Layout) -> bool:
 def install_drivers(repo: Repo, layout: Layout, *, adopted: bool) -> str:
     """Install the merge driver in this clone and return `driver_state`. Repeated calls are safe."""
     append_local(repo, "attributes", wanted_attributes(layout, adopted=adopted))
-    for key, value in {**_TOLD, _DRIVER: f"{_program(repo)} merge-driver %O %A %B %L %P"}.items():
+    for key, value in {
+        **_DRIVER_SETTINGS,
+        _DRIVER: f"{_program(repo)} merge-driver %O %A %B %L %P",
+    }.items():
         if get(repo, key) != value:
             put(repo, key, value)
     for key, value in _WANTED.items():
@@ -348,7 +351,7 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
 def _program(repo: Repo) -> str:
     """Return the shell command that starts memrepo, by its path if known."""
-    beside = Path(sys.executable).with_name("memrepo")
+    sibling = Path(sys.executable).with_name("memrepo")
     known = get(repo, PROGRAM)
-    places = (str(beside) if beside.exists() else "", known if Path(known).is_file() else "")
+    places = (str(sibling) if sibling.exists() else "", known if Path(known).is_file() else "")
     return shlex.quote(next(filter(None, places), "memrepo"))

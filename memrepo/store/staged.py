@@ -189,8 +189,8 @@ def grounds(git: Git) -> Grounds:
 
 def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
     """Parse a configuration into its tables `tags`, `hot` and `decay.ttl`, empty if unparsable."""
-    said = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
-    if not any(word in line for line in said for word in (b"tags", b"budget", b"ttl")):
+    lines = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
+    if not any(word in line for line in lines for word in (b"tags", b"budget", b"ttl")):
         return {}, {}, {}  # avoids importing the TOML parser
     import tomllib
 

@@ -198,14 +198,14 @@ def _changes(
     `changed` contains the differences from the indexed commit, or None if they are unknown.
     """
     if changed is None:
-        had = dict(base.execute("SELECT path, blob FROM memory"))
-        found = {**dict.fromkeys(had, ""), **tree.blobs, **edited}
+        indexed = dict(base.execute("SELECT path, blob FROM memory"))
+        found = {**dict.fromkeys(indexed, ""), **tree.blobs, **edited}
     else:
         undone = json.loads(get_meta(base, "edits") or "{}").keys() - edited.keys()
         found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
-        had = {path: _blob(base, path) for path in found}
+        indexed = {path: _blob(base, path) for path in found}
     is_memory = tree.layout.is_memory
-    return {p: b for p, b in found.items() if is_memory(p) and had.get(p, "") != b}
+    return {p: b for p, b in found.items() if is_memory(p) and indexed.get(p, "") != b}
 
 
 def _blob(base: sqlite3.Connection, path: str) -> str:
@@ -361,16 +361,16 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def passage_changes(
-    wanted: Indexed, rules: SourceRules, was: str, rejected: str
+    wanted: Indexed, rules: SourceRules, known: str, rejected: str
 ) -> PassageChanges | None:
     """Return the updates for passages computed at state `was`, or None if they are current.
 
     `rejected` is the hash of the statements excluded so far. Both are empty without passages.
     """
     now, tree = state_of(wanted), wanted.tree
-    if was == now:
+    if known == now:
         return None
-    old, _, how = was.partition(" ")
+    old, _, how = known.partition(" ")
     differ = tree.files.differences(old) if old and how == now.partition(" ")[2] else None
     state = None
     if differ is None or _may_reject(tree, differ):

@@ -126,7 +126,7 @@ def read_workspace(
         if data is not None and standing_of(data) != "foreign":
             continue  # our own hot cache page, if the workspace is the repository
         if data is not None and not is_clean(data):
-            data, secrets = _without_secrets(name, data, values)
+            data, secrets = _redact_secrets(name, data, values)
             found += secrets
         if data is not None and is_clean(data):
             clean.add(hashlib.sha256(data).hexdigest())
@@ -135,8 +135,8 @@ def read_workspace(
             refused.add(name)
         else:
             files[name] = data
-    for name, data in _with_values(files, values) if values else ():
-        files[name], repeated = _without_values(name, data, values)
+    for name, data in _files_with_values(files, values) if values else ():
+        files[name], repeated = _redact_values(name, data, values)
         if is_clean(files[name]):
             clean.add(hashlib.sha256(files[name]).hexdigest())
         problems += repeated
@@ -148,7 +148,7 @@ def read_workspace(
     )
 
 
-class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
+class UnreadFile(msgspec.Struct, frozen=True, kw_only=True):
     """A text file (or folder of text files) that runs do not read, with its size and the reason."""
 
     name: str
@@ -163,7 +163,7 @@ class LeftAlone(msgspec.Struct, frozen=True, kw_only=True):
 class Unread(msgspec.Struct, frozen=True, kw_only=True):
     """The text files in a workspace that runs do not read, and the total size of those read."""
 
-    files: tuple[LeftAlone, ...] = ()
+    files: tuple[UnreadFile, ...] = ()
     size_read: int = 0
     """Total size in bytes of the text files that runs read."""
     is_whole: bool = True
@@ -189,7 +189,7 @@ def find_unread(
     A denied folder, a hidden folder and a nested repository are one entry each. Links are never
     followed. Installed packages, git folders and memrepo repositories are omitted.
     """
-    files: list[LeftAlone] = []
+    files: list[UnreadFile] = []
     sizes: dict[tuple[str, str, bool], int] = {}
     folders = deque([(only, ("", "", False))])
     own, read, seen = _own_folders(root), 0, 0
@@ -201,7 +201,7 @@ def find_unread(
         except OSError as error:
             why = f"could not be listed: {error.strerror}"
             if kind_of(f"{prefix}any.md", rules) is None:  # otherwise it is refused
-                files.append(LeftAlone(name=prefix, size=0, why=why, denied=True))
+                files.append(UnreadFile(name=prefix, size=0, why=why, denied=True))
             continue
         seen += len(entries)
         for entry in entries:
@@ -214,7 +214,7 @@ def find_unread(
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
                     why = "is a symlink, which is never followed"
-                    files.append(LeftAlone(name=name, size=0, why=why, denied=True))
+                    files.append(UnreadFile(name=name, size=0, why=why, denied=True))
             elif not name.isprintable() or not is_text(name):
                 continue
             elif group[0]:
@@ -222,10 +222,10 @@ def find_unread(
             elif not (why := why_denied(name, rules)):
                 read += _size(entry)
             elif entry.is_file(follow_symlinks=False):
-                one = LeftAlone(name=name, size=_size(entry), why=why, denied=why != UNMATCHED)
+                one = UnreadFile(name=name, size=_size(entry), why=why, denied=why != UNMATCHED)
                 files.append(one)
     files += [
-        LeftAlone(name=name, size=size, why=why, denied=denied)
+        UnreadFile(name=name, size=size, why=why, denied=denied)
         for (name, why, denied), size in sizes.items()
     ]
     ordered = tuple(sorted(files, key=lambda one: one.name))
@@ -357,7 +357,7 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _read(
-    name: str, entry: os.DirEntry[str] | OSError, most: int = MAX_BYTES
+    name: str, entry: os.DirEntry[str] | OSError, limit: int = MAX_BYTES
 ) -> tuple[bytes | None, Problem | None]:
     if isinstance(entry, OSError):
         return None, problem("source-unreadable", name, cause=entry.strerror)
@@ -369,15 +369,15 @@ def _read(
     try:
         descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as handle:
-            data = handle.read(most + 1)
+            data = handle.read(limit + 1)
     except OSError as error:
         return None, problem("source-unreadable", name, cause=error.strerror)
-    return _text_only(name, data, most)
+    return _text_only(name, data, limit)
 
 
-def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem | None]:
-    if len(data) > most:
-        return None, problem("source-too-large", name, limit=most)
+def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Problem | None]:
+    if len(data) > limit:
+        return None, problem("source-too-large", name, limit=limit)
     if data.startswith(LFS_POINTER):
         return None, problem("source-lfs-pointer", name)
     try:
@@ -391,7 +391,7 @@ def _text_only(name: str, data: bytes, most: int) -> tuple[bytes | None, Problem
     return data, None
 
 
-def _without_secrets(
+def _redact_secrets(
     name: str, data: bytes, values: dict[str, str]
 ) -> tuple[bytes | None, Sequence[Problem]]:
     """Redact secrets in a snapshot. Refuse inbox files that contain secrets instead.
@@ -415,7 +415,7 @@ def _secret(rule: str, name: str, secret: Secret) -> Problem:
     return problem(rule, name, line=secret.line, column=secret.column, kind=secret.kind)
 
 
-def _with_values(
+def _files_with_values(
     files: Mapping[str, bytes], values: Mapping[str, str]
 ) -> Sequence[tuple[str, bytes]]:
     """Return the files that contain a value identified as a secret elsewhere in the workspace."""
@@ -427,7 +427,7 @@ def _with_values(
     ]
 
 
-def _without_values(
+def _redact_values(
     name: str, data: bytes, values: Mapping[str, str]
 ) -> tuple[bytes, Sequence[Problem]]:
     """Redact known secret values, even where the surrounding text does not identify them."""

@@ -46,8 +46,8 @@ from memrepo.store.settings import (
 from memrepo.store.stream import COMMITTER, Chain, Commit
 from memrepo.store.workspace import (
     MAX_ENTRIES,
-    LeftAlone,
     Unread,
+    UnreadFile,
     find_unread,
     holds_sources,
     read_workspace,
@@ -111,7 +111,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
     Empty if the folder already was a memrepo repository.
     """
-    left_alone: tuple[LeftAlone, ...]
+    left_alone: tuple[UnreadFile, ...]
     """Text files of the workspace that runs do not read, largest first."""
     left_alone_pct: float
     """The size of these files, in per cent of all text files of the workspace."""

@@ -107,9 +107,9 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
     shared, tips = common(store, first, second), (first, second)
     recalled = frozenset[str]()
     if shared.bases:
-        parted_at = min(store.commit_time(base) for base in shared.bases)
+        diverged_at = min(store.commit_time(base) for base in shared.bases)
         accounts = ledger_of(store).accesses().by_memory
-        recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > parted_at)
+        recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > diverged_at)
     facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in tips]
     states = [store.snapshot(tip).state() for tip in tips]
     return Sides(
@@ -133,7 +133,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     clashes = [*clashing, *(MergeConflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
         return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
-    repairs = _without_lost_heirs(result.state)
+    repairs = _reactivations(result.state)
     # The merge itself stores replaced wordings.
     known = result.state.memories
     unstored = [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
@@ -165,11 +165,11 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     )
 
 
-def _without_lost_heirs(state: State) -> tuple[Update, ...]:
+def _reactivations(state: State) -> tuple[Update, ...]:
     """Return updates that reactivate memories whose successors were removed by hand."""
     found = closure.findings(state)
-    others = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
-    return closure.close(state, others)[0] if len(others) < len(found) else ()
+    remaining = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
+    return closure.close(state, remaining)[0] if len(remaining) < len(found) else ()
 
 
 def _sides(work: Work, hub: str, name: str) -> Sides:
@@ -241,8 +241,8 @@ def _effect(sides: Sides, paths: Iterable[str], after: State, foreign: Foreign) 
 def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: Foreign) -> None:
     written = {p for p, data in effect.files.items() if data is not None}
     written |= {p for p, pick in foreign.picks.items() if pick is not None}
-    gone = {*effect.files, *foreign.picks} - written
-    if found := collisions((work.store.paths(hub) | written) - gone, written):
+    removed = {*effect.files, *foreign.picks} - written
+    if found := collisions((work.store.paths(hub) | written) - removed, written):
         raise CannotWork("file-and-folder", path=visible(found[0]))
 
 

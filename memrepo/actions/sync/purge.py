@@ -31,7 +31,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.merge.purging import WORD, Edit, File, is_page, with_ids, with_words
 from memrepo.store import purges, quarantine, settings
-from memrepo.store.door import Door
 from memrepo.store.errors import (
     HistoryRewritten,
     HubUnreachable,
@@ -104,28 +103,36 @@ def verify(work: Work, word: str) -> Result:
             else "no purge was recorded in this clone",
             fix="`memrepo sync` fetches the records of other clones",
         )
-    history = read_history(repo, quarantine.tips_of(repo))
     given = work.call.read().strip()
     if given:
         needles = needles_of([given])
         known = [r for r in known if _is_about(r, needles)] or known[-1:]
-        edit = Edit(needles=needles, seed="")
-        edit = with_words(edit, files_of(work, history), work.tree.layout)
+        _, found = _search(work, _history(work), Edit(needles=needles, seed=""))
     else:
-        needles = tuple(n for r in known for n in _again(work, history, r))
-        words = {w for r in known for w in recognised_words(work, history, r.words, _key(r))}
-        edit = Edit(needles=needles, seed="", words=frozenset(words))
-    found = places(work, edit, history) if needles or edit.words else []
-    hits = hits_of(found)
-    return Result(
-        receipt=", ".join(r.id for r in known),
-        places=tuple(found),
-        hits=hits,
-        left=outside(found),
-        verified=not hits,
-        clones=clones(work, known[-1].id),
-        exit=Exit.NO if hits else Exit.DONE,
+        history = _history(work)
+        keys = {r.id: _key(r) for r in known}
+        needles = tuple(n for r in known for n in recognised(work, history, r.values, keys[r.id]))
+        listed = (recognised_words(work, history, r.words, keys[r.id]) for r in known)
+        edit = Edit(needles=needles, seed="", words=frozenset().union(*listed))
+        found = places(work, edit, history) if needles or edit.words else []
+    result = _result(
+        found, receipt=", ".join(r.id for r in known), clones=clones(work, known[-1].id)
     )
+    return replace(result, verified=not result.hits, exit=Exit.NO if result.hits else Exit.DONE)
+
+
+def _history(work: Work) -> History:
+    return read_history(work.store.repo, quarantine.tips_of(work.store.repo))
+
+
+def _search(work: Work, history: History, edit: Edit) -> tuple[Edit, list[Place]]:
+    """Return the edit with words that only the value has, and the places that contain them."""
+    edit = with_words(edit, files_of(work, history), work.tree.layout)
+    return edit, places(work, edit, history)
+
+
+def _result(found: Sequence[Place], **more: Any) -> Result:
+    return Result(places=tuple(found), hits=hits_of(found), left=outside(found), **more)
 
 
 def _is_about(receipt: Receipt, needles: tuple[Needle, ...]) -> bool:
@@ -133,20 +140,12 @@ def _is_about(receipt: Receipt, needles: tuple[Needle, ...]) -> bool:
     return key is not None and any(keyed(n, key) in receipt.values for n in needles)
 
 
-def _again(work: Work, history: History, receipt: Receipt) -> list[Needle]:
-    return recognised(work, history, receipt.values, _key(receipt))
-
-
 def _key(receipt: Receipt) -> bytes:
     key = purges.key_of(receipt.key)
     if key is None:
-        raise _key_missing(receipt)
+        path = purges.keys_folder() / receipt.key
+        raise KeyMissing(purge=receipt.id, key=receipt.key, path=path)
     return key
-
-
-def _key_missing(receipt: Receipt) -> KeyMissing:
-    path = purges.keys_folder() / receipt.key
-    return KeyMissing(purge=receipt.id, key=receipt.key, path=path)
 
 
 VERIFY = "verify"
@@ -214,19 +213,17 @@ def do(work: Work, request: Request) -> Result:
     work.require_writable()
     needles = needles_of(_values(work, request.what))
     if request.dry_run:
-        history = read_history(work.store.repo, quarantine.tips_of(work.store.repo))
-        edit = Edit(needles=needles, seed="")
-        edit = with_words(edit, files_of(work, history), work.tree.layout)
-        found = places(work, edit, history)
-        return Result(places=tuple(found), hits=hits_of(found), left=outside(found))
+        _, found = _search(work, _history(work), Edit(needles=needles, seed=""))
+        return _result(found)
     with work.store.running(), work.store.syncing(), work.store.writing():
         work.store.refuse_unfit()
         quarantine.refuse_unfit(work.store.repo)
         notices = fetch_unknown(work)
         key_id, key = purges.key_for(work.store.repo)
         hidden = tuple(keyed(needle, key) for needle in needles)
+        words = (clone_id(work.store.repo), format_time(work.call.now), *(h.mac for h in hidden))
         receipt = Receipt(
-            id=_named(work, hidden, key),
+            id=f"pg-{mac(key, 'receipt', ' '.join(words))[:16]}",
             at=work.call.now,
             by=work.actor,
             key=key_id,
@@ -237,13 +234,6 @@ def do(work: Work, request: Request) -> Result:
         return purge(work, receipt, needles, key).after(notices)
 
 
-def _named(work: Work, hidden: Sequence[Keyed], key: bytes) -> str:
-    """Return the id under which a purge is recorded."""
-    macs = (one.mac for one in hidden)
-    words = (clone_id(work.store.repo), format_time(work.call.now), *macs)
-    return f"pg-{mac(key, 'receipt', ' '.join(words))[:16]}"
-
-
 def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
     """Remove the value from history and files. The caller must hold the locks."""
     store = work.store
@@ -251,10 +241,9 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
     tips = quarantine.tips_of(repo)
     history = read_history(repo, tips)
     edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt.values, key))
-    edit = with_words(edit, files_of(work, history), work.tree.layout)
-    found = places(work, edit, history)
+    edit, found = _search(work, history, edit)
     if not hits_of(found):
-        return Result(places=tuple(found), left=outside(found), exit=Exit.NO)
+        return _result(found, exit=Exit.NO)
     edit = with_ids(edit, files_of(work, history), work.tree.layout)
     try:
         before = count(repo, edit, hits_of(found))
@@ -262,8 +251,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
             after = count(git, edit)
         if left := sum(after.hits.values()):
-            places_left = counted(left, "place", "places")
-            raise PurgeIncomplete(places=places_left)
+            raise PurgeIncomplete(places=counted(left, "place", "places"))
         _refuse_broken(work, plan)
         receipt = replace(
             receipt,
@@ -279,19 +267,12 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         quarantine.abandon(repo)
     purges.finish(store, plan)
     work.refresh()
-    return _purged(work, receipt, plan, found)
-
-
-def _purged(work: Work, receipt: Receipt, plan: Plan, found: Sequence[Place]) -> Result:
-    hub = bool(work.store.repo.git.remote().strip())
-    return Result(
+    return _result(
+        found,
         receipt=receipt.id,
-        places=tuple(found),
-        hits=hits_of(found),
-        left=outside(found),
         commits=len(plan.commits),
         clones=clones(work, receipt.id),
-        collect=COLLECT if hub else "",
+        collect=COLLECT if repo.git.remote().strip() else "",
     )
 
 
@@ -299,54 +280,38 @@ def _values(work: Work, word: str) -> list[str]:
     if not word:
         given = work.call.read().strip()
         if not given:
-            raise UsageError(
-                "standard input is empty",
-                fix="name a memory, or pipe the value to the command",
-            )
+            fix = "name a memory, or pipe the value to the command"
+            raise UsageError("standard input is empty", fix=fix)
         return [given]
     memory = work.tree.state().memories.get(word)
     if memory is None:
         raise UsageError(
             "no memory has this id, and a value must not be an argument",
-            fix=(
-                "`memrepo purge` reads the value from standard input: `memrepo purge <"
-                " file`, or type it and end with Ctrl-D"
-            ),
+            fix="`memrepo purge` reads the value from standard input: `memrepo purge < file`,"
+            " or type it and end with Ctrl-D",
         )
     return list(dict.fromkeys((memory.own_text, memory.body)))
 
 
 def _refuse_broken(work: Work, plan: Plan) -> None:
     """Check the new history in a temporary work tree. Raise if any `doctor` check newly fails."""
-    repo = work.store.repo
-    objects = repo.common_dir / "objects"
-    where = quarantine.folder_of(repo)
-    new = where / quarantine.NEW / "objects"
+    repo, where = work.store.repo, quarantine.folder_of(work.store.repo)
     old_refs = {ref.name: ref.id for ref in plan.refs}
     new_refs = {ref.new_name: ref.new_id for ref in plan.refs}
     head = repo.refs.branch or repo.refs.head
-    before = _failing(work, where / "before", objects, old_refs, head)
-    if broken := _failing(work, where / "after", new, new_refs, plan.head) - before:
+    before = _failing(work, where / "before", repo.common_dir, old_refs, head)
+    after = _failing(work, where / "after", where / quarantine.NEW, new_refs, plan.head)
+    if broken := after - before:
         raise PurgeHarmful(checks=", ".join(sorted(broken)))
 
 
 def _failing(
-    work: Work, where: Path, objects: Path, refs: Mapping[str, str], head: str
+    work: Work, where: Path, lender: Path, refs: Mapping[str, str], head: str
 ) -> frozenset[str]:
     """Return the `doctor` checks that fail for given refs, in a work tree with borrowed objects."""
-    repo = work.store.repo
     try:
-        form = "sha256" if len(next(iter(refs.values()))) == 64 else "sha1"
-        repo.git.init("--quiet", f"--object-format={form}", str(where))
-        borrowed = where / ".git" / "objects" / "info" / "alternates"
-        borrowed.write_text(f"{objects.resolve()}\n", encoding="utf-8")
-        git = Door(where)
-        lines = (f"create {name} {id_}\n" for name, id_ in refs.items() if name != "HEAD")
-        git.update_ref("--stdin", istream="".join(lines))
-        if head.startswith("refs/"):
-            git.symbolic_ref("HEAD", head)
-        else:
-            git.update_ref("--no-deref", "HEAD", head)
+        git = quarantine.borrower(where, lender, bare=False)
+        quarantine.create_refs(git, refs.items(), head)
         git.reset("--hard", "--quiet")
         doctor = VERBS["doctor"].load()
         with Work(Call(where=where, now=work.call.now)) as copy:
@@ -364,13 +329,21 @@ def files_of(work: Work, history: History) -> Iterable[File]:
         yield from (File(path, data) for path in paths)
 
 
+def hits_of(found: Iterable[Place]) -> dict[str, int]:
+    """Return the number of hits per class of place that a purge cleans."""
+    return _sums(place for place in found if place.kind not in OUTSIDE)
+
+
 def outside(found: Iterable[Place]) -> dict[str, int]:
     """Return the number of hits per class of place that the user must clean."""
-    left: dict[str, int] = {}
+    return _sums(place for place in found if place.kind in OUTSIDE)
+
+
+def _sums(found: Iterable[Place]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
     for place in found:
-        if place.kind in OUTSIDE:
-            left[place.kind] = left.get(place.kind, 0) + place.hits
-    return left
+        counts[place.kind] += place.hits
+    return dict(sorted(counts.items()))
 
 
 def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
@@ -421,22 +394,8 @@ def recognised_words(work: Work, history: History, hidden: Sequence[str], key: b
 
 def places(work: Work, edit: Edit, history: History) -> list[Place]:
     """Return every place that contains the value: in history, in other files and outside."""
-    found = [
-        *_in_history(work, edit, history),
-        *_of_refs(work, edit),
-        *_in_files(work, edit),
-        *_outside(work, edit),
-    ]
-    return [place for place in found if place.hits]
-
-
-def hits_of(found: Iterable[Place]) -> dict[str, int]:
-    """Return the number of hits per class of place that a purge cleans."""
-    counts: Counter[str] = Counter()
-    for place in found:
-        if place.kind not in OUTSIDE:
-            counts[place.kind] += place.hits
-    return dict(sorted(counts.items()))
+    searches = (_in_history(work, edit, history), _in_files(work, edit), _outside(work, edit))
+    return [place for found in searches for place in found if place.hits]
 
 
 def class_of(layout: Layout, path: str) -> str:
@@ -471,6 +430,10 @@ def _in_history(work: Work, edit: Edit, history: History) -> Iterator[Place]:
     for found in objects.every():
         if found.id not in known and found.kind != "tree":
             yield Place(kind="unreachable", where=found.id[:10], hits=edit.holds(found.data))
+    for name in work.store.repo.git.for_each_ref("--format=%(refname)").split():
+        yield Place(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
+    for name, text in quarantine.logs(work.store.repo):
+        yield Place(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))
 
 
 def _in_words(edit: Edit, one: HistoryObject) -> Iterator[Place]:
@@ -480,14 +443,6 @@ def _in_words(edit: Edit, one: HistoryObject) -> Iterator[Place]:
     who = [line for key in ("author", "committer", "tagger") for line in one.headers.get(key, ())]
     hits = sum(edit.who(line) != line for line in who)
     yield Place(kind="author", where=where, hits=hits, via=one.via)
-
-
-def _of_refs(work: Work, edit: Edit) -> Iterator[Place]:
-    repo = work.store.repo
-    for name in repo.git.for_each_ref("--format=%(refname)").split():
-        yield Place(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
-    for name, text in quarantine.logs(repo):
-        yield Place(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))
 
 
 def _in_files(work: Work, edit: Edit) -> Iterator[Place]:
@@ -529,7 +484,7 @@ def _outside(work: Work, edit: Edit) -> Iterator[Place]:
 def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
     """Count all objects of a repository, and the hits in them unless `hits` is given."""
     objects = size = commits = 0
-    found: Counter[str] = Counter()
+    found: Counter[str] = Counter(hits or {})
     for one in git.objects.every():
         objects += 1
         size += len(one.data)
@@ -538,12 +493,8 @@ def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
             named = "\n".join(names(one)) if one.kind == "tree" else ""
             data = named.encode("utf-8", "surrogateescape") or one.data
             found[one.kind] += edit.holds(data)
-    return Count(
-        objects=objects,
-        bytes=size,
-        commits=commits,
-        hits=dict(hits) if hits is not None else {k: n for k, n in sorted(found.items()) if n},
-    )
+    sums = {kind: number for kind, number in sorted(found.items()) if number}
+    return Count(objects=objects, bytes=size, commits=commits, hits=sums)
 
 
 # -- other clones ----------------------------------------------------------------------------
@@ -566,8 +517,7 @@ def fetch_unknown(work: Work) -> tuple[Problem, ...]:
     except (NoRemote, UnfitRemote):
         return ()
     except HubUnreachable as error:
-        unreached = problem("purge-hub-unreached", work.store.branch, cause=error.message)
-        return (unreached,)
+        return (problem("purge-hub-unreached", work.store.branch, cause=error.message),)
     return ()
 
 
@@ -591,11 +541,8 @@ def repeat_recorded(work: Work, hub: Hub) -> tuple[Problem, ...]:
 
 def _repeat(work: Work, receipt: Receipt) -> Problem:
     repo, now = work.store.repo, work.call.now
-    key = purges.key_of(receipt.key)
-    if key is None:
-        raise _key_missing(receipt)
-    history = read_history(repo, quarantine.tips_of(repo))
-    needles = recognised(work, history, receipt.values, key)
+    key = _key(receipt)
+    needles = recognised(work, _history(work), receipt.values, key)
     hits = 0
     if needles:
         with work.store.running(), work.store.writing():
@@ -612,10 +559,7 @@ def _repeat(work: Work, receipt: Receipt) -> Problem:
 
 
 def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Replace the old history on the hub, ref by ref. A ref that changed is not replaced.
-
-    Return notices.
-    """
+    """Replace the old history on the hub, ref by ref, and return notices. Skip changed refs."""
     repo = work.store.repo
     moved = replaced_commits(repo)
     changed, left = 0, list[str]()
@@ -646,11 +590,8 @@ def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
     return tuple(problems)
 
 
-def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
-    """Raise if the fetched history contains a purged commit.
-
-    `kept` is the ref of the fetched history.
-    """
+def refuse_old(work: Work, hub: Hub, tip: str, fetched: str) -> None:
+    """Raise if the fetched history, whose ref is `fetched`, contains a purged commit."""
     repo = work.store.repo
     moved: Mapping[str, str] = replaced_commits(repo)
     if not moved or not tip:
@@ -658,7 +599,7 @@ def refuse_old(work: Work, hub: Hub, tip: str, kept: str) -> None:
     new = repo.git.rev_list(tip, "--not", "HEAD").split()
     old = [commit for commit in new if commit in moved]
     if old:
-        hub.forget(kept)
+        hub.forget(fetched)
         repo.git.prune("--expire=now")
         commits = counted(len(old), "commit", "commits")
         raise HistoryRewritten("purged", hub=f"{hub.name}/{hub.branch}", commits=commits)

@@ -97,7 +97,7 @@ def do(work: Work, request: Request) -> Result:
     with work.store.syncing():
         if not request.dry_run:
             work.store.recover()
-            repeated = _heeded(work, hub)
+            repeated = _repeat_purges(work, hub)
         else:
             repeated = ()
         outcome = _converge(work, hub, request)
@@ -138,7 +138,7 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-def _heeded(work: Work, hub: Hub) -> tuple[Problem, ...]:
+def _repeat_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
     from memrepo.actions.sync.purge import repeat_recorded
@@ -154,10 +154,10 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
     for turn in range(1, TRIES + 1):
         # After half of the attempts, lock out other writers here for one fetch and push.
         patient = first.store.writing() if turn > TRIES // 2 else nullcontext()
-        tip = _fetched(hub, first, request)
+        tip = _fetch_tip(hub, first, request)
         try:
             with patient:
-                outcome = _joined(first.refreshed(), hub, tip, request)
+                outcome = _merge(first.refreshed(), hub, tip, request)
                 if request.dry_run or not outcome.commit:
                     return outcome
                 if outcome.commit == tip or hub.push(outcome.commit, hub.head):
@@ -177,7 +177,7 @@ def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
         first.store.advance(outcome.head, outcome.commit, f"sync-{hub.name}")
 
 
-def _fetched(hub: Hub, at: Work, request: Request) -> str:
+def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
     """Return the hub's tip, or "" if the branch is missing. Raise if its history was rewritten."""
     own = hub.own("trial" if request.dry_run else "incoming")
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
@@ -187,17 +187,17 @@ def _fetched(hub: Hub, at: Work, request: Request) -> str:
         from memrepo.actions.sync.purge import refuse_old
 
         refuse_old(at, hub, tip, own)
-    seen = hub.seen()
-    if seen and not request.accept_rewritten and not (tip and at.store.is_ancestor(seen, tip)):
-        lost = counted(count(hub.repo, seen, tip), "commit", "commits")
+    known = hub.seen()
+    if known and not request.accept_rewritten and not (tip and at.store.is_ancestor(known, tip)):
+        lost = counted(count(hub.repo, known, tip), "commit", "commits")
         name = f"{hub.name}/{hub.branch}"
-        raise HistoryRewritten("lost", hub=name, commit=seen[:10], lost=lost)
+        raise HistoryRewritten("lost", hub=name, commit=known[:10], lost=lost)
     if tip and not request.dry_run:
         hub.remember(tip)
     return tip
 
 
-def _joined(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
+def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
     """Return the outcome of a merge. Its commit is empty if a person must decide first."""
     head, repo = at.tree.commit, at.store.repo
     if not tip or at.store.is_ancestor(tip, head):

@@ -43,7 +43,6 @@ ELSEWHERE = {
     "memrepo.policies.importance",
     "memrepo.actions.recall.thread",
     "memrepo.policies.upkeep",
-    "memrepo.store.trace",
     "memrepo.store.settings",
     "memrepo.store.history",
     "memrepo.store.stream",

@@ -284,3 +284,21 @@ def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
             if found is not None:
                 return revision
     return ""
+
+
+def git_version(repo: Repo) -> tuple[int, int]:
+    """Return the (major, minor) version of the git program in use."""
+    major, minor, *_ = (*repo.git.version_info, 0, 0)
+    return major, minor
+
+
+def object_problems(repo: Repo) -> list[str]:
+    """Check all reachable objects with `git fsck`, and return the problems it reports."""
+    options = ("--strict", "--no-dangling", "--no-progress")
+    try:
+        code, out, err = repo.git.fsck(*options, with_exceptions=False, with_extended_output=True)
+    except GitFailed as error:  # a signal ended fsck: the check is incomplete
+        return [str(error)]
+    lines = (f"{out}\n{err}" if code else out).split("\n")
+    problems = [line for line in lines if line and not line.startswith("notice:")]
+    return problems or [f"git fsck ended with {code}"] * (code != 0)

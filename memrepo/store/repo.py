@@ -663,3 +663,26 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
         yield Repository(repo, layout), made
     finally:
         repo.close()
+
+
+def interrupted(store: Repository) -> str:
+    """Describe an interrupted write. Return an empty string if there is none."""
+    if load_journal(store.journals) is not None:
+        return "a write was interrupted"
+    if store.repo.refs.below(TX):
+        return "a transaction ref was left behind"
+    return ""
+
+
+def obstacle(store: Repository) -> str:
+    """Return what blocks all writes, such as a stale lock or a missing permission, or ""."""
+    own, common = store.repo.git_dir, store.repo.common_dir
+    locks = [*own.glob("*.lock"), *common.glob("*.lock"), *(common / "refs").rglob("*.lock")]
+    if locks and not git_alive(store.repo):
+        names = ", ".join(sorted({str(path) for path in locks}))
+        return f"nothing can be written: git left a lock behind and is not running; remove {names}"
+    folders = (own, common / "objects", common / "refs", common / "refs" / "heads")
+    shut = [str(path) for path in dict.fromkeys(folders) if not os.access(path, os.W_OK)]
+    if shut:
+        return f"nothing can be written: this user may not write to {', '.join(shut)}"
+    return ""

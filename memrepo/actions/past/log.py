@@ -25,8 +25,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.core.times import asked, extent
 from memrepo.store import history
-from memrepo.store.history import Landing
-from memrepo.store.trace import DIGITS, Version, ids_in_history, trace
+from memrepo.store.history import DIGITS, Landing, Version, ids_in_history, trace
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
-from memrepo.store.trace import Version
+from memrepo.store.history import Version
 from memrepo.views.claims import RunRecord, read_judgements, read_runs
 
 MAX_TITLE = 100

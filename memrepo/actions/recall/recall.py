@@ -74,8 +74,8 @@ def work_at(work: Work, word: str) -> Work:
         return work
     from memrepo.actions.past.log import merges_of
     from memrepo.config import ConfigError, parse_config
+    from memrepo.store.history import commit_at
     from memrepo.store.local import find_layout
-    from memrepo.store.trace import commit_at
     from memrepo.store.tree import snapshot
 
     store = work.store

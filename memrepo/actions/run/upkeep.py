@@ -46,8 +46,8 @@ from memrepo.policies.importance import score_of
 from memrepo.policies.rules import CompressionRules, Rules
 from memrepo.policies.upkeep import upkeep
 from memrepo.store import history
+from memrepo.store.history import Lost, lost_files, removed_by
 from memrepo.store.ledger import Ledger, ledger_of, unite
-from memrepo.store.trace import Lost, lost_files, removed_by
 from memrepo.text.sentences import ChunkRules, chunks
 
 PACED = ("pruned", "archived", "summarised")

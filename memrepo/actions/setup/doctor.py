@@ -43,14 +43,15 @@ from memrepo.core.state import State
 from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store import history, settings, stream, trace, vectors
+from memrepo.store import history, settings, stream, vectors
 from memrepo.store.corpus import Filter
 from memrepo.store.errors import NoContent
 from memrepo.store.ledger import ledger_of
+from memrepo.store.local import git_version, object_problems
 from memrepo.store.remote import RECORDS
+from memrepo.store.repo import interrupted, obstacle
 from memrepo.store.run_files import interrupted_runs
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
-from memrepo.store.trace import git_version, interrupted, object_problems, obstacle
 from memrepo.views.hot import hot_path
 
 MIN_GIT = (2, 34)
@@ -573,11 +574,11 @@ def _first_bad(work: Work, is_bad: Callable[[str], bool]) -> str:
     """
     store = work.store
     start = history.first_commit(store.repo, work.tree.commit, store.layout.config)
-    line = [*filter(None, [start]), *trace.first_parents(store.repo, start, work.tree.commit)]
+    line = [*filter(None, [start]), *history.first_parents(store.repo, start, work.tree.commit)]
     commit = line[bisect_left(line, True, hi=len(line) - 1, key=is_bad)]
     parents = store.parents(commit)
     if len(parents) == 2:
-        inside = trace.first_parents(store.repo, parents[0], parents[1])
+        inside = history.first_parents(store.repo, parents[0], parents[1])
         if inside and is_bad(inside[-1]):
             return inside[bisect_left(inside, True, hi=len(inside) - 1, key=is_bad)]
     return commit

@@ -26,7 +26,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import State, apply
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
-from memrepo.store.trace import lost_files
+from memrepo.store.history import lost_files
 
 
 class Replaced(MemrepoError):

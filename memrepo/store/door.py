@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, cast
 import git
 from git.exc import GitCommandNotFound
 
-from memrepo.store.errors import NoGit
+from memrepo.store.errors import StoreError
 from memrepo.store.git import SETTINGS, GitFailed, isolate, verb_of
 
 
@@ -56,7 +56,7 @@ class Door(git.Git):
                     **options,  # type: ignore[call-overload]
                 )
             except GitCommandNotFound:
-                raise NoGit from None
+                raise StoreError("no-git") from None
         if as_process:
             return done
         status, out, err = done

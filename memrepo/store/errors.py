@@ -35,16 +35,15 @@ def problem(
 
 
 class StoreError(MemrepoError):
-    """The base class of errors whose text has the name of the class, and perhaps of a variant."""
+    """An error with a text. A class of its own is for errors that are caught."""
 
-    def __init__(self, variant: str = "", /, **values: object) -> None:
-        text = _texts()[type(self).__name__]
-        text = text[variant] if variant else text
-        super().__init__(text["message"].format(**values), fix=text["fix"].format(**values))
-
-
-class NoGit(StoreError):
-    """Raised when the `git` program is not installed or not on the PATH."""
+    def __init__(self, name: str = "", /, **values: object) -> None:
+        """Fill in a text: by its name, or by the name of the class and perhaps of a variant."""
+        text = _texts() if type(self) is StoreError else _texts()[type(self).__name__]
+        text = text[name] if name else text
+        exit_code = Exit[text["exit"]] if "exit" in text else None
+        message, fix = (text[key].format(**values) for key in ("message", "fix"))
+        super().__init__(message, fix=fix, exit_code=exit_code)
 
 
 class Missing(StoreError):
@@ -67,28 +66,14 @@ class CannotSign(StoreError):
     """Raised when commit.gpgSign is set but signing failed, so nothing was written."""
 
 
-class GitAtWork(StoreError):
-    """Raised when there is a git lock file that a running git process may own."""
-
-
 class Locked(StoreError):
     """Raised when another memrepo process holds the lock."""
 
     exit_code = Exit.LOCKED
 
 
-class BranchSwitched(StoreError):
-    """Raised when another branch was checked out during a run."""
-
-
 class BranchMoved(StoreError):
     """Raised when the branch received another commit while a change was computed."""
-
-    exit_code = Exit.DECIDE
-
-
-class NotAsExpected(StoreError):
-    """Raised when a write is based on a commit that is no longer the newest."""
 
     exit_code = Exit.DECIDE
 
@@ -102,20 +87,8 @@ class FilesInTheWay(StoreError):
         self.paths = tuple(paths)
 
 
-class UnknownRevision(StoreError):
-    """Raised when an argument is neither a date nor a revision of this repository."""
-
-    exit_code = Exit.USAGE
-
-
 class BeforeHistory(StoreError):
     """Raised when all commits on the branch are newer than the given date."""
-
-    exit_code = Exit.USAGE
-
-
-class NoRemote(StoreError):
-    """Raised when the repository has no remote, or none with the given name."""
 
     exit_code = Exit.USAGE
 
@@ -134,50 +107,8 @@ class PushRefused(StoreError):
     """Raised when the hub rejected a push for a reason other than a moved ref."""
 
 
-class HubBusy(StoreError):
-    """Raised when the hub or the branch moved during every attempt to merge."""
-
-    exit_code = Exit.DECIDE
-
-
-class HistoryRewritten(StoreError):
-    """Raised when the hub's history lacks known commits, or contains purged ones."""
-
-    exit_code = Exit.DECIDE
-
-
 class LedgerDiffers(StoreError):
     """Raised when two ledgers contain different segments of the same name, so one was altered."""
-
-
-class LedgerBusy(StoreError):
-    """Raised when a ledger was changed by another process during every attempt to merge."""
-
-
-class CannotRewrite(StoreError):
-    """Raised when history contains an object that memrepo cannot rewrite."""
-
-
-class RefsMoved(StoreError):
-    """Raised when a ref changed while history was being rewritten."""
-
-    exit_code = Exit.DECIDE
-
-
-class KeyMissing(StoreError):
-    """Raised when the key of a recorded purge is not on this machine."""
-
-    exit_code = Exit.DECIDE
-
-
-class PurgeIncomplete(StoreError):
-    """Raised when a purge would leave the value in history."""
-
-
-class PurgeHarmful(StoreError):
-    """Raised when a check of `doctor` would fail after a purge."""
-
-    exit_code = Exit.DECIDE
 
 
 class NoCrontab(StoreError):

@@ -25,26 +25,17 @@ import msgspec
 
 from memrepo.core.errors import MemrepoError
 from memrepo.core.patterns import regex
-from memrepo.store.errors import Missing, NoGit
-
-# The variables listed by `git rev-parse --local-env-vars`, except command-line configuration.
-# Inherited from a hook or an alias, they would point our git processes at another repository.
-_LOCAL_VARIABLES = """
-    GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_OBJECT_DIRECTORY GIT_DIR GIT_WORK_TREE
-    GIT_IMPLICIT_WORK_TREE GIT_GRAFT_FILE GIT_NO_REPLACE_OBJECTS GIT_REPLACE_REF_BASE GIT_PREFIX
-    GIT_SHALLOW_FILE GIT_COMMON_DIR GIT_NAMESPACE GIT_INDEX_FILE GIT_LITERAL_PATHSPECS
-    GIT_GLOB_PATHSPECS GIT_NOGLOB_PATHSPECS GIT_ICASE_PATHSPECS
-""".split()
+from memrepo.store.errors import Missing, StoreError
 
 _SECRET = regex(r"://[^/@\s]+@")
 
 
 def refuse_no_git() -> None:
-    """Raise NoGit if git is not installed."""
+    """Raise StoreError if git is not installed."""
     import shutil
 
     if shutil.which("git") is None:
-        raise NoGit
+        raise StoreError("no-git")
 
 
 def verb_of(words: Iterable[str]) -> str:
@@ -73,11 +64,9 @@ def isolate(*, keep_index: bool = False) -> None:
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"
 
 
-def in_english(index: Path | None = None) -> dict[str, str]:
-    """Return an environment in which git prints English, with `index` as index file if given."""
-    separate = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"} if index else {}
-    plain = {"LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
-    return {**os.environ, **plain, **separate}
+def in_english() -> dict[str, str]:
+    """Return an environment in which git prints English, and paths are not patterns."""
+    return {**os.environ, "LANGUAGE": "C", "LC_ALL": "C", "GIT_LITERAL_PATHSPECS": "1"}
 
 
 def index_of_commit() -> str:
@@ -97,32 +86,11 @@ def agent_name() -> str:
 
 
 _GIT = "git"
-SETTINGS = (
-    # User or clone settings that would start a program or trust a wrong file system monitor.
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "merge.verifySignatures=false",
-    "maintenance.auto=false",
-    "gc.auto=0",
-    # A remote helper is a program. Settings of a remote must not add anything to our pushes.
-    "protocol.ext.allow=never",
-    "protocol.fd.allow=never",
-    "push.pushOption=",
-    "push.gpgSign=false",
-    "http.lowSpeedLimit=1",
-    "http.lowSpeedTime=60",
-    "fetch.recurseSubmodules=false",
-    # Settings that would change git's output.
-    "color.ui=false",
-    "log.showSignature=false",
-    "log.showRoot=true",
-    "log.follow=false",
-    "trailer.separators=:",
-    "core.commentChar=#",
-    "grep.patternType=basic",
-    "i18n.logOutputEncoding=UTF-8",
-)
+_DATA = Path(__file__).with_name("git-settings.txt").read_text(encoding="utf-8").splitlines()
+SETTINGS = [line for line in _DATA if "=" in line and not line.startswith("#")]
 """Settings for every git process that memrepo starts, here and in `door`."""
+_LOCAL_VARIABLES = [line for line in _DATA if line.startswith("GIT_")]
+"""Variables that would point our git processes at another repository."""
 _MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
 FILES = ("100644", "100755")
 _YEAR_10000 = 253402300800
@@ -162,12 +130,12 @@ class GitFailed(MemrepoError):
 
 @contextmanager
 def _called() -> Iterator[None]:
-    """Run the block, and raise NoGit if the git program cannot be started."""
+    """Run the block, and raise StoreError("no-git") if the git program cannot be started."""
     try:
         yield
     except (FileNotFoundError, PermissionError) as error:
         if error.filename == _GIT:
-            raise NoGit from None
+            raise StoreError("no-git") from None
         raise
 
 
@@ -198,8 +166,8 @@ class Git:
         """Return whether the current commit completes a merge, cherry-pick, revert or squash."""
         return any((self.folder / name).exists() for name in _MERGE_FILES)
 
-    def start(self, *words: str, index: Path | None = None) -> subprocess.Popen[bytes]:
-        """Start git with pipes, on another index file if given. Call `end` to stop the process."""
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start git with pipes. Call `end` to stop the process."""
         pipe = subprocess.PIPE
         with _called():
             process = subprocess.Popen(
@@ -207,7 +175,7 @@ class Git:
                 stdin=pipe,
                 stdout=pipe,
                 stderr=subprocess.DEVNULL,
-                env=in_english(index),
+                env=in_english(),
             )
         self._processes.append(process)
         return process

@@ -23,7 +23,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.times import asked
-from memrepo.store.errors import BeforeHistory, UnknownRevision
+from memrepo.store.errors import BeforeHistory, StoreError
 from memrepo.store.git import FILES, Git, seconds
 from memrepo.store.tree import contents, read_blob
 
@@ -479,16 +479,18 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
 
     A date selects the newest commit along the first parents of `head` that is not younger. A date
     without a time means the end of that day in the time zone. A word that can be read as a date is
-    a date. Name a branch like that as `refs/heads/<name>`. Raises UnknownRevision or BeforeHistory.
+    a date. Name a branch like that as `refs/heads/<name>`. Raises StoreError or BeforeHistory.
     """
     try:
         moment = asked(word, zone)
     except ValueError:
         commit = store.resolve(word)
         if not commit:
-            raise UnknownRevision(word=word if len(word) <= 80 else f"{word[:79]}…") from None
+            raise StoreError(
+                "unknown-revision", word=word if len(word) <= 80 else f"{word[:79]}…"
+            ) from None
         return commit
-    # Git's own date parser guesses, so pass timestamp. They must not be negative.
+    # Git's own date parser guesses, so pass seconds. They must not be negative.
     timestamp = int(moment.timestamp())
     git = store.repo.git
     found = ""

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memrepo.store.errors import CannotWork, GitAtWork, Locked
+from memrepo.store.errors import CannotWork, Locked, StoreError
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -106,7 +106,7 @@ def may_switch(repo: Repo) -> bool:
 def index_lock(git_dir: Path) -> Iterator[None]:
     """Run the block while holding git's index lock, so that no git process writes the index.
 
-    Raises GitAtWork if the lock is not free in time. A process that dies leaves the lock file
+    Raises StoreError if the lock is not free in time. A process that dies leaves the lock file
     behind (`repo.drop_locks`).
     """
     path = git_dir / "index.lock"
@@ -117,7 +117,7 @@ def index_lock(git_dir: Path) -> Iterator[None]:
             break
         except FileExistsError:
             if time.monotonic() >= deadline:
-                raise GitAtWork(name=path.name, path=path) from None
+                raise StoreError("git-at-work", name=path.name, path=path) from None
             time.sleep(_PAUSE_S)
     try:
         yield

@@ -19,7 +19,7 @@ from git.exc import GitCommandError
 from memrepo.core.errors import MemrepoError
 from memrepo.merge.purging import Edit
 from memrepo.store.door import Door
-from memrepo.store.errors import CannotRewrite, CannotWork, GitAtWork, RefsMoved
+from memrepo.store.errors import CannotWork, StoreError
 from memrepo.store.git import ABSENT, FILES, GitFailed, Object, TreeEntry
 from memrepo.store.lock import git_alive, scratch
 from memrepo.store.remote import RECORDS
@@ -71,7 +71,7 @@ class History(msgspec.Struct, kw_only=True):
 
 
 def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
-    """Read all objects reachable from the tips. Raises CannotRewrite for unsupported objects."""
+    """Read all objects reachable from the tips. Raises StoreError for unsupported objects."""
     history, seen = History(), set[str]()
     objects = repo.objects
     for part in _in_order(tips):
@@ -85,7 +85,7 @@ def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
             tags += reversed(below)
             if found is None or found.kind == "tree":
                 kind = "tree" if found else "thing that is missing"
-                raise CannotRewrite(name=tip.name, kind=kind)
+                raise StoreError("cannot-rewrite", name=tip.name, kind=kind)
             if found.kind == "commit":
                 commits.setdefault(found.id, tip.name)
             else:
@@ -513,12 +513,12 @@ def take_place(store: Repository, plan: Plan) -> None:
 
 
 def _drop_locks(repo: Repo) -> None:
-    """Remove lock files that our killed git processes left. Raises GitAtWork if git is running."""
+    """Remove lock files that our killed git processes left. Raises StoreError if git is running."""
     common = repo.common_dir
     found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
     for path in found:
         if git_alive(repo):
-            raise GitAtWork(name=path.name, path=path)
+            raise StoreError("git-at-work", name=path.name, path=path)
         path.unlink(missing_ok=True)
 
 
@@ -532,7 +532,7 @@ def _add_objects(repo: Repo) -> None:
 
 
 def _move_refs(repo: Repo, plan: Plan) -> None:
-    """Move all refs in one transaction. Raises RefsMoved if another process changed a ref."""
+    """Move all refs in one transaction. Raises StoreError if another process changed a ref."""
     form = "--format=%(objectname) %(refname)"
     rows = (line.split(" ", 1) for line in repo.git.for_each_ref(form).splitlines())
     there = {name: id_ for id_, name in rows}
@@ -553,7 +553,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
         if not any(there.get(r.new_name) == r.new_id for r in plan.refs if r.id != r.new_id):
             (folder_of(repo) / READY).unlink()  # the old repository is complete and remains
             abandon(repo)
-        raise RefsMoved(cause=error.cause) from error
+        raise StoreError("refs-moved", cause=error.cause) from error
     if plan.head.startswith("refs/"):
         repo.git.symbolic_ref("HEAD", plan.head)
     else:

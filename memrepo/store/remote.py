@@ -31,14 +31,7 @@ from memrepo.core.state import Effect, Files, State
 from memrepo.merge.diff3 import merge_text
 from memrepo.merge.states import SideFacts, virtual_base
 from memrepo.store import history
-from memrepo.store.errors import (
-    HubUnreachable,
-    LedgerBusy,
-    LedgerDiffers,
-    NoRemote,
-    PushRefused,
-    UnfitRemote,
-)
+from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
 from memrepo.store.git import ABSENT, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit
@@ -187,14 +180,14 @@ class Hub(msgspec.Struct, frozen=True):
 def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     """Return the hub of a branch: the named remote, else the branch's upstream, else `origin`.
 
-    Raises NoRemote or UnfitRemote. `word` must be a remote's name, not an address. Addresses that
+    Raises UnfitRemote. `word` must be a remote's name, not an address. Addresses that
     start a program are refused.
     """
     names = repo.git.remote().splitlines()
     short = branch.removeprefix("refs/heads/")
     upstream = repo.config.get(f"branch.{short}.remote")
     if not word and not names:
-        raise NoRemote("none")
+        raise UnfitRemote("none")
     name = word or (upstream if upstream in names else "origin")
     if name not in names:
         raise _unknown_remote(name, names)
@@ -208,11 +201,11 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     return Hub(repo, name, merged.removeprefix("refs/heads/") or short)
 
 
-def _unknown_remote(name: str, names: list[str]) -> NoRemote:
+def _unknown_remote(name: str, names: list[str]) -> UnfitRemote:
     known = f"; known remotes: {', '.join(names)}" if names else ""
     if re.search(r"[:/\\]", name):
-        return NoRemote("address", name=one_line(name), known=known)
-    return NoRemote("unknown", name=name, known=known)
+        return UnfitRemote("address", name=one_line(name), known=known)
+    return UnfitRemote("unknown", name=name, known=known)
 
 
 def pause(commit: str, turn: int) -> None:
@@ -246,7 +239,7 @@ def carry(
 ) -> SegmentCounts:
     """Update our ledger and the hub's to their union. `there` is the hub's ref and `ref` is ours.
 
-    Do nothing if neither side has a ledger. Raises LedgerDiffers, LedgerBusy or PushRefused.
+    Do nothing if neither side has a ledger. Raises LedgerDiffers, StoreError or PushRefused.
     """
     own = f"{OWN}{hub.name}/{ref.rpartition('/')[2]}"
     own = f"{own}-trial" if dry_run else own
@@ -265,7 +258,7 @@ def carry(
             store.repo.git.update_ref(own, tip)
         if tip == ours or _moved(store, ref, tip, ours):
             return counts
-    raise LedgerBusy(name=hub.name, tries=TRIES)
+    raise StoreError("ledger-busy", name=hub.name, tries=TRIES)
 
 
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:

@@ -26,12 +26,9 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store.errors import (
     BranchMoved,
-    BranchSwitched,
     CannotWork,
-    FilesInTheWay,
-    GitAtWork,
     NotARepository,
-    NotAsExpected,
+    StoreError,
     problem,
 )
 from memrepo.store.git import GitFailed, isolate, refuse_no_git, seconds
@@ -50,16 +47,6 @@ from memrepo.store.worktree import Sides, WorkTree
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
     from memrepo.store.stream import Chain
-
-__all__ = (
-    "TX",
-    "BranchMoved",
-    "CannotWork",
-    "FilesInTheWay",
-    "NotAsExpected",
-    "Repository",
-    "open_repository",
-)
 
 WRITE_WAIT_S = 60.0
 SWITCH_S = 0.5
@@ -187,7 +174,7 @@ class Repository:
             before, now = (
                 name.removeprefix("refs/heads/") for name in (self._bound, self.branch_or_none)
             )
-            raise BranchSwitched(before=before, now=now or "no branch")
+            raise StoreError("branch-switched", before=before, now=now or "no branch")
 
     @contextmanager
     def syncing(self) -> Iterator[None]:
@@ -329,9 +316,9 @@ class Repository:
         self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
 
     def _refuse_other_base(self, base: str) -> None:
-        """Raise NotAsExpected or BranchMoved if HEAD is not the base of the change."""
+        """Raise StoreError or BranchMoved if HEAD is not the base of the change."""
         if not base.startswith(self.expected):
-            raise NotAsExpected(expected=self.expected[:12], found=base[:12])
+            raise StoreError("not-as-expected", expected=self.expected[:12], found=base[:12])
         self.refuse_switched()
         if self.head() != base:
             raise BranchMoved(branch=self.branch)
@@ -534,7 +521,7 @@ TX = "refs/memrepo/tx/"
 
 
 def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
-    """Remove lock files left by our interrupted git processes. Raises GitAtWork for others.
+    """Remove lock files left by our interrupted git processes. Raises StoreError for others.
 
     None of our git processes is alive: each inherits memrepo's write lock, which the caller holds.
     """
@@ -548,7 +535,7 @@ def drop_locks(repo: Repo, journal: Journal, since: float) -> None:
         # A lock older than the journal belongs to another git process and stopped ours.
         status = path.stat()
         if status.st_mtime < since - 1 or git_alive(repo) or _was_replaced(path, status):
-            raise GitAtWork(name=path.name, path=path)
+            raise StoreError("git-at-work", name=path.name, path=path)
         path.unlink(missing_ok=True)
     for path in (common / TX).glob("*.lock"):
         path.unlink(missing_ok=True)

@@ -38,7 +38,7 @@ def raised() -> Iterator[tuple[str, str, set[str]]]:
     for path in sorted(ROOT.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Name):
-                yield node.exc.id, "", set()
+                yield node.exc.id, "", set()  # a class without values
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
                 continue
             given = {keyword.arg or "" for keyword in node.keywords}
@@ -48,6 +48,8 @@ def raised() -> Iterator[tuple[str, str, set[str]]]:
                 given |= {"kind"} if node.func.id == "_secret" else set()
                 for variant in arguments[2] if len(arguments) > 2 else [""]:
                     yield arguments[0][0], variant if node.func.id == "problem" else "", given
+            elif kind is errors.StoreError:
+                yield arguments[0][0], "", given
             elif isinstance(kind, type) and issubclass(kind, errors.StoreError):
                 for variant in arguments[0] if arguments else [""]:
                     yield node.func.id, variant, given

@@ -25,7 +25,7 @@ from memrepo.merge import closure
 from memrepo.merge.files import keep
 from memrepo.merge.states import MergeResult, SideFacts, merge_states
 from memrepo.merge.versions import MergeConflict
-from memrepo.store.errors import CannotWork, HistoryRewritten, problem
+from memrepo.store.errors import CannotWork, StoreError, problem
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import (
     Foreign,
@@ -175,7 +175,7 @@ def _reactivations(state: State) -> tuple[Update, ...]:
 def _sides(work: Work, hub: str, name: str) -> Sides:
     store, config = work.store, work.tree.layout.config
     if not store.common_ancestors([work.tree.commit, hub]):
-        raise HistoryRewritten("unrelated", hub=name)
+        raise StoreError("history-unrelated", hub=name)
     if config not in store.snapshot(hub).files:
         raise CannotWork("no-config", name=name, config=config)
     return sides_of(store, hub, work.tree.commit, work.config.human_authors)

@@ -31,16 +31,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
 from memrepo.merge.purging import WORD, Edit, File, is_page, with_ids, with_words
 from memrepo.store import purges, quarantine, settings
-from memrepo.store.errors import (
-    HistoryRewritten,
-    HubUnreachable,
-    KeyMissing,
-    NoRemote,
-    PurgeHarmful,
-    PurgeIncomplete,
-    UnfitRemote,
-    problem,
-)
+from memrepo.store.errors import HubUnreachable, StoreError, UnfitRemote, problem
 from memrepo.store.git import Git, names
 from memrepo.store.local import replaced_commits
 from memrepo.store.purges import Count, Receipt
@@ -144,7 +135,7 @@ def _key(receipt: Receipt) -> bytes:
     key = purges.key_of(receipt.key)
     if key is None:
         path = purges.keys_folder() / receipt.key
-        raise KeyMissing(purge=receipt.id, key=receipt.key, path=path)
+        raise StoreError("key-missing", purge=receipt.id, key=receipt.key, path=path)
     return key
 
 
@@ -251,7 +242,7 @@ def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -
         with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
             after = count(git, edit)
         if left := sum(after.hits.values()):
-            raise PurgeIncomplete(places=counted(left, "place", "places"))
+            raise StoreError("purge-incomplete", places=counted(left, "place", "places"))
         _refuse_broken(work, plan)
         receipt = replace(
             receipt,
@@ -302,7 +293,7 @@ def _refuse_broken(work: Work, plan: Plan) -> None:
     before = _failing(work, where / "before", repo.common_dir, old_refs, head)
     after = _failing(work, where / "after", where / quarantine.NEW, new_refs, plan.head)
     if broken := after - before:
-        raise PurgeHarmful(checks=", ".join(sorted(broken)))
+        raise StoreError("purge-harmful", checks=", ".join(sorted(broken)))
 
 
 def _failing(
@@ -514,7 +505,7 @@ def fetch_unknown(work: Work) -> tuple[Problem, ...]:
         missing = {ref for ref, id_ in there.items() if id_ not in known and ref != RECORDS}
         if missing:
             hub.fetch({ref: f"{OWN}{hub.name}/other/{ref[5:]}" for ref in sorted(missing)})
-    except (NoRemote, UnfitRemote):
+    except UnfitRemote:
         return ()
     except HubUnreachable as error:
         return (problem("purge-hub-unreached", work.store.branch, cause=error.message),)
@@ -524,7 +515,7 @@ def fetch_unknown(work: Work) -> tuple[Problem, ...]:
 def repeat_recorded(work: Work, hub: Hub) -> tuple[Problem, ...]:
     """Repeat recorded purges in this clone before fetching anything else, and update the hub.
 
-    Raises KeyMissing before anything is fetched or pushed.
+    Raises StoreError before anything is fetched or pushed.
     """
     store = work.store
     carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
@@ -602,4 +593,4 @@ def refuse_old(work: Work, hub: Hub, tip: str, fetched: str) -> None:
         hub.forget(fetched)
         repo.git.prune("--expire=now")
         commits = counted(len(old), "commit", "commits")
-        raise HistoryRewritten("purged", hub=f"{hub.name}/{hub.branch}", commits=commits)
+        raise StoreError("history-purged", hub=f"{hub.name}/{hub.branch}", commits=commits)

@@ -18,10 +18,9 @@ from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.store.errors import (
     BranchMoved,
-    HistoryRewritten,
-    HubBusy,
     LedgerDiffers,
     PushRefused,
+    StoreError,
     UnfitRemote,
     problem,
 )
@@ -169,7 +168,7 @@ def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
             # If the hub already has this merge, the next attempt adds the new local commits.
             continue
         pause(first.store.head(), turn)
-    raise HubBusy(name=hub.name, tries=TRIES)
+    raise StoreError("hub-busy", name=hub.name, tries=TRIES)
 
 
 def _land(first: Work, hub: Hub, outcome: Outcome) -> None:
@@ -191,7 +190,7 @@ def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
     if known and not request.accept_rewritten and not (tip and at.store.is_ancestor(known, tip)):
         lost = counted(count(hub.repo, known, tip), "commit", "commits")
         name = f"{hub.name}/{hub.branch}"
-        raise HistoryRewritten("lost", hub=name, commit=known[:10], lost=lost)
+        raise StoreError("history-lost", hub=name, commit=known[:10], lost=lost)
     if tip and not request.dry_run:
         hub.remember(tip)
     return tip

@@ -29,10 +29,10 @@ MAX_CANDIDATES = 200
 _NEIGHBOURS = 4
 _MIN_CHANGES = 0.25
 """Minimum share of subject changes in a thread for it to count as a conversation."""
-_COLUMNS = (
-    "m.number, m.path, m.part, m.terms, m.thread, m.place, m.subject, m.day, m.id, m.seen,"
-    " m.importance, m.successors, m.cues, m.type IN ('note', 'episode')"
+_FIELDS = (
+    "number path part terms thread place subject day id seen importance successors cues".split()
 )
+_COLUMNS = ", ".join([*(f"m.{name}" for name in _FIELDS), "m.type IN ('note', 'episode')"])
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -183,24 +183,9 @@ def _is_talk(rows: Sequence[tuple[int, str]]) -> bool:
 
 
 def _document(row: tuple[Any, ...]) -> Document:
-    number, path, part, found, thread, place, subject, day, id_, seen, *rest = row
-    importance, successors, cues, is_record = rest
-    return Document(
-        number=number,
-        path=path,
-        part=part,
-        terms=tuple(found.split()),
-        thread=thread,
-        place=place,
-        subject=subject,
-        day=day,
-        id=id_,
-        seen=seen,
-        importance=importance,
-        successors=tuple(successors.split()),
-        cues=cues,
-        is_record=bool(is_record),
-    )
+    values = dict(zip(_FIELDS, row, strict=False))
+    terms, successors = (tuple(values.pop(name).split()) for name in ("terms", "successors"))
+    return Document(terms=terms, successors=successors, is_record=bool(row[-1]), **values)
 
 
 def expression(found: Iterable[str]) -> str:

@@ -165,13 +165,8 @@ def append_local(repo: Repo, name: str, lines: list[str]) -> None:
 PROGRAM = "memrepo.program"
 HOOKS_BEFORE = "memrepo.hooksbefore"
 HOOKS = (
-    "pre-commit",
-    "pre-merge-commit",
-    "commit-msg",
-    "post-merge",
-    "post-checkout",
-    "post-rewrite",
-    "pre-push",
+    *("pre-commit", "pre-merge-commit", "commit-msg"),
+    *("post-merge", "post-checkout", "post-rewrite", "pre-push"),
 )
 _MARK = b"#!/bin/sh\n# memrepo:"
 HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'

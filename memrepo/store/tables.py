@@ -269,30 +269,18 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
     head, tail = _around(memory)
     role = role_of(_folded(memory.text("subject")), memory.body)
     evidence = " ".join(s.text_hash for s in memory.sources)
+    about = (
+        memory.text("scope"),
+        "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+        " ".join(memory.texts("superseded_by")),
+        last_confirmed(memory),
+        *(importance, thread, place, _folded(memory.text("subject")), day),
+    )
     for part, text in enumerate(texts(memory, wanted.chunking)):
         terms = index_terms(f"{head} {text} {tail}")
-        yield (
-            memory.path,
-            part,
-            blob,
-            memory.id,
-            memory.type,
-            status,
-            memory.standing,
-            memory.text("scope"),
-            "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
-            " ".join(memory.texts("superseded_by")),
-            last_confirmed(memory),
-            importance,
-            thread,
-            place,
-            _folded(memory.text("subject")),
-            day,
-            len(terms),
-            cues_of(text) + role,
-            " ".join(terms),
-            evidence,
-        )
+        ids = (memory.path, part, blob, memory.id, memory.type, status, memory.standing)
+        found = (len(terms), cues_of(text) + role, " ".join(terms), evidence)
+        yield *ids, *about, *found
 
 
 def last_confirmed(memory: Memory) -> int:

@@ -41,33 +41,6 @@ from memrepo.store.settings import clone_id
 
 _CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
 """The checks of `doctor` that concern the history, not this machine."""
-CLASSES = (
-    "source",
-    "memory",
-    "correction",
-    "view",
-    "hot page",
-    "candidate",
-    "manifest",
-    "tombstone",
-    "thread",
-    "configuration",
-    "other file",
-    "file name",
-    "commit message",
-    "tag",
-    "author",
-    "ref name",
-    "reflog",
-    "index",
-    "work tree",
-    "cache",
-    "git folder",
-    "unreachable",
-)
-"""The classes of places that are searched and cleaned."""
-OUTSIDE = ("git configuration", "workspace")
-"""The classes of places that are searched but left to their owner to clean."""
 _AREAS = {
     "sources": "source",
     "memories": "memory",
@@ -78,6 +51,14 @@ _AREAS = {
     "tombstones": "tombstone",
     "threads": "thread",
 }
+CLASSES = (
+    *_AREAS.values(),
+    *("hot page", "configuration", "other file", "file name", "commit message", "tag", "author"),
+    *("ref name", "reflog", "index", "work tree", "cache", "git folder", "unreachable"),
+)
+"""The classes of places that are searched and cleaned."""
+OUTSIDE = ("git configuration", "workspace")
+"""The classes of places that are searched but left to their owner to clean."""
 
 
 def verify(work: Work, word: str) -> Result:

@@ -164,7 +164,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     """What a person rejected is refused where chains are made.
 
     `init` makes the first one, a merge (`join`, `hand_merges`) ends in a sweep of its own, and
-    `remote` writes the access ledger, which holds no text.
+    `remote` and `ledger` write the access ledger, which holds no text.
     """
     makers = {
         path.name
@@ -180,6 +180,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
         "hand_merges.py",
         "join.py",
         "remote.py",
+        "ledger.py",
         "purges.py",
     }
 

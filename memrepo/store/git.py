@@ -92,7 +92,8 @@ SETTINGS = [line for line in _DATA if "=" in line and not line.startswith("#")]
 _LOCAL_VARIABLES = [line for line in _DATA if line.startswith("GIT_")]
 """Variables that would point our git processes at another repository."""
 _MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
-FILES = ("100644", "100755")
+FILE = "100644"
+FILES = (FILE, "100755")
 _YEAR_10000 = 253402300800
 
 

@@ -36,6 +36,7 @@ from memrepo.core.access import (
     united,
 )
 from memrepo.store.database import connect, get_meta, query, set_meta
+from memrepo.store.git import FILE, TreeEntry
 from memrepo.store.lock import lock
 from memrepo.store.tree import read_blob
 
@@ -96,14 +97,6 @@ def unite(segments: Mapping[str, Segment]) -> Accesses:
 
 def _covered_by(segments: Iterable[Segment]) -> frozenset[str]:
     return frozenset().union(*(segment.covers for segment in segments))
-
-
-class _New(msgspec.Struct, frozen=True, kw_only=True):
-    """The files that a flush adds to the ledger's tree, and those it removes."""
-
-    files: Mapping[str, bytes]
-    removed: tuple[str, ...] = ()
-    blobs: Mapping[str, str] = msgspec.field(default_factory=dict)
 
 
 class Ledger:
@@ -179,10 +172,8 @@ class Ledger:
                 self.repo.call("update-ref", REF, commit)
                 return commit
             ours, theirs = self.blobs(tip), self.blobs(commit)
-            new = {name: blob for name, blob in theirs.items() if name not in ours}
-            if not new:
-                return tip
-            return self._commit(tip, _New(files={}, blobs=new), now, merged=commit)
+            new = {n: TreeEntry(FILE, blob) for n, blob in theirs.items() if n not in ours}
+            return self._commit(tip, {}, now, picks=new, merged=commit) if new else tip
 
     def _flush(self, now: datetime) -> str:
         tip = self.tip()
@@ -217,41 +208,42 @@ class Ledger:
         heads = (read_blob(self.repo, blobs[n]).split(b"\n", 1)[0] for n in self._own(blobs))
         return _covered_by(read_segment(head) for head in heads if head.startswith(b"{"))
 
-    def _compacted(self, blobs: Mapping[str, str], files: Mapping[str, bytes]) -> _New:
+    def _compacted(
+        self, blobs: Mapping[str, str], files: Mapping[str, bytes]
+    ) -> Mapping[str, bytes | None]:
         """Return the files to add, compacted with this clone's segments if there are too many."""
         if len(self._own(blobs)) + len(files) <= COMPACT_AT:
-            return _New(files=files)
+            return files
         own = {name: self.segment(blobs[name]) for name in self._own(blobs)}
         ours = {**own, **{name: read_segment(data) for name, data in files.items()}}
         covers = frozenset(ours) | _covered_by(ours.values())
         data = write_compaction(Segment(accesses=unite(ours), covers=covers))
         name = _name(self.clone, max(map(_number, ours)) + 1, data)
-        return _New(files={name: data}, removed=tuple(sorted(own)))
+        return {name: data, **dict.fromkeys(own)}
 
-    def _commit(self, tip: str, new: _New, now: datetime, *, merged: str = "") -> str:
+    def _commit(
+        self,
+        tip: str,
+        files: Mapping[str, bytes | None],
+        now: datetime,
+        *,
+        picks: Mapping[str, TreeEntry] | None = None,
+        merged: str = "",
+    ) -> str:
         """Write a commit to the ledger's ref. The caller must hold the ledger's lock."""
         import tempfile
 
-        from memrepo.store.stream import COMMITTER, quoted
+        from memrepo.core.state import Effect
+        from memrepo.store.stream import COMMITTER, Chain, Commit, write_stream
 
-        count = len(new.files) + len(new.blobs)
-        message = f"access: {count} segment{'' if count == 1 else 's'}\n".encode()
-        stamp = f"{COMMITTER} {int(now.timestamp())} +0000"
+        picks = picks or {}
+        count = sum(data is not None for data in files.values()) + len(picks)
+        message = f"access: {count} segment{'' if count == 1 else 's'}\n"
+        commit = Commit(message=message, effect=Effect(files=files), picks=picks)
+        base, first = (merged, tip) if merged else (tip, "")
+        chain = Chain(base=base, first=first, commits=[commit], author=COMMITTER, when=now)
         with tempfile.TemporaryFile() as out:
-            out.write(b"feature done\n")
-            out.write(f"commit {REF}\nauthor {stamp}\ncommitter {stamp}\n".encode())
-            out.write(b"data %d\n" % len(message) + message)
-            for word, parent in (("from", tip), ("merge", merged)):
-                if parent:
-                    out.write(f"{word} {parent}\n".encode())
-            for name in new.removed:
-                out.write(b"D " + quoted(name) + b"\n")
-            for name, blob in sorted(new.blobs.items()):
-                out.write(f"M 100644 {blob} ".encode() + quoted(name) + b"\n")
-            for name, data in sorted(new.files.items()):
-                out.write(b"M 100644 inline " + quoted(name) + b"\ndata %d\n" % len(data) + data)
-                out.write(b"\n")
-            out.write(b"done\n")
+            write_stream(out, chain, REF)
             out.seek(0)
             self.repo.call("fast-import", "--quiet", "--done", stdin=out.fileno())
         return self.tip()

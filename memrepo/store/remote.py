@@ -32,7 +32,7 @@ from memrepo.merge.diff3 import merge_text
 from memrepo.merge.states import SideFacts, virtual_base
 from memrepo.store import history
 from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
-from memrepo.store.git import ABSENT, GitFailed, TreeEntry, one_line
+from memrepo.store.git import ABSENT, FILE, FILES, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, Commit
 from memrepo.store.tree import is_text, read_blob
@@ -303,8 +303,6 @@ def _segments(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
     return dict(store.repo.objects.files(commit)) if commit else {}
 
 
-FILE = "100644"
-_FILES = (FILE, "100755")
 Side: TypeAlias = Literal["", "ours", "theirs"]
 _Changes: TypeAlias = Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]
 
@@ -343,7 +341,7 @@ def merge_foreign(
     paths = set[str]()
     for path in sorted({path for side in (*firsts, *seconds) for path in side}):
         versions = _versions(path, firsts, seconds)
-        files = all(v is None or v.mode in _FILES for v in versions)
+        files = all(v is None or v.mode in FILES for v in versions)
         if files and owns(path) and is_text(path):
             continue
         paths.add(path)

@@ -17,7 +17,7 @@ from memrepo.core.ids import visible
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
 from memrepo.store.errors import Missing, NoContent, problem
-from memrepo.store.git import FOLDER, LONGEST, TreeEntry
+from memrepo.store.git import FILES, FOLDER, LONGEST, TreeEntry
 
 if TYPE_CHECKING:
     from memrepo.core.manifest import Recorded
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memrepo.store.database import MemoryCache
     from memrepo.store.local import Repo
 
-_FILE_MODES = ("100644", "100755")
 _MANY = 50
 """Minimum number of files for which starting two more processes saves time."""
 _AT_ONCE = 1000
@@ -58,7 +57,7 @@ def contents(repo: Repo, names: Iterable[str]) -> Mapping[str, bytes | None]:
 def file_at(repo: Repo, commit: str, path: str) -> bytes | None:
     """Return the bytes of a file at a commit, or None if the file does not exist there."""
     entry = repo.objects.at(commit, path)
-    return read_blob(repo, entry.id) if entry is not None and entry.mode in _FILE_MODES else None
+    return read_blob(repo, entry.id) if entry is not None and entry.mode in FILES else None
 
 
 class BlobFiles(Mapping[str, bytes]):
@@ -95,7 +94,7 @@ class BlobFiles(Mapping[str, bytes]):
             objects = self._repo.objects
             entry = objects.at(self.commit, folder.rstrip("/"))
             inside = objects.files(entry.id) if entry is not None and entry.mode == FOLDER else ()
-            files = {folder + path: one.id for path, one in inside if one.mode in _FILE_MODES}
+            files = {folder + path: one.id for path, one in inside if one.mode in FILES}
             found = self._below[folder] = {p: files[p] for p in sorted(files) if is_text(p)}
         return found
 
@@ -107,11 +106,11 @@ class BlobFiles(Mapping[str, bytes]):
     def regular(self, path: str) -> str:
         """Return the blob id of the regular file at a path, or "" if there is none."""
         entry = self._repo.objects.at(self.commit, path)
-        return entry.id if entry is not None and entry.mode in _FILE_MODES else ""
+        return entry.id if entry is not None and entry.mode in FILES else ""
 
     def holds(self, path: str, mode: str) -> bool:
         """Return whether a file with this path and mode would be listed."""
-        return mode in _FILE_MODES and is_text(path) and self._layout.owns(path)
+        return mode in FILES and is_text(path) and self._layout.owns(path)
 
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob id is known, without listing files."""
@@ -143,7 +142,7 @@ class BlobFiles(Mapping[str, bytes]):
             return None
 
         def blob(path: str, one: TreeEntry) -> str:
-            return one.id if one.mode in _FILE_MODES and is_text(path) else ""
+            return one.id if one.mode in FILES and is_text(path) else ""
 
         return {path: (blob(path, was), blob(path, now)) for path, was, now in changed}
 
@@ -351,11 +350,11 @@ def _listing(
     for path in sorted(entries):
         mode, blob = entries[path].mode, entries[path].id
         # With a slash: an area that is itself a link would silently hide all its files.
-        if not (owns(path) or (mode not in _FILE_MODES and owns(path + "/"))):
+        if not (owns(path) or (mode not in FILES and owns(path + "/"))):
             continue
         if not is_text(path):
             problems.append(problem("tree-name-not-utf8", ascii(path)[1:-1]))
-        elif mode in _FILE_MODES:
+        elif mode in FILES:
             blobs[path] = blob
         else:
             what = "a symlink" if mode == "120000" else "a submodule"

@@ -20,7 +20,7 @@ from memrepo.actions.sync.join import sides_of
 from memrepo.core.changes import Create, Plan, Step, Update
 from memrepo.core.messages import Context
 from memrepo.store.repo import Repository, open_repository
-from memrepo.store.stream import Chain, Commit
+from memrepo.store.stream import Chain, NewCommit
 
 THEIRS = "refs/heads/theirs"
 
@@ -105,7 +105,7 @@ def _merge(store: Repository) -> None:
     merged = sides_of(store, head, store.resolve(THEIRS), ()).merged()
     chain = Chain(
         base=head,
-        commits=[Commit(message="sync: joined\n", effect=merged.effect)],
+        commits=[NewCommit(message="sync: joined\n", effect=merged.effect)],
         merge="sync: joined\n",
         when=START + timedelta(hours=3),
     )

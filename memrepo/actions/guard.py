@@ -35,7 +35,7 @@ from memrepo.views.pages import render_views
 if TYPE_CHECKING:
     from memrepo.core.state import State
     from memrepo.store.repo import Repository
-    from memrepo.store.stream import Commit
+    from memrepo.store.stream import NewCommit
 
 
 class SecretInText(MemrepoError):
@@ -62,7 +62,7 @@ def refuse_secret(text: str, what: str) -> None:
         raise SecretInText(", ".join(sorted({s.kind for s in secrets})), what)
 
 
-def refuse_new_secrets(store: Repository, base: str, commits: Iterable[Commit]) -> None:
+def refuse_new_secrets(store: Repository, base: str, commits: Iterable[NewCommit]) -> None:
     """Raise SecretInText if files to commit contain a secret that the tree of `base` does not."""
     for commit in commits:
         for path, data in commit.effect.files.items():

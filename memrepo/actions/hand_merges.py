@@ -41,7 +41,7 @@ from memrepo.merge.tombstones import (
 from memrepo.store import history
 from memrepo.store.errors import CannotWork, FilesInTheWay, NotARepository
 from memrepo.store.history import changes, hand_commits
-from memrepo.store.stream import SYNC, Chain, Commit
+from memrepo.store.stream import SYNC, Chain, NewCommit
 
 SETTLES = "Settles"
 _NAME = "validated"
@@ -215,7 +215,7 @@ def _land(at: Work, plan: Settling) -> str:
     )
     when = at.store.not_before(at.call.now, at.tree.commit)
     text = message(step, Context(actor=MACHINE, settles=merges))
-    commit = Commit(message=text, effect=plan.effect)
+    commit = NewCommit(message=text, effect=plan.effect)
     chain = Chain(base=at.tree.commit, commits=[commit], author=SYNC, when=when)
     return at.store.land(chain, f"settle-{at.tree.commit[:10]}")
 

@@ -25,7 +25,7 @@ from memrepo.core.state import State, play
 from memrepo.policies.rules import HotRules
 from memrepo.store.errors import BranchMoved
 from memrepo.store.repo import Repository
-from memrepo.store.stream import RUN, Chain, Commit
+from memrepo.store.stream import RUN, Chain, NewCommit
 from memrepo.views.hot import hot_changes, standing_of
 from memrepo.views.pages import render_views
 
@@ -77,7 +77,7 @@ def prepare(
     """
     effects, after = play(state, plan)
     commits = [
-        Commit(message=redact(message(step, context, state, after))[0], effect=effect)
+        NewCommit(message=redact(message(step, context, state, after))[0], effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
     said = ""
@@ -93,7 +93,7 @@ def chain(
     store: Repository,
     before: State,
     after: State,
-    commits: Sequence[Commit],
+    commits: Sequence[NewCommit],
     *,
     base: str,
     now: datetime,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from memrepo.config import Config
     from memrepo.core.messages import Context
-    from memrepo.store.history import Landing
+    from memrepo.store.history import LandedOperation
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
 
@@ -212,7 +212,7 @@ class Work:
             )
         return made
 
-    def landed(self) -> list[Landing]:
+    def landed(self) -> list[LandedOperation]:
         """Return the landings of all runs contained in this commit, newest first."""
         from memrepo.store.history import landings
 

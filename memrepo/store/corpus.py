@@ -193,7 +193,7 @@ def expression(found: Iterable[str]) -> str:
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))
 
 
-class Passage(msgspec.Struct, frozen=True, kw_only=True):
+class IndexedPassage(msgspec.Struct, frozen=True, kw_only=True):
     """A statement from a source, with its lines, its context, and its day if known."""
 
     resource: str
@@ -215,7 +215,7 @@ class CombinedCorpus(IndexCorpus):
         super().__init__(base, only)
         (count,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
         self.size += count
-        self.passages: dict[int, Passage] = {}
+        self.passages: dict[int, IndexedPassage] = {}
         base.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.passage_terms"
             " USING fts5vocab(main, passage, row)"
@@ -242,7 +242,7 @@ class CombinedCorpus(IndexCorpus):
         )
         passages: dict[tuple[str, str], Document] = {}  # the first of equal passages
         for number, terms, path, first, last, blob, context, text, captured in rows:
-            self.passages[-number] = Passage(
+            self.passages[-number] = IndexedPassage(
                 resource=path,
                 lines=(first, last),
                 blob=blob,

@@ -65,7 +65,7 @@ class Door(git.Git):
         return done if with_extended_output else out
 
 
-class Found(git.Repo):
+class GitPythonRepo(git.Repo):
     """A repository located by GitPython. Its git commands run through Door."""
 
     GitCommandWrapperType = Door  # type: ignore[assignment]

@@ -150,9 +150,9 @@ class Git:
         self._processes: list[subprocess.Popen[bytes]] = []
 
     @cached_property
-    def objects(self) -> Objects:
+    def objects(self) -> ObjectReader:
         """Return the object reader. All readers of this repository share one git process."""
-        return Objects(self)
+        return ObjectReader(self)
 
     @property
     def folder(self) -> Path:
@@ -291,7 +291,7 @@ class TreeEntry(msgspec.Struct, frozen=True):
 ABSENT = TreeEntry("000000", "")
 
 
-class Objects:
+class ObjectReader:
     """Access to a repository's objects, by id or by any other name that git resolves."""
 
     def __init__(self, git: Git) -> None:

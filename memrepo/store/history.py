@@ -356,7 +356,7 @@ _DISCARDED = ": refused"
 """End of the subject of such commits made before the trailer `Discards` existed."""
 
 
-class Landing(msgspec.Struct, frozen=True, kw_only=True):
+class LandedOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation in history, with its last commit and the commit it was based on.
 
     `run` is empty if the operation is not a run. `chain` contains the commits, oldest first, of a
@@ -376,9 +376,9 @@ class Landing(msgspec.Struct, frozen=True, kw_only=True):
         return self.chain or tuple(chain_of(repo, self.entry.commit))
 
 
-def commit_landing(entry: LogEntry) -> Landing:
+def commit_landing(entry: LogEntry) -> LandedOperation:
     """Return an individual commit as an operation."""
-    return Landing(entry=entry, before=next(iter(entry.parents), ""))
+    return LandedOperation(entry=entry, before=next(iter(entry.parents), ""))
 
 
 def run_of(path: str) -> str:
@@ -387,12 +387,12 @@ def run_of(path: str) -> str:
     return found[1] if found else ""
 
 
-def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[Landing]:
+def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[LandedOperation]:
     """Return the runs that landed in a head's history, newest first."""
     area = layout.area("runs")
     here = {run: path for path in paths if path.startswith(area) and (run := run_of(path))}
     found = [
-        Landing(entry=e, before=e.parents[0], run=e.run, in_effect=e.run in here)
+        LandedOperation(entry=e, before=e.parents[0], run=e.run, in_effect=e.run in here)
         for e in runs(repo, head)
     ]
     known = {landing.run for landing in found}
@@ -406,7 +406,7 @@ def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> lis
     return sorted(found, key=lambda landing: place.get(landing.entry.commit, len(order)))
 
 
-def removed_landings(repo: Repo, head: str, layout: Layout, word: str) -> list[Landing]:
+def removed_landings(repo: Repo, head: str, layout: Layout, word: str) -> list[LandedOperation]:
     """Return runs without merges whose manifests were removed. `word` is a run id or its prefix."""
     area = layout.area("runs")
     if not word or not word[:8].isdigit():
@@ -422,9 +422,9 @@ def manifest_removals(repo: Repo, head: str, layout: Layout) -> list[LogEntry]:
     return commits_touching(repo, head, [layout.area("runs")], "--diff-filter=D")
 
 
-def _unmerged(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
+def _unmerged(repo: Repo, head: str, runs: Mapping[str, str]) -> list[LandedOperation]:
     """Return the landings of runs that have no merge, found by their manifests."""
-    found: dict[str, Landing] = {}
+    found: dict[str, LandedOperation] = {}
     adding = commits_touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
     for entry in adding:
         for run in {runs[path] for path in entry.paths if path in runs} - found.keys():
@@ -434,7 +434,7 @@ def _unmerged(repo: Repo, head: str, runs: Mapping[str, str]) -> list[Landing]:
     return [*found.values()]
 
 
-def _landing(repo: Repo, head: str, entry: LogEntry, run: str) -> Landing | None:
+def _landing(repo: Repo, head: str, entry: LogEntry, run: str) -> LandedOperation | None:
     """Return the operation that added a run's manifest, or None if that was not a run."""
     if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
         return None
@@ -451,10 +451,10 @@ def _landing(repo: Repo, head: str, entry: LogEntry, run: str) -> Landing | None
         before = older.parents[0]
     merge = _merge_of(repo, head, entry.commit, before)
     if merge is not None:
-        return Landing(entry=_as_run(merge, run), before=before, run=run, changed=True)
+        return LandedOperation(entry=_as_run(merge, run), before=before, run=run, changed=True)
     chain[0] = _as_run(entry, run)
     steps = tuple(reversed(chain))
-    return Landing(entry=chain[0], before=before, run=run, chain=steps, changed=True)
+    return LandedOperation(entry=chain[0], before=before, run=run, chain=steps, changed=True)
 
 
 def _merge_of(repo: Repo, head: str, tip: str, before: str) -> LogEntry | None:
@@ -466,7 +466,7 @@ def _as_run(entry: LogEntry, run: str) -> LogEntry:
     return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
 
 
-def newest_in_effect(found: Collection[Landing]) -> Landing | None:
+def newest_in_effect(found: Collection[LandedOperation]) -> LandedOperation | None:
     """Return the newest landing in effect, or None. The given landings must be newest first."""
     return next((landing for landing in found if landing.in_effect), None)
 
@@ -539,7 +539,7 @@ def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Los
 DIGITS = 6
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryVersion(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as of a commit that changed it. `memory` is None if absent from this commit's tree.
 
     `parents` are the nearest earlier commits that changed it. `unreadable` is the path of an
@@ -554,7 +554,9 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     cut: bool = False
 
 
-def trace(repo: Repo, head: str, layout: Layout, id_: str, path: str = "") -> tuple[Version, ...]:
+def trace(
+    repo: Repo, head: str, layout: Layout, id_: str, path: str = ""
+) -> tuple[MemoryVersion, ...]:
     """Return a memory's versions in a head's history. Children come before parents.
 
     `path` is a known path of the memory, such as its path at `head`. Commits that only changed
@@ -578,12 +580,12 @@ def _pattern(layout: Layout, digits: str) -> str:
 
 def _versions(
     repo: Repo, touched: Sequence[LogEntry], paths: Sequence[str], id_: str
-) -> tuple[Version, ...]:
+) -> tuple[MemoryVersion, ...]:
     names = [f"{entry.commit}:{path}" for entry in touched for path in paths]
     data = contents(repo, names)
     shallow = repo.common_dir / "shallow"
     boundary = shallow.read_text().split() if shallow.is_file() else []
-    found: dict[str, Version] = {}
+    found: dict[str, MemoryVersion] = {}
     ours: set[str] = set()
     for entry in reversed(touched):
         memory, unreadable = None, ""
@@ -600,7 +602,7 @@ def _versions(
         if unreadable:
             before = (found[p].memory for p in parents)
             memory = next((m for m in before if m is not None), None)
-        found[entry.commit] = Version(
+        found[entry.commit] = MemoryVersion(
             entry=entry,
             parents=parents,
             memory=memory,
@@ -610,7 +612,9 @@ def _versions(
     return tuple(found[entry.commit] for entry in touched)
 
 
-def _elsewhere(repo: Repo, versions: Sequence[Version], layout: Layout, id_: str) -> Iterator[str]:
+def _elsewhere(
+    repo: Repo, versions: Sequence[MemoryVersion], layout: Layout, id_: str
+) -> Iterator[str]:
     """Yield the paths that the memory was renamed from or to, other than those in `versions`."""
     by_commit = {v.entry.commit: v for v in versions}
     for version in versions:

@@ -20,7 +20,7 @@ from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, answers, rank,
 from memrepo.policies.questions import question_of
 from memrepo.policies.ranking import Likeness, Ranked
 from memrepo.policies.rules import Weights
-from memrepo.store.corpus import PATHS, CombinedCorpus, Filter, IndexCorpus, Passage
+from memrepo.store.corpus import PATHS, CombinedCorpus, Filter, IndexCorpus, IndexedPassage
 from memrepo.store.database import NAME, get_meta, open_database, query, remove
 from memrepo.store.tables import (
     FOLLOWS,
@@ -74,7 +74,7 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a question: the found memories and source passages, best first."""
 
     matches: list[Match] = []
-    passages: list[tuple[int, float, Passage]] = []
+    passages: list[tuple[int, float, IndexedPassage]] = []
     """For each passage: the number of memories ranked before it, and its share of query terms."""
 
 
@@ -298,14 +298,14 @@ def _found(
     base: sqlite3.Connection,
     found: Sequence[Ranked],
     held: Mapping[int, Held],
-    known: Mapping[int, Passage],
+    known: Mapping[int, IndexedPassage],
 ) -> SearchResult:
     asked = """SELECT number, blob, status FROM memory
         WHERE number IN (SELECT value FROM json_each(?))"""
     numbers = json.dumps([one.document.number for one in found])
     rows = {number: (blob, status) for number, blob, status in base.execute(asked, (numbers,))}
     matches: list[Match] = []
-    passages: list[tuple[int, float, Passage]] = []
+    passages: list[tuple[int, float, IndexedPassage]] = []
     for one in found:
         number = one.document.number
         if number > 0:

@@ -234,12 +234,12 @@ class Ledger:
         import tempfile
 
         from memrepo.core.state import Effect
-        from memrepo.store.stream import COMMITTER, Chain, Commit, write_stream
+        from memrepo.store.stream import COMMITTER, Chain, NewCommit, write_stream
 
         picks = picks or {}
         count = sum(data is not None for data in files.values()) + len(picks)
         message = f"access: {count} segment{'' if count == 1 else 's'}\n"
-        commit = Commit(message=message, effect=Effect(files=files), picks=picks)
+        commit = NewCommit(message=message, effect=Effect(files=files), picks=picks)
         base, first = (merged, tip) if merged else (tip, "")
         chain = Chain(base=base, first=first, commits=[commit], author=COMMITTER, when=now)
         with tempfile.TemporaryFile() as out:

@@ -78,7 +78,7 @@ _CLONES = ("local", "worktree")
 _TRUE = ("true", "yes", "on")
 
 
-class Config:
+class GitConfig:
     """The git configuration of one repository. For repeated names the last value counts."""
 
     def __init__(self, repo: Repo) -> None:
@@ -139,7 +139,7 @@ class Repo(Git):
         self.git_dir = git_dir
         self.common_dir = common_dir
         self.refs = Refs(self)
-        self.config = Config(self)
+        self.config = GitConfig(self)
 
     @cached_property
     def git(self) -> Door:
@@ -189,10 +189,10 @@ def _any(where: Path) -> Repo:
     refuse_no_git()
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
-    from memrepo.store.door import Found
+    from memrepo.store.door import GitPythonRepo
 
     try:
-        with Found(where, search_parent_directories=True) as found:
+        with GitPythonRepo(where, search_parent_directories=True) as found:
             return known(found)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
         raise NotARepository("none", where=where) from error

@@ -29,10 +29,10 @@ from memrepo.store import quarantine
 from memrepo.store.git import user_config
 from memrepo.store.local import PURGED, purged_folder
 from memrepo.store.lock import scratch
-from memrepo.store.quarantine import Plan
+from memrepo.store.quarantine import RewritePlan
 from memrepo.store.remote import RECORDS
 from memrepo.store.settings import clone_id
-from memrepo.store.stream import Chain, Commit
+from memrepo.store.stream import Chain, NewCommit
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -52,7 +52,7 @@ class Count(msgspec.Struct, frozen=True, kw_only=True):
     """Occurrences by class of place."""
 
 
-class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+class PurgeReceipt(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a purge. It omits the value, but can be verified with the value or the key."""
 
     id: str
@@ -117,10 +117,10 @@ def _key_id(key: bytes) -> str:
 # -- records ---------------------------------------------------------------------------------
 
 
-def receipts(repo: Repo, ref: str = RECORDS) -> list[Receipt]:
+def receipts(repo: Repo, ref: str = RECORDS) -> list[PurgeReceipt]:
     """Return the receipts of all recorded purges, oldest first."""
     found = [
-        msgspec.json.decode(data, type=Receipt)
+        msgspec.json.decode(data, type=PurgeReceipt)
         for path, data in _records(repo, ref)
         if path.endswith("/receipt.json")
     ]
@@ -154,7 +154,7 @@ def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime
     }
     if new:
         message = f"purge: {', '.join(sorted({path.partition('/')[0] for path in new}))}\n"
-        commit = Commit(message=message, effect=Effect(files=new))
+        commit = NewCommit(message=message, effect=Effect(files=new))
         when = store.not_before(now, tip)
         made = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
         store.repo.git.update_ref(RECORDS, made)
@@ -162,7 +162,7 @@ def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime
 
 
 def acknowledgement(
-    repo: Repo, receipt: Receipt, now: datetime, hits: int
+    repo: Repo, receipt: PurgeReceipt, now: datetime, hits: int
 ) -> dict[str, Acknowledged]:
     """Create a record which states that this clone repeated a purge."""
     clone = clone_id(repo)
@@ -240,10 +240,10 @@ def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
 # -- finishing -------------------------------------------------------------------------------
 
 
-def finish(store: Repository, plan: Plan) -> None:
+def finish(store: Repository, plan: RewritePlan) -> None:
     """Replace the repository with its rewritten copy, record the purge, and clean up."""
     quarantine.take_place(store, plan)
-    receipt = msgspec.json.decode(plan.receipt, type=Receipt)
+    receipt = msgspec.json.decode(plan.receipt, type=PurgeReceipt)
     keep_map(store.repo, receipt.id, {**plan.commits, **plan.tags})
     hits = sum(receipt.before.hits.values())
     files: dict[str, msgspec.Struct] = {

@@ -60,7 +60,7 @@ class HistoryObject(msgspec.Struct, frozen=True, kw_only=True):
         return [value.decode() for value in self.headers.get(header, ())]
 
 
-class History(msgspec.Struct, kw_only=True):
+class FullHistory(msgspec.Struct, kw_only=True):
     """All objects reachable from some tips, ordered so that each follows the objects it names.
 
     `paths` contains every file by id, with all its paths in history.
@@ -70,9 +70,9 @@ class History(msgspec.Struct, kw_only=True):
     paths: dict[str, dict[str, None]] = msgspec.field(default_factory=dict)
 
 
-def read_history(repo: Repo, tips: Sequence[Tip]) -> History:
+def read_history(repo: Repo, tips: Sequence[Tip]) -> FullHistory:
     """Read all objects reachable from the tips. Raises StoreError for unsupported objects."""
-    history, seen = History(), set[str]()
+    history, seen = FullHistory(), set[str]()
     objects = repo.objects
     for part in _in_order(tips):
         commits: dict[str, str] = {}
@@ -156,7 +156,7 @@ class Rewriter:
         self._marked: dict[str, str] = {}
         self._process: Any = None
 
-    def write(self, history: History) -> None:
+    def write(self, history: FullHistory) -> None:
         """Write every object that the purge changes to the other repository."""
         self._known = frozenset(history.paths)
         options = ("--quiet", "--done", "--force", "--date-format=raw-permissive")
@@ -316,7 +316,7 @@ class Ref(msgspec.Struct, frozen=True, kw_only=True):
     new_id: str
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
+class RewritePlan(msgspec.Struct, frozen=True, kw_only=True):
     """Everything needed to replace a repository with its rewritten copy, even after a restart.
 
     `commits`, `blobs` and `tags` map old ids to new ids of changed objects.
@@ -416,7 +416,7 @@ def create_refs(git: Door, refs: Iterable[tuple[str, str]], head: str) -> None:
         git.update_ref("--no-deref", "HEAD", head)
 
 
-def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
+def build(repo: Repo, tips: list[Tip], history: FullHistory, edit: Edit) -> RewritePlan:
     """Write the rewritten history next to the old one. Return the plan to replace the old one."""
     folder = folder_of(repo)
     shutil.rmtree(folder, ignore_errors=True)
@@ -437,7 +437,7 @@ def build(repo: Repo, tips: list[Tip], history: History, edit: Edit) -> Plan:
     return plan
 
 
-def _plan(repo: Repo, tips: list[Tip], done: Rewriter) -> Plan:
+def _plan(repo: Repo, tips: list[Tip], done: Rewriter) -> RewritePlan:
     edit = done.edit
     refs = tuple(
         Ref(name=tip.name, id=tip.id, new_name=edit.path(tip.name), new_id=done.new(tip.id))
@@ -445,7 +445,7 @@ def _plan(repo: Repo, tips: list[Tip], done: Rewriter) -> Plan:
         if tip.name.startswith("refs/") or tip.name == "HEAD"
     )
     logged = {edit.path(name): _translated(text, done) for name, text in logs(repo)}
-    return Plan(
+    return RewritePlan(
         edit=edit,
         refs=refs,
         head=edit.path(repo.refs.branch) or done.new(repo.refs.head),
@@ -478,7 +478,7 @@ def abandon(repo: Repo) -> None:
         shutil.rmtree(folder_of(repo), ignore_errors=True)
 
 
-def make_ready(repo: Repo, plan: Plan) -> None:
+def make_ready(repo: Repo, plan: RewritePlan) -> None:
     """Mark the rewritten repository as ready, so that the purge will be completed."""
     folder = folder_of(repo)
     draft = scratch(folder, f"{READY}.", msgspec.json.encode(plan))
@@ -487,19 +487,19 @@ def make_ready(repo: Repo, plan: Plan) -> None:
     draft.replace(folder / READY)
 
 
-def waiting(repo: Repo) -> Plan | None:
+def waiting(repo: Repo) -> RewritePlan | None:
     """Return the plan of an interrupted replacement, or None if there was no interruption."""
     try:
         data = (folder_of(repo) / READY).read_bytes()
     except FileNotFoundError:
         return None
-    return msgspec.json.decode(data, type=Plan)
+    return msgspec.json.decode(data, type=RewritePlan)
 
 
 # -- replacing the old repository ------------------------------------------------------------
 
 
-def take_place(store: Repository, plan: Plan) -> None:
+def take_place(store: Repository, plan: RewritePlan) -> None:
     """Replace the old repository with the rewritten one, or resume an interrupted replacement."""
     repo = store.repo
     _drop_locks(repo)
@@ -531,7 +531,7 @@ def _add_objects(repo: Repo) -> None:
             os.link(path, place)
 
 
-def _move_refs(repo: Repo, plan: Plan) -> None:
+def _move_refs(repo: Repo, plan: RewritePlan) -> None:
     """Move all refs in one transaction. Raises StoreError if another process changed a ref."""
     form = "--format=%(objectname) %(refname)"
     rows = (line.split(" ", 1) for line in repo.git.for_each_ref(form).splitlines())
@@ -560,7 +560,7 @@ def _move_refs(repo: Repo, plan: Plan) -> None:
         repo.git.update_ref("--no-deref", "HEAD", plan.head)
 
 
-def _stage(repo: Repo, plan: Plan) -> None:
+def _stage(repo: Repo, plan: RewritePlan) -> None:
     lines = [
         f"{e.mode} {plan.blobs.get(e.blob, e.blob)} {e.stage}\t{plan.edit.path(e.path)}\0"
         for e in index_entries(repo)
@@ -574,7 +574,7 @@ def _stage(repo: Repo, plan: Plan) -> None:
         draft.replace(index)
 
 
-def _check_out(store: Repository, plan: Plan) -> None:
+def _check_out(store: Repository, plan: RewritePlan) -> None:
     """Update the work tree to the new history, and keep the user's changes."""
     new = {e.path: e.blob for e in index_entries(store.repo) if e.mode in FILES}
     folders = []
@@ -610,7 +610,7 @@ def _drop_renamed(root: Path, folder: Path, edit: Edit) -> None:
         folder.rmdir()
 
 
-def _edit_file(store: Repository, path: Path, blob: str, plan: Plan) -> None:
+def _edit_file(store: Repository, path: Path, blob: str, plan: RewritePlan) -> None:
     if path.is_symlink():
         target = os.fsencode(path.readlink())
         edited = plan.edit.file(target, plan)
@@ -643,7 +643,7 @@ def _rename(root: Path, path: Path, edit: Edit) -> None:
         path.rename(new)
 
 
-def _keep_logs(repo: Repo, plan: Plan) -> None:
+def _keep_logs(repo: Repo, plan: RewritePlan) -> None:
     folder = repo.common_dir / "logs"
     for path in [p for p in folder.rglob("*") if p.is_file()]:
         if path.relative_to(folder).as_posix() not in plan.logs:
@@ -673,7 +673,7 @@ def is_derived(repo: Repo, path: Path) -> bool:
     return name.startswith("memrepo/") and any(part in name for part in _DERIVED)
 
 
-def clean_git_folder(repo: Repo, edit: Edit, plan: Plan) -> None:
+def clean_git_folder(repo: Repo, edit: Edit, plan: RewritePlan) -> None:
     """Remove purged values from journals and captured texts. Delete files that can be rebuilt."""
     common = repo.common_dir
     shutil.rmtree(common / "rr-cache", ignore_errors=True)

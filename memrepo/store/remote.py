@@ -34,7 +34,7 @@ from memrepo.store import history
 from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
 from memrepo.store.git import ABSENT, FILE, FILES, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
-from memrepo.store.stream import Chain, Commit
+from memrepo.store.stream import Chain, NewCommit
 from memrepo.store.tree import is_text, read_blob
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def _union(store: Repository, ours: str, theirs: str, message: str, now: datetim
     mine, other = _segments(store, ours), _segments(store, theirs)
     picks = {path: pick for path, pick in mine.items() if path not in other}
     when = store.not_before(store.not_before(now, theirs), ours)
-    commit = Commit(message=message, effect=Effect(files={}), picks=picks)
+    commit = NewCommit(message=message, effect=Effect(files={}), picks=picks)
     return store.loose(Chain(base=ours, first=theirs, commits=[commit], when=when), "access")
 
 
@@ -307,7 +307,7 @@ Side: TypeAlias = Literal["", "ours", "theirs"]
 _Changes: TypeAlias = Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]
 
 
-class Foreign(msgspec.Struct, frozen=True, kw_only=True):
+class ForeignMerge(msgspec.Struct, frozen=True, kw_only=True):
     """The changes to foreign files that a merge makes, relative to its first parent.
 
     `paths` are all paths that either side changed. A person must resolve the `clashes`.
@@ -327,7 +327,7 @@ def merge_foreign(
     owns: Callable[[str], bool],
     *,
     taken: Side = "",
-) -> Foreign:
+) -> ForeignMerge:
     """Merge the foreign files of two commits. `taken` names the side that wins clashes.
 
     "theirs" means `first`. A path that memrepo owns counts as foreign if a side has a link or
@@ -356,7 +356,7 @@ def merge_foreign(
             picks[path] = b
         elif not taken:
             clashes.append(path)
-    return Foreign(paths=frozenset(paths), picks=picks, texts=texts, clashes=tuple(clashes))
+    return ForeignMerge(paths=frozenset(paths), picks=picks, texts=texts, clashes=tuple(clashes))
 
 
 def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:

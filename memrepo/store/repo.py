@@ -42,7 +42,7 @@ from memrepo.store.local import (
 )
 from memrepo.store.lock import branch_of, git_alive, lock, may_switch, refuse_unfit, uninterrupted
 from memrepo.store.tree import Snapshot, Snapshots
-from memrepo.store.worktree import Sides, WorkTree
+from memrepo.store.worktree import ChangedFile, WorkTree
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
@@ -394,7 +394,7 @@ class Repository:
             due = ("maintenance", "run", "--auto", "--quiet")
             self.repo.call(*options, *due, inherited=self._descriptors, check=False)
 
-    def _forward(self, journal: Journal, changed: Mapping[str, Sides]) -> None:
+    def _forward(self, journal: Journal, changed: Mapping[str, ChangedFile]) -> None:
         """Fast-forward the files, the index and then the branch, while other git processes wait.
 
         If the process dies before the branch moves, then `git commit -a` in that state loses
@@ -567,7 +567,7 @@ def is_landed(repo: Repo, journal: Journal, head: str) -> bool:
     return journal.tip in bases.split()
 
 
-def restore_truncated(tree: WorkTree, journal: Journal, changed: Mapping[str, Sides]) -> None:
+def restore_truncated(tree: WorkTree, journal: Journal, changed: Mapping[str, ChangedFile]) -> None:
     """Restore files that an interrupted checkout wrote only partially."""
     users = (*journal.adopted, *journal.kept)
     written = {p: s for p, s in changed.items() if s.new and p not in users}
@@ -628,11 +628,11 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
     refuse_no_git()
     from git.exc import InvalidGitRepositoryError, NoSuchPathError
 
-    from memrepo.store.door import Door, Found
+    from memrepo.store.door import Door, GitPythonRepo
 
     isolate()
     try:
-        Found(where).close()
+        GitPythonRepo(where).close()
         made = False
     except (InvalidGitRepositoryError, NoSuchPathError):
         # An interrupted `git init` also ends here. Repeating it is safe.
@@ -642,7 +642,7 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
         branch = git.config("--default=main", "--get", "init.defaultBranch") or "main"
         git.init("--quiet", f"--initial-branch={branch}")
     try:
-        with Found(where) as found:
+        with GitPythonRepo(where) as found:
             repo = known(found)
     except NoWorkTree as error:
         raise CannotWork("bare", where=where, cause=error) from error

@@ -60,13 +60,15 @@ _MANY = 50
 """Maximum number of patterns passed to git, which compares every entry with every pattern."""
 
 
-class Index(Around):
+class StagedFiles(Around):
     """The index as the context of checked files, whose earlier versions are read from HEAD.
 
     `earlier` contains already known blobs at HEAD. Other paths are looked up at HEAD.
     """
 
-    def __init__(self, git: Git, known: Grounds, earlier: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, git: Git, known: StagedConfig, earlier: Mapping[str, str] | None = None
+    ) -> None:
         self.git = git
         self.known = known
         self.layout = known.layout or Layout()
@@ -148,7 +150,7 @@ class Index(Around):
                 yield path, self.git.read(blob)
 
 
-class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+class StagedConfig(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration and the tombstones in the index, as {path: blob}, read once.
 
     `layout` is None if memrepo was never set up here.
@@ -177,14 +179,14 @@ class Grounds(msgspec.Struct, frozen=True, kw_only=True):
         return git.read(self.blobs[path]) if path in self.blobs else b""
 
 
-def grounds(git: Git) -> Grounds:
+def staged_config(git: Git) -> StagedConfig:
     """Read the blobs of configuration and tombstones from the index, and detect the layout."""
     prefixes = ("", ADOPTED_PREFIX)
     names = (CONFIG_NAME, "tombstones/")
     found = listed(git, *(f":(top,literal){p}{name}" for p in prefixes for name in names))
     blobs = {path: blob for path, mode, blob in found if mode in FILES}
     layout = next((Layout(p) for p in prefixes if p + CONFIG_NAME in blobs), None)
-    return Grounds(layout=layout, blobs=blobs)
+    return StagedConfig(layout=layout, blobs=blobs)
 
 
 def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:

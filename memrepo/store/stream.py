@@ -31,7 +31,7 @@ SYNC = "memrepo sync <sync@memrepo.invalid>"
 """The author of merges of two histories."""
 
 
-class Commit(msgspec.Struct, frozen=True, kw_only=True):
+class NewCommit(msgspec.Struct, frozen=True, kw_only=True):
     """A commit to write, with its message and its changes to files.
 
     `picks` are entries to use unchanged, including their modes. None removes the path.
@@ -51,7 +51,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
 
     base: str
     first: str = ""
-    commits: Sequence[Commit]
+    commits: Sequence[NewCommit]
     merge: str = ""
     author: str = RUN
     when: datetime

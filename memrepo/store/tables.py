@@ -101,7 +101,7 @@ def follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
     known = get_meta(base, "commit")
     changed = tree.files.changed_since(known) if known else None
     stones = _stones(base, tree, changed)
-    rejections = Rejections(wanted, stones)
+    rejections = RejectionCheck(wanted, stones)
     has_new_stones = json.dumps(stones) != (get_meta(base, "stones") or "{}")
     # Read everything stored in the same file before the first row is written. Once SQLite spills
     # its pages to disk, other connections must wait for this one.
@@ -149,7 +149,7 @@ def _stones(
     return {path: found[path] for path in sorted(found) if found[path]}
 
 
-class Rejections:
+class RejectionCheck:
     """Which memories a person rejected, by the tombstones {path: blob} of the indexed tree.
 
     The status in a memory's file is ignored for these. Tombstones are read when first needed.
@@ -173,7 +173,7 @@ class Rejections:
 
 
 def _update_status(
-    base: sqlite3.Connection, rejections: Rejections, cached: Mapping[str, Memory]
+    base: sqlite3.Connection, rejections: RejectionCheck, cached: Mapping[str, Memory]
 ) -> None:
     """Set the status of every row again. Files of `cached` memories (by blob) are not read."""
     rows = dict(base.execute("SELECT path, blob FROM memory WHERE part = 0").fetchall())
@@ -237,7 +237,7 @@ def _count_terms(base: sqlite3.Connection, texts: Iterable[str], sign: int) -> N
 
 
 def _insert(
-    base: sqlite3.Connection, rejections: Rejections, files: Sequence[tuple[str, str]]
+    base: sqlite3.Connection, rejections: RejectionCheck, files: Sequence[tuple[str, str]]
 ) -> None:
     found = _rows_of(rejections, files)
     while rows := list(islice(found, BATCH)):
@@ -253,7 +253,7 @@ def _insert(
         _count_terms(base, (str(row[-2]) for row in rows), 1)
 
 
-def _rows_of(rejections: Rejections, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
+def _rows_of(rejections: RejectionCheck, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
     wanted = rejections.wanted
     for blob, memory in wanted.memories(files):
         wanted.tick("memories indexed")

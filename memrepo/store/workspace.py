@@ -53,7 +53,7 @@ _UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
 """A secret value with letters and digits. The same value elsewhere is the same secret."""
 
 
-class Workspace(msgspec.Struct, frozen=True, kw_only=True):
+class WorkspaceFiles(msgspec.Struct, frozen=True, kw_only=True):
     """The readable files of a workspace, as contents by name, and the refused files.
 
     `refused` names existing files that were not read. A folder ends in a slash, and an empty name
@@ -73,10 +73,10 @@ class Workspace(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def not_followed(folder: str, only: str = "") -> Workspace:
+def not_followed(folder: str, only: str = "") -> WorkspaceFiles:
     """Refuse a whole folder reached through a symlink, and retain all its last snapshots."""
     link = problem("source-not-a-file", folder, "folder-link")
-    return Workspace(files={}, refused=frozenset({only}), problems=(link,))
+    return WorkspaceFiles(files={}, refused=frozenset({only}), problems=(link,))
 
 
 def _readable(
@@ -105,7 +105,7 @@ def holds_sources(root: Path, rules: SourceRules) -> bool:
 
 def read_workspace(
     root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
-) -> Workspace:
+) -> WorkspaceFiles:
     """Read every allowed file below a folder, or only those below the subfolder `only`.
 
     A symlink to a folder is followed if its target is in one of the folders `follow`.
@@ -140,7 +140,7 @@ def read_workspace(
         if is_clean(files[name]):
             clean.add(hashlib.sha256(files[name]).hexdigest())
         problems += repeated
-    return Workspace(
+    return WorkspaceFiles(
         files=files,
         refused=frozenset(refused),
         problems=tuple(problems),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PATHS_PER_CALL = 10_000
 
 
-class Sides(msgspec.Struct, frozen=True):
+class ChangedFile(msgspec.Struct, frozen=True):
     """A path before and after a change: blob ids, empty for an absent file, and the old mode."""
 
     old: str
@@ -102,10 +102,10 @@ class WorkTree:
         words = ("read-tree", "-m", "-u", base or self._empty, tip)
         self.repo.call(*words, inherited=held, env=self._env)
 
-    def changed(self, base: str, tip: str) -> dict[str, Sides]:
+    def changed(self, base: str, tip: str) -> dict[str, ChangedFile]:
         """Return {path: sides} of the files that differ between two commits. "" means no files."""
         found = self.repo.objects.differences(base, tip)
-        return {path: Sides(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
+        return {path: ChangedFile(old=a.id, new=b.id, mode=a.mode) for path, a, b in found}
 
     def staged_since(self, commit: str) -> Mapping[str, str]:
         """Return {path: status letter} of the differences between the index and a commit."""
@@ -145,7 +145,7 @@ class WorkTree:
         """Return {path: entry} of the files in the index."""
         return {entry.path: entry for entry in index_entries(self.repo)}
 
-    def clear_way(self, changed: Mapping[str, Sides]) -> Way:
+    def clear_way(self, changed: Mapping[str, ChangedFile]) -> Way:
         """Return files that already have the new content. Raise FilesInTheWay for other changes.
 
         `changed` lists the differences from the commit at HEAD. A fast-forward refuses even
@@ -177,7 +177,7 @@ class WorkTree:
             raise FilesInTheWay(sorted(blocked))
         return Way(adopted=tuple(adopted), kept=tuple(kept))
 
-    def _has_other_files(self, path: str, changed: Mapping[str, Sides]) -> bool:
+    def _has_other_files(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
         """Return whether a folder contains any files, even ignored ones, not in `changed`."""
         inside = (
             (Path(place) / name).relative_to(self.root).as_posix()
@@ -186,7 +186,9 @@ class WorkTree:
         )
         return any(name not in changed for name in inside)
 
-    def _obstacles(self, changed: Mapping[str, Sides], dirty: Mapping[str, str]) -> Iterator[str]:
+    def _obstacles(
+        self, changed: Mapping[str, ChangedFile], dirty: Mapping[str, str]
+    ) -> Iterator[str]:
         """Yield files and links in place of needed folders, and changes inside replaced folders."""
         for folder in {folder for path in changed for folder in _folders(path)}:
             found = self._stat(folder)
@@ -197,7 +199,7 @@ class WorkTree:
             if inside or any(f in changed and changed[f].new for f in _folders(path)):
                 yield path
 
-    def adopt(self, paths: Iterable[str], changed: Mapping[str, Sides]) -> None:
+    def adopt(self, paths: Iterable[str], changed: Mapping[str, ChangedFile]) -> None:
         """Stage the new content of files that already have this content in the work tree."""
         self.stage({path: changed[path].new for path in paths if changed[path].new})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from driving import git
 
-from memrepo.store.door import Door, Found
+from memrepo.store.door import Door, GitPythonRepo
 from memrepo.store.git import SETTINGS, Git, GitFailed
 from memrepo.store.local import opened
 
@@ -28,7 +28,7 @@ def through_door(repo: Path) -> Ask:
 
 
 def through_gitpython(repo: Path) -> Ask:
-    door = Found(repo).git
+    door = GitPythonRepo(repo).git
     return lambda verb, *words: door._call_process(verb, *words)
 
 

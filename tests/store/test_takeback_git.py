@@ -22,7 +22,7 @@ from memrepo.store import history
 from memrepo.store.history import commit_landing
 from memrepo.store.local import opened
 from memrepo.store.repo import Repository
-from memrepo.store.stream import Chain, Commit
+from memrepo.store.stream import Chain, NewCommit
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 CONFIG = {"memrepo.toml": b"format = 1\n"}
@@ -33,7 +33,7 @@ some = settings(
 )
 
 
-def commits(states: list[State]) -> list[Commit]:
+def commits(states: list[State]) -> list[NewCommit]:
     """Return one commit a state, each an operation of memrepo's."""
     found = []
     for old, new in zip([read_state({}, Layout()), *states], states, strict=False):
@@ -48,7 +48,7 @@ def commits(states: list[State]) -> list[Commit]:
         )
         step = Step(op="edit", what="a step", memories=ids)
         said = message(step, Context(actor="human:person@example.org"))
-        found.append(Commit(message=said, effect=Effect(files=files)))
+        found.append(NewCommit(message=said, effect=Effect(files=files)))
     return found
 
 

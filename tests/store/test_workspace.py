@@ -10,12 +10,12 @@ import pytest
 from nobody import as_nobody
 
 from memrepo.read.sources import SourceRules
-from memrepo.store.workspace import MAX_BYTES, Workspace, read_workspace
+from memrepo.store.workspace import MAX_BYTES, WorkspaceFiles, read_workspace
 
 RULES = SourceRules()
 
 
-def rules_of(found: Workspace) -> dict[str, str]:
+def rules_of(found: WorkspaceFiles) -> dict[str, str]:
     return {p.path: p.rule for p in found.problems}
 
 

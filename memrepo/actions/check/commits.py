@@ -29,7 +29,7 @@ from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.store.git import Git
 from memrepo.store.history import changes, commit_messages, hand_commits, introduced, landings
-from memrepo.store.staged import Grounds, grounds
+from memrepo.store.staged import StagedConfig, staged_config
 from memrepo.store.tree import Snapshot
 
 
@@ -103,7 +103,7 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
     state, git = tree.state(), store.repo
     differing = list(git.objects.differences(base, tip))
     owned = [d for d in differing if tree.layout.owns(d[0]) or tree.layout.owns(d[0] + "/")]
-    known = Grounds(layout=tree.layout, blobs=tree.blobs)
+    known = StagedConfig(layout=tree.layout, blobs=tree.blobs)
     entries = [(path, new.mode, new.id) for path, _, new in owned if new.id]
     files, early = scenes.taken(git, tree.layout, entries)
     earlier = {p: git.read(old.id) for p, old, _ in owned if old.mode.startswith("100")}
@@ -198,7 +198,7 @@ def problems_of(
     git: Git, tree: Snapshot, commits: Sequence[str], groups: Sequence[Group]
 ) -> Iterator[tuple[str, Problem]]:
     """Yield (commit, problem) for each problem of the commits that a given tree still contains."""
-    state, known = tree.state(), grounds(git).wants(git)
+    state, known = tree.state(), staged_config(git).wants(git)
     found: dict[str, list[tuple[str, str, str]]] = {}
     for commit, path, old, new in changes(git, commits):
         if tree.layout.owns(path):

@@ -43,15 +43,15 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
         yield Checked(scene=Scene(files=files), early=early, root=where)
         return
     from memrepo.store.git import Git
-    from memrepo.store.staged import Index, grounds
+    from memrepo.store.staged import StagedFiles, staged_config
 
     files, early = read(top, paths)
     with Git(top) as git:
-        known = grounds(git)
+        known = staged_config(git)
         layout = known.layout
         scene = Scene(files=files)
         if layout is not None:
-            around = Index(git, known)
+            around = StagedFiles(git, known)
             around.know(files)
             scene = Scene(
                 files=files,
@@ -102,16 +102,16 @@ def _linked(root: Path, name: str) -> bool:
 @contextmanager
 def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
     """Yield the scene for the staged changes, read from the index."""
-    from memrepo.store.staged import Index, grounds
+    from memrepo.store.staged import StagedFiles, staged_config
     from memrepo.store.staged import staged as staged_files
 
     with opened_git(where) as git:
-        known = grounds(git)
+        known = staged_config(git)
         layout = known.layout or Layout()
         changes = [*staged_files(git)]
         entries = [(path, mode, new) for path, mode, _, new in changes if new]
         files, early = taken(git, layout, entries)
-        around = Index(git, known, {path: old for path, _, old, _ in changes})
+        around = StagedFiles(git, known, {path: old for path, _, old, _ in changes})
         scene = Scene(
             files=files,
             layout=layout,
@@ -193,10 +193,10 @@ class Everything(Around):
 def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
     """Check every file at HEAD against the rules."""
     from memrepo.store.errors import NotARepository
-    from memrepo.store.staged import at_head, grounds
+    from memrepo.store.staged import at_head, staged_config
 
     with opened_git(where) as git:
-        known = grounds(git)
+        known = staged_config(git)
         layout = known.layout
         if layout is None:
             raise NotARepository("not-set-up", where=git.top)

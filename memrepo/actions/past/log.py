@@ -25,7 +25,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.core.times import asked, extent
 from memrepo.store import history
-from memrepo.store.history import DIGITS, Landing, Version, ids_in_history, trace
+from memrepo.store.history import DIGITS, LandedOperation, MemoryVersion, ids_in_history, trace
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,7 +198,7 @@ class LeftTheTree(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, id_: str, versions: Sequence[Version]) -> None:
+    def __init__(self, id_: str, versions: Sequence[MemoryVersion]) -> None:
         last = versions[0]
         said = f"{last.entry.commit[:10]} ({last.entry.op}) removed it"
         if last.unreadable:
@@ -265,7 +265,7 @@ class Past(msgspec.Struct, frozen=True, kw_only=True):
     """A memory's id and its versions in a commit's history, children before parents."""
 
     id: str
-    versions: tuple[Version, ...]
+    versions: tuple[MemoryVersion, ...]
 
 
 def find_past(work: Work, state: State, word: str) -> Past:
@@ -364,7 +364,9 @@ def acts_of(work: Work, entries: Sequence[history.LogEntry]) -> list[Act]:
     ]
 
 
-def landing_of(work: Work, run: str, runs: Sequence[Landing] | None = None) -> Landing:
+def landing_of(
+    work: Work, run: str, runs: Sequence[LandedOperation] | None = None
+) -> LandedOperation:
     """Return the landing of the run with an id or unique id prefix. Raises NoSuchRun.
 
     `runs` are the landed runs, if the caller already has them.
@@ -409,7 +411,7 @@ def who(entry: history.LogEntry) -> str:
     return entry.trailer("Actor") or entry.author
 
 
-def changing(versions: Sequence[Version]) -> list[tuple[Version, list[Version]]]:
+def changing(versions: Sequence[MemoryVersion]) -> list[tuple[MemoryVersion, list[MemoryVersion]]]:
     """Return the versions that differ from all their parents, as (version, parents) pairs."""
     by_commit = {v.entry.commit: v for v in versions}
     found = []

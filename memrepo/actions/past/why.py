@@ -34,7 +34,7 @@ from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
-from memrepo.store.history import Version
+from memrepo.store.history import MemoryVersion
 from memrepo.views.claims import RunRecord, read_judgements, read_runs
 
 MAX_TITLE = 100
@@ -350,7 +350,9 @@ def _changes(past: Past) -> Iterator[MemoryCommit]:
         yield _change(version, previous, again=again)
 
 
-def _change(version: Version, previous: Sequence[Version], *, again: bool) -> MemoryCommit:
+def _change(
+    version: MemoryVersion, previous: Sequence[MemoryVersion], *, again: bool
+) -> MemoryCommit:
     """Return the changes that a commit made. A merge is compared with its most similar parent."""
     pairs = [(b.memory, _differing(b.memory, version.memory)) for b in previous] or [
         (None, _differing(None, version.memory))
@@ -442,7 +444,7 @@ def _value(memory: Memory, name: str) -> object:
     return memory.fields.get(name, BY_NAME[name].default)
 
 
-def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], bool]) -> str:
+def _since(versions: Mapping[str, MemoryVersion], tip: str, same: Callable[[Memory], bool]) -> str:
     """Return the commit in which a memory first had the state that it has at the tip."""
     commit, parent = tip, tip
     while parent:
@@ -453,7 +455,7 @@ def _since(versions: Mapping[str, Version], tip: str, same: Callable[[Memory], b
     return commit
 
 
-def _line_origins(versions: Mapping[str, Version], tip: str) -> list[str]:
+def _line_origins(versions: Mapping[str, MemoryVersion], tip: str) -> list[str]:
     """Return the commit that wrote each line of the memory's text at the tip."""
 
     def lines_at(commit: str) -> list[str] | None:

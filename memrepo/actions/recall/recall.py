@@ -24,7 +24,7 @@ from memrepo.policies.questions import KINDS
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
 from memrepo.store import vectors
-from memrepo.store.corpus import Filter, Passage
+from memrepo.store.corpus import Filter, IndexedPassage
 from memrepo.store.database import NAME
 from memrepo.store.index import PAST, Index, Match, no_model
 from memrepo.store.ledger import ledger_of
@@ -220,7 +220,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query: memories and source passages, best first."""
 
     hits: list[Recalled]
-    passages: list[tuple[int, float, Passage]]
+    passages: list[tuple[int, float, IndexedPassage]]
     """Each is (number of hits ranked before it, share of the query it contains, passage)."""
 
 

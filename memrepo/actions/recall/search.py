@@ -252,7 +252,7 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _passages(
-    found_passages: Sequence[tuple[int, float, stored.Passage]], request: Request, spent: int
+    found_passages: Sequence[tuple[int, float, stored.IndexedPassage]], request: Request, spent: int
 ) -> list[Passage]:
     """Return as many source passages as fit into `max_tokens`."""
     asked = query_terms(" ".join(request.words))

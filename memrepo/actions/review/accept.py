@@ -47,7 +47,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.merge.versions import MergeConflict
 from memrepo.store import history
 from memrepo.store.history import DISCARDS, commit_landing
-from memrepo.store.stream import Chain, Commit
+from memrepo.store.stream import Chain, NewCommit
 
 ACCEPTED = "refs/memrepo/accepted/"
 _DERIVED = ("view", "run")
@@ -80,7 +80,7 @@ class _Replay(msgspec.Struct):
 
     state: State
     people: frozenset[str] = frozenset()
-    commits: list[Commit] = msgspec.field(default_factory=list)
+    commits: list[NewCommit] = msgspec.field(default_factory=list)
     edited: set[str] = msgspec.field(default_factory=set)
     dropped: set[str] = msgspec.field(default_factory=set)
     taken: list[Part] = msgspec.field(default_factory=list)
@@ -361,7 +361,7 @@ def _step(
     replay.state = result.state
     replay.edited |= result.effect.files.keys()
     replay.taken.append(Part(entry=entry, memories=tuple(taken)))
-    replay.commits.append(Commit(message=text, effect=result.effect))
+    replay.commits.append(NewCommit(message=text, effect=result.effect))
 
 
 def _barred(state: State, base: State, theirs: State, ids: Sequence[str]) -> frozenset[str]:
@@ -411,7 +411,7 @@ def _chain(work: Work, waits: Waiting, replay: _Replay, reason: str) -> Chain:
     last = record(files, derived_files(work, state), "accepted after review")
     (effect,), _ = play(state, Plan(base=work.tree.commit, steps=(last,)))
     added = [
-        Commit(message=message(step, machine, replay.state, state), effect=effect)
+        NewCommit(message=message(step, machine, replay.state, state), effect=effect)
         for step, effect in zip((*page, last), (*effects, effect), strict=True)
     ]
     merge = Step(

@@ -28,7 +28,13 @@ from memrepo.read.sources import kind_of
 from memrepo.store import history, settings
 from memrepo.store.lock import scratch
 from memrepo.store.stream import refuse_unsigned
-from memrepo.store.workspace import Unread, Workspace, find_unread, not_followed, read_workspace
+from memrepo.store.workspace import (
+    Unread,
+    WorkspaceFiles,
+    find_unread,
+    not_followed,
+    read_workspace,
+)
 
 INBOX = "inbox/"
 MAX_GONE_PCT = 30
@@ -255,7 +261,7 @@ def _named(work: Work, word: str, there: Collection[str]) -> str:
     )
 
 
-def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
+def _desired(work: Work, *, dry_run: bool) -> tuple[WorkspaceFiles, str]:
     """Return the desired contents of `sources/` and, if there is one, the mirrored workspace.
 
     Digests of files without secrets are cached, together with the scan rules. Unchanged files are
@@ -274,11 +280,11 @@ def _desired(work: Work, *, dry_run: bool) -> tuple[Workspace, str]:
     return found, mirrored
 
 
-def _read(work: Work) -> tuple[Workspace, str]:
+def _read(work: Work) -> tuple[WorkspaceFiles, str]:
     """Read the workspace and the inbox or, if there is no workspace, all of `sources/`."""
     rules, layout = work.config.source_rules(), work.tree.layout
     root, area = settings.workspace(work.store.repo), layout.area("sources")
-    own, only = Workspace(files={}, refused=frozenset(), problems=()), INBOX if root else ""
+    own, only = WorkspaceFiles(files={}, refused=frozenset(), problems=()), INBOX if root else ""
     if work.store.work.linked(area.rstrip("/")):
         own = not_followed(area, only)
     elif (work.store.root / area).is_dir():
@@ -296,7 +302,7 @@ def _read(work: Work) -> tuple[Workspace, str]:
         raise SourcesGone(what, fix=fix)
     if root is None:
         return own, ""
-    united = Workspace(
+    united = WorkspaceFiles(
         files={**own.files, **found.files},
         refused=own.refused | found.refused,
         problems=found.problems + own.problems,

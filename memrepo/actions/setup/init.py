@@ -43,7 +43,7 @@ from memrepo.store.settings import (
     person,
     trust,
 )
-from memrepo.store.stream import COMMITTER, Chain, Commit
+from memrepo.store.stream import COMMITTER, Chain, NewCommit
 from memrepo.store.workspace import (
     MAX_ENTRIES,
     Unread,
@@ -341,7 +341,7 @@ def _first_commit(
     return store.land(
         Chain(
             base=base,
-            commits=[Commit(message=message(step, context), effect=effects[0])],
+            commits=[NewCommit(message=message(step, context), effect=effects[0])],
             author=author(store.repo) or COMMITTER,
             when=store.not_before(work.call.now, base),
         ),

@@ -28,7 +28,7 @@ from memrepo.merge.versions import MergeConflict
 from memrepo.store.errors import CannotWork, StoreError, problem
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import (
-    Foreign,
+    ForeignMerge,
     Side,
     collisions,
     common,
@@ -38,7 +38,7 @@ from memrepo.store.remote import (
     side_facts,
 )
 from memrepo.store.repo import Repository
-from memrepo.store.stream import SYNC, Chain, Commit
+from memrepo.store.stream import SYNC, Chain, NewCommit
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
 
@@ -50,7 +50,7 @@ class Merged(msgspec.Struct, frozen=True, kw_only=True):
     path: str
 
 
-class Clash(msgspec.Struct, frozen=True, kw_only=True):
+class MergeClash(msgspec.Struct, frozen=True, kw_only=True):
     """A conflict that a person must decide: one side removed or rewrote what the other changed.
 
     `ours` and `theirs` are the last commits of each side that changed it.
@@ -63,7 +63,7 @@ class Clash(msgspec.Struct, frozen=True, kw_only=True):
     theirs: str
 
 
-class Joined(msgspec.Struct, frozen=True, kw_only=True):
+class PreparedMerge(msgspec.Struct, frozen=True, kw_only=True):
     """A merge that is ready to be written, or the conflicts that prevent it.
 
     `kept` has the files in `corrections/` with the replaced versions.
@@ -73,10 +73,10 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
     merged: tuple[Merged, ...] = ()
     kept: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
-    clashes: tuple[Clash, ...] = ()
+    clashes: tuple[MergeClash, ...] = ()
 
 
-class Sides(msgspec.Struct, frozen=True, kw_only=True):
+class MergeSides(msgspec.Struct, frozen=True, kw_only=True):
     """Two commits to merge, with their states, their merge base and facts from their history.
 
     The base is virtual if there are several merge bases. For a sync, the first commit is the hub's.
@@ -98,7 +98,9 @@ class Sides(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def sides_of(store: Repository, first: str, second: str, human_authors: Collection[str]) -> Sides:
+def sides_of(
+    store: Repository, first: str, second: str, human_authors: Collection[str]
+) -> MergeSides:
     """Read the two commits to merge.
 
     Commits without trailers by `human_authors` count as written by a person. A memory retrieved
@@ -112,7 +114,7 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
         recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > diverged_at)
     facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in tips]
     states = [store.snapshot(tip).state() for tip in tips]
-    return Sides(
+    return MergeSides(
         bases=shared.bases,
         base=shared.state,
         tips=tips,
@@ -121,7 +123,7 @@ def sides_of(store: Repository, first: str, second: str, human_authors: Collecti
     )
 
 
-def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> Joined:
+def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> PreparedMerge:
     """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
 
     Raises CannotWork or NewerFormat.
@@ -132,7 +134,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     foreign = merge_foreign(work.store.repo, sides.bases, *sides.tips, owns, taken=taken)
     clashes = [*clashing, *(MergeConflict(kind="both-changed", path=p) for p in foreign.clashes)]
     if clashes:
-        return Joined(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
+        return PreparedMerge(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
     repairs = _reactivations(result.state)
     # The merge itself stores replaced wordings.
     known = result.state.memories
@@ -157,7 +159,7 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
         if path.startswith(area) and not any(path in side.files for side in sides.states)
     )
     decided = (problem("sync-gave-way", c.path) for c in result.conflicts if not taken)
-    return Joined(
+    return PreparedMerge(
         chain=chain,
         merged=merged,
         kept=kept,
@@ -172,7 +174,7 @@ def _reactivations(state: State) -> tuple[Update, ...]:
     return closure.close(state, remaining)[0] if len(remaining) < len(found) else ()
 
 
-def _sides(work: Work, hub: str, name: str) -> Sides:
+def _sides(work: Work, hub: str, name: str) -> MergeSides:
     store, config = work.store, work.tree.layout.config
     if not store.common_ancestors([work.tree.commit, hub]):
         raise StoreError("history-unrelated", hub=name)
@@ -181,7 +183,7 @@ def _sides(work: Work, hub: str, name: str) -> Sides:
     return sides_of(store, hub, work.tree.commit, work.config.human_authors)
 
 
-def _merged(sides: Sides, taken: Side) -> tuple[MergeResult, list[MergeConflict]]:
+def _merged(sides: MergeSides, taken: Side) -> tuple[MergeResult, list[MergeConflict]]:
     """Merge the memories and the other files of memrepo.
 
     Return the conflicts that a person must decide.
@@ -226,7 +228,7 @@ def _untouched(base: State, side: State, conflicts: Iterable[MergeConflict]) -> 
     return replace(side, memories=memories, files=side.files.edited(edits))
 
 
-def _effect(sides: Sides, paths: Iterable[str], after: State, foreign: Foreign) -> Effect:
+def _effect(sides: MergeSides, paths: Iterable[str], after: State, foreign: ForeignMerge) -> Effect:
     """Return the changes that turn the hub's tree into the merged tree."""
     before = sides.states[0].files
     touched = {*paths, *(p for f in sides.facts for p in f.paths or () if after.layout.owns(p))}
@@ -238,7 +240,7 @@ def _effect(sides: Sides, paths: Iterable[str], after: State, foreign: Foreign) 
     return Effect(files={**files, **foreign.texts})
 
 
-def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: Foreign) -> None:
+def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: ForeignMerge) -> None:
     written = {p for p, data in effect.files.items() if data is not None}
     written |= {p for p, pick in foreign.picks.items() if pick is not None}
     removed = {*effect.files, *foreign.picks} - written
@@ -253,7 +255,7 @@ def _config(state: State) -> Config:
     return config
 
 
-def _merged_memories(sides: Sides, after: State) -> tuple[Merged, ...]:
+def _merged_memories(sides: MergeSides, after: State) -> tuple[Merged, ...]:
     """Return the memories that both sides changed since their merge base."""
     changed = [
         {
@@ -270,9 +272,9 @@ def _merged_memories(sides: Sides, after: State) -> tuple[Merged, ...]:
 
 def _chain(
     work: Work,
-    sides: Sides,
+    sides: MergeSides,
     effect: Effect,
-    foreign: Foreign,
+    foreign: ForeignMerge,
     ids: Sequence[str],
     reason: str,
 ) -> Chain:
@@ -291,14 +293,16 @@ def _chain(
         first=hub,
         author=SYNC,
         when=when,
-        commits=[Commit(message=text, effect=effect, picks=foreign.picks)],
+        commits=[NewCommit(message=text, effect=effect, picks=foreign.picks)],
     )
 
 
-def _clash(work: Work, sides: Sides, conflict: MergeConflict) -> Clash:
+def _clash(work: Work, sides: MergeSides, conflict: MergeConflict) -> MergeClash:
     known = (sides.base, *sides.states)
     paths = [s.memories[conflict.id].path for s in known if conflict.id in s.memories]
     hub, here = (
         last_commit(work.store.repo, tip, sides.bases, conflict.path, *paths) for tip in sides.tips
     )
-    return Clash(kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub)
+    return MergeClash(
+        kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub
+    )

@@ -22,7 +22,7 @@ from memrepo.merge.versions import FileVersion, Stamps, join_versions
 from memrepo.store.errors import problem
 
 
-class Joined(msgspec.Struct, frozen=True, kw_only=True):
+class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
     """The merged content. `open_` lists what a person must check, if anything."""
 
     data: bytes
@@ -66,30 +66,30 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
+def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> MergedFile:
     """Merge three versions of one file. A `base` of None means that both sides added the file."""
     layout = next((Layout(p) for p in (ADOPTED_PREFIX, "") if Layout(p).owns(path)), None)
     if layout is None:
-        return Joined(data=ours, open_=("both sides changed a file that is not memrepo's",))
+        return MergedFile(data=ours, open_=("both sides changed a file that is not memrepo's",))
     if is_derived(layout, path):
-        return Joined(data=ours)
+        return MergedFile(data=ours)
     if not layout.is_memory(path):
         whole = join_file(layout, path, base, ours, theirs, Stamps())
         notes = (f"{whole.conflict}: one side's version is used",) if whole.conflict else ()
-        return Joined(data=ours if whole.data is None else whole.data, open_=notes)
+        return MergedFile(data=ours if whole.data is None else whole.data, open_=notes)
     return _memory(path, base, ours, theirs)
 
 
-def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Joined:
+def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> MergedFile:
     old, mine, other = (_version(path, data) for data in (base, ours, theirs))
     ids = {v.memory.id for v in (mine, other) if v is not None and v.memory is not None}
     if len(ids) > 1:
-        return Joined(data=ours, open_=("the two sides hold two memories under one name",))
+        return MergedFile(data=ours, open_=("the two sides hold two memories under one name",))
     joined = join_versions(old, mine, other)
     notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
     if not notes:
         notes = [f"both sides changed {k.key}: one wording is used" for k in joined.kept]
-    return Joined(data=joined.version.data if joined.version else ours, open_=tuple(notes))
+    return MergedFile(data=joined.version.data if joined.version else ours, open_=tuple(notes))
 
 
 def _version(path: str, data: bytes | None) -> FileVersion | None:

@@ -34,8 +34,8 @@ from memrepo.store import purges, quarantine, settings
 from memrepo.store.errors import HubUnreachable, StoreError, UnfitRemote, problem
 from memrepo.store.git import Git, names
 from memrepo.store.local import replaced_commits
-from memrepo.store.purges import Count, Receipt
-from memrepo.store.quarantine import History, HistoryObject, Plan, read_history
+from memrepo.store.purges import Count, PurgeReceipt
+from memrepo.store.quarantine import FullHistory, HistoryObject, RewritePlan, read_history
 from memrepo.store.remote import OWN, RECORDS, Hub, carry, hub_of
 from memrepo.store.settings import clone_id
 
@@ -93,26 +93,26 @@ def verify(work: Work, word: str) -> Result:
     return replace(result, verified=not result.hits, exit=Exit.NO if result.hits else Exit.DONE)
 
 
-def _history(work: Work) -> History:
+def _history(work: Work) -> FullHistory:
     return read_history(work.store.repo, quarantine.tips_of(work.store.repo))
 
 
-def _search(work: Work, history: History, edit: Edit) -> tuple[Edit, list[Place]]:
+def _search(work: Work, history: FullHistory, edit: Edit) -> tuple[Edit, list[ValuePlace]]:
     """Return the edit with words that only the value has, and the places that contain them."""
     edit = with_words(edit, files_of(work, history), work.tree.layout)
     return edit, places(work, edit, history)
 
 
-def _result(found: Sequence[Place], **more: Any) -> Result:
+def _result(found: Sequence[ValuePlace], **more: Any) -> Result:
     return Result(places=tuple(found), hits=hits_of(found), left=outside(found), **more)
 
 
-def _is_about(receipt: Receipt, needles: tuple[Needle, ...]) -> bool:
+def _is_about(receipt: PurgeReceipt, needles: tuple[Needle, ...]) -> bool:
     key = purges.key_of(receipt.key)
     return key is not None and any(keyed(n, key) in receipt.values for n in needles)
 
 
-def _key(receipt: Receipt) -> bytes:
+def _key(receipt: PurgeReceipt) -> bytes:
     key = purges.key_of(receipt.key)
     if key is None:
         path = purges.keys_folder() / receipt.key
@@ -144,7 +144,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class ValuePlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place that contains the value, with its class, its location and the number of hits."""
 
     kind: str
@@ -165,7 +165,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The places with the value, the changes made, and the clones that must repeat the purge."""
 
     receipt: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[ValuePlace, ...] = ()
     hits: dict[str, int] = msgspec.field(default_factory=dict)
     """The number of hits by class, before the purge."""
     left: dict[str, int] = msgspec.field(default_factory=dict)
@@ -194,7 +194,7 @@ def do(work: Work, request: Request) -> Result:
         key_id, key = purges.key_for(work.store.repo)
         hidden = tuple(keyed(needle, key) for needle in needles)
         words = (clone_id(work.store.repo), format_time(work.call.now), *(h.mac for h in hidden))
-        receipt = Receipt(
+        receipt = PurgeReceipt(
             id=f"pg-{mac(key, 'receipt', ' '.join(words))[:16]}",
             at=work.call.now,
             by=work.actor,
@@ -206,7 +206,7 @@ def do(work: Work, request: Request) -> Result:
         return purge(work, receipt, needles, key).after(notices)
 
 
-def purge(work: Work, receipt: Receipt, needles: Sequence[Needle], key: bytes) -> Result:
+def purge(work: Work, receipt: PurgeReceipt, needles: Sequence[Needle], key: bytes) -> Result:
     """Remove the value from history and files. The caller must hold the locks."""
     store = work.store
     repo = store.repo
@@ -265,7 +265,7 @@ def _values(work: Work, word: str) -> list[str]:
     return list(dict.fromkeys((memory.own_text, memory.body)))
 
 
-def _refuse_broken(work: Work, plan: Plan) -> None:
+def _refuse_broken(work: Work, plan: RewritePlan) -> None:
     """Check the new history in a temporary work tree. Raise if any `doctor` check newly fails."""
     repo, where = work.store.repo, quarantine.folder_of(work.store.repo)
     old_refs = {ref.name: ref.id for ref in plan.refs}
@@ -293,7 +293,7 @@ def _failing(
     return frozenset(c.name for c in found.checks if c.name in _CHECKS and not c.ok)
 
 
-def files_of(work: Work, history: History) -> Iterable[File]:
+def files_of(work: Work, history: FullHistory) -> Iterable[File]:
     """Yield every version of every file, once under each path that it had."""
     objects = work.store.repo.objects
     for blob, paths in history.paths.items():
@@ -301,17 +301,17 @@ def files_of(work: Work, history: History) -> Iterable[File]:
         yield from (File(path, data) for path in paths)
 
 
-def hits_of(found: Iterable[Place]) -> dict[str, int]:
+def hits_of(found: Iterable[ValuePlace]) -> dict[str, int]:
     """Return the number of hits per class of place that a purge cleans."""
     return _sums(place for place in found if place.kind not in OUTSIDE)
 
 
-def outside(found: Iterable[Place]) -> dict[str, int]:
+def outside(found: Iterable[ValuePlace]) -> dict[str, int]:
     """Return the number of hits per class of place that the user must clean."""
     return _sums(place for place in found if place.kind in OUTSIDE)
 
 
-def _sums(found: Iterable[Place]) -> dict[str, int]:
+def _sums(found: Iterable[ValuePlace]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     for place in found:
         counts[place.kind] += place.hits
@@ -330,7 +330,9 @@ def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
     return tuple(Clone(clone=visible(c), acknowledged=c in done) for c in sorted(known))
 
 
-def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes) -> list[Needle]:
+def recognised(
+    work: Work, history: FullHistory, hidden: Sequence[Keyed], key: bytes
+) -> list[Needle]:
     """Return search patterns for the keyed values, found by searching all texts in this clone."""
     found: dict[str, Needle] = {}
     repo = work.store.repo
@@ -350,7 +352,9 @@ def recognised(work: Work, history: History, hidden: Sequence[Keyed], key: bytes
     return sorted(found.values(), key=lambda n: (-len(n.letters), n.letters))
 
 
-def recognised_words(work: Work, history: History, hidden: Sequence[str], key: bytes) -> set[str]:
+def recognised_words(
+    work: Work, history: FullHistory, hidden: Sequence[str], key: bytes
+) -> set[str]:
     """Return the words in pages and headers that came only from a purged value."""
     objects = work.store.repo.objects
     listed = set[str]()
@@ -364,7 +368,7 @@ def recognised_words(work: Work, history: History, hidden: Sequence[str], key: b
 # -- where the value is ----------------------------------------------------------------------
 
 
-def places(work: Work, edit: Edit, history: History) -> list[Place]:
+def places(work: Work, edit: Edit, history: FullHistory) -> list[ValuePlace]:
     """Return every place that contains the value: in history, in other files and outside."""
     searches = (_in_history(work, edit, history), _in_files(work, edit), _outside(work, edit))
     return [place for found in searches for place in found if place.hits]
@@ -380,7 +384,7 @@ def class_of(layout: Layout, path: str) -> str:
     return _AREAS.get(area, "other file") if path.startswith(layout.prefix) else "other file"
 
 
-def _in_history(work: Work, edit: Edit, history: History) -> Iterator[Place]:
+def _in_history(work: Work, edit: Edit, history: FullHistory) -> Iterator[ValuePlace]:
     objects, layout = work.store.repo.objects, work.tree.layout
     via_of: dict[str, str] = {}
     known_names = set[str]()
@@ -391,33 +395,33 @@ def _in_history(work: Work, edit: Edit, history: History) -> Iterator[Place]:
             if path not in known_names:
                 known_names.add(path)
                 hits = len(edit.spans(path)) or int(edit.path(path) != path)
-                yield Place(kind="file name", where=edit.path(path), hits=hits, via=one.via)
+                yield ValuePlace(kind="file name", where=edit.path(path), hits=hits, via=one.via)
     for blob, paths in history.paths.items():
         hits = edit.holds(objects.read(blob))
         path = next(iter(paths), "")
         kind = class_of(layout, path) if path else "index"
         where = f"{edit.path(path)} {blob[:10]}".strip()
-        yield Place(kind=kind, where=where, hits=hits, via=via_of.get(blob, ""))
+        yield ValuePlace(kind=kind, where=where, hits=hits, via=via_of.get(blob, ""))
     known = {one.id for one in history.objects} | history.paths.keys()
     for found in objects.every():
         if found.id not in known and found.kind != "tree":
-            yield Place(kind="unreachable", where=found.id[:10], hits=edit.holds(found.data))
+            yield ValuePlace(kind="unreachable", where=found.id[:10], hits=edit.holds(found.data))
     for name in work.store.repo.git.for_each_ref("--format=%(refname)").split():
-        yield Place(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
+        yield ValuePlace(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
     for name, text in quarantine.logs(work.store.repo):
-        yield Place(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))
+        yield ValuePlace(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))
 
 
-def _in_words(edit: Edit, one: HistoryObject) -> Iterator[Place]:
+def _in_words(edit: Edit, one: HistoryObject) -> Iterator[ValuePlace]:
     kind = "commit message" if one.kind == "commit" else "tag"
     where = one.id[:10]
-    yield Place(kind=kind, where=where, hits=edit.holds(one.message), via=one.via)
+    yield ValuePlace(kind=kind, where=where, hits=edit.holds(one.message), via=one.via)
     who = [line for key in ("author", "committer", "tagger") for line in one.headers.get(key, ())]
     hits = sum(edit.who(line) != line for line in who)
-    yield Place(kind="author", where=where, hits=hits, via=one.via)
+    yield ValuePlace(kind="author", where=where, hits=hits, via=one.via)
 
 
-def _in_files(work: Work, edit: Edit) -> Iterator[Place]:
+def _in_files(work: Work, edit: Edit) -> Iterator[ValuePlace]:
     repo = work.store.repo
     for path in quarantine.git_files(repo):
         name = path.relative_to(repo.common_dir).as_posix()
@@ -426,12 +430,14 @@ def _in_files(work: Work, edit: Edit) -> Iterator[Place]:
         kind = "cache" if quarantine.is_derived(repo, path) else "git folder"
         if name == "config":
             kind = "git configuration"
-        yield Place(kind=kind, where=f".git/{edit.path(name)}", hits=_in_file(edit, path, name))
+        yield ValuePlace(
+            kind=kind, where=f".git/{edit.path(name)}", hits=_in_file(edit, path, name)
+        )
     root = work.store.root
     for path, is_folder in quarantine.work_files(root):
         name = path.relative_to(root).as_posix()
         hits = len(edit.spans(path.name)) if is_folder else _in_file(edit, path, name)
-        yield Place(kind="work tree", where=edit.path(name), hits=hits)
+        yield ValuePlace(kind="work tree", where=edit.path(name), hits=hits)
 
 
 def _in_file(edit: Edit, path: Path, name: str) -> int:
@@ -441,7 +447,7 @@ def _in_file(edit: Edit, path: Path, name: str) -> int:
     return named + (edit.holds(path.read_bytes()) if path.is_file() else 0)
 
 
-def _outside(work: Work, edit: Edit) -> Iterator[Place]:
+def _outside(work: Work, edit: Edit) -> Iterator[ValuePlace]:
     """Yield the places in the workspace that contain the value."""
     root = settings.workspace(work.store.repo)
     if root is None or not root.is_dir() or root.resolve() == work.store.root.resolve():
@@ -450,7 +456,7 @@ def _outside(work: Work, edit: Edit) -> Iterator[Place]:
         if not is_folder:
             name = path.relative_to(root).as_posix()
             hits = _in_file(edit, path, name)
-            yield Place(kind="workspace", where=edit.path(name), hits=hits)
+            yield ValuePlace(kind="workspace", where=edit.path(name), hits=hits)
 
 
 def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
@@ -511,7 +517,7 @@ def repeat_recorded(work: Work, hub: Hub) -> tuple[Problem, ...]:
     return (*repeated, *_replaced(work, hub))
 
 
-def _repeat(work: Work, receipt: Receipt) -> Problem:
+def _repeat(work: Work, receipt: PurgeReceipt) -> Problem:
     repo, now = work.store.repo, work.call.now
     key = _key(receipt)
     needles = recognised(work, _history(work), receipt.values, key)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.hand_merges import restore_tombstones
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
-from memrepo.actions.sync.join import Clash, Joined, Merged, join
+from memrepo.actions.sync.join import MergeClash, Merged, PreparedMerge, join
 from memrepo.actions.work import Work
 from memrepo.core.changes import Step
 from memrepo.core.errors import Exit
@@ -45,7 +45,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     head: str = ""
     pulled: int = 0
     pushed: int = 0
-    joined: Joined | None = None
+    joined: PreparedMerge | None = None
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +80,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The memories that both sides changed."""
     kept: tuple[str, ...] = ()
     """The files in `corrections/` with the replaced versions."""
-    conflicts: tuple[Clash, ...] = ()
+    conflicts: tuple[MergeClash, ...] = ()
     ledger: SegmentCounts = SegmentCounts()
     fix: str = ""
     """How to resolve the clashes."""
@@ -114,7 +114,7 @@ def do(work: Work, request: Request) -> Result:
         counts, failure = _sync_ledger(work, hub, dry_run=request.dry_run)
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
-    joined = outcome.joined or Joined(chain=None)
+    joined = outcome.joined or PreparedMerge(chain=None)
     notices = (
         *repeated,
         *joined.problems,

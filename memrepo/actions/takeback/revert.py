@@ -29,8 +29,8 @@ from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY
 from memrepo.merge.takeback import RevertConflict, Side, together
 from memrepo.store import history
-from memrepo.store.history import Landing, commit_landing, newest_in_effect
-from memrepo.store.stream import Commit
+from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
+from memrepo.store.stream import NewCommit
 from memrepo.store.tree import file_at
 
 
@@ -59,7 +59,7 @@ class AlreadyReverted(MemrepoError):
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """A requested revert with its options. If `only` is empty, all memories are reverted."""
 
-    landing: Landing
+    landing: LandedOperation
     latest: bool
     only: frozenset[str] = frozenset()
     side: Side = ""
@@ -201,7 +201,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     )
 
 
-def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
+def _target(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
     """Return the operation to revert, and the memories to which the user's word limits it."""
     head, only = work.tree.commit, frozenset[str]()
     if word:
@@ -226,7 +226,7 @@ def _target(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     return found, only
 
 
-def _latest(work: Work) -> Landing:
+def _latest(work: Work) -> LandedOperation:
     """Return the newest run on the branch.
 
     Raise if it is already reverted, and never choose an older run instead.
@@ -244,7 +244,7 @@ def _latest(work: Work) -> Landing:
     return _alone(there, runs)
 
 
-def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
+def _alone(found: LandedOperation, runs: Sequence[LandedOperation]) -> LandedOperation:
     """Return the landing of a run. Raise if its commit contains other runs too."""
     same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
     if len(same) > 1:
@@ -257,7 +257,7 @@ def _alone(found: Landing, runs: Sequence[Landing]) -> Landing:
     return found
 
 
-def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
+def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
     runs = work.landed()
     try:
         landing = _alone(landing_of(work, word, runs), runs)
@@ -278,7 +278,7 @@ def _named(work: Work, word: str) -> tuple[Landing, frozenset[str]]:
     return _last_of(work, memory)
 
 
-def _last_of(work: Work, memory: str) -> tuple[Landing, frozenset[str]]:
+def _last_of(work: Work, memory: str) -> tuple[LandedOperation, frozenset[str]]:
     """Return the last decision that concerned a memory.
 
     If the memory's part of the commit can be reverted separately, limit the decision to the memory.
@@ -395,7 +395,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         work.store,
         before,
         after,
-        [Commit(message=text, effect=undone.effect)],
+        [NewCommit(message=text, effect=undone.effect)],
         base=work.tree.commit,
         now=work.call.now,
         author=work.author,
@@ -447,7 +447,7 @@ class NotOurs(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, hand: history.LogEntry, older: Landing | None) -> None:
+    def __init__(self, hand: history.LogEntry, older: LandedOperation | None) -> None:
         newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
         message = f"the newest commit, {newest}, is a commit by hand"
         fix = f"`git revert {hand.commit[:10]}` undoes it"
@@ -475,7 +475,7 @@ def undo(work: Work, request: UndoRequest) -> UndoResult:
     return UndoResult(**asdict(take_back(work, wanted)), undone=undone)
 
 
-def _last(work: Work) -> Landing:
+def _last(work: Work) -> LandedOperation:
     """Return the last operation, ignoring manual commits that concern no memory."""
     runs = {landing.entry.commit: landing for landing in work.landed()}
     hand: history.LogEntry | None = None
@@ -496,7 +496,7 @@ def _last(work: Work) -> Landing:
     )
 
 
-def _operation(entry: history.LogEntry) -> Landing | None:
+def _operation(entry: history.LogEntry) -> LandedOperation | None:
     """Return the landing of a commit that memrepo made, or None.
 
     A commit that only records the authorship of a commit by hand is not a decision.

@@ -43,7 +43,6 @@ Op: TypeAlias = Literal[
     "sync",
     "init",
 ]
-
 OPS: tuple[str, ...] = get_args(Op)
 
 

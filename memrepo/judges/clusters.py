@@ -198,7 +198,6 @@ def _narrowed(candidate: Candidate, span: tuple[int, int]) -> Candidate:
 
 
 _WORD = regex(r"[^\W_]+")
-
 _SHOWN = 60
 _TOKEN = regex(r"[^\W\d_][\w./-]*")
 

@@ -51,21 +51,15 @@ from memrepo.read.shelf import POOR
 from memrepo.text.dates import is_time_heading
 
 BATCH = 10**9  # rules have no context window
-
 TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300
-
 UNSURE_CONFIDENCE = 0.5
-
 DOCUMENTS = ("episode", "method")
 """Types whose statement is a document with a title."""
-
 _HASHTAG = regex(
     r"(?<![\w/#&(:\"'`])#(?!(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b)([^\W\d_][\w-]{1,40})"
 )
 """A tag as people write it. `#fff` is a colour and not a tag."""
-
 _HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
-
 _SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
 
 

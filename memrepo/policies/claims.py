@@ -80,9 +80,7 @@ def route(type_: str, profile: Profile) -> str:
 
 
 _METHODS = ("method", "procedure")
-
 WORDED_BY = {"lesson": ("fact", *_METHODS), "fact": _METHODS, "milestone": ("aspiration",)}
-
 _OWN_ROLE = frozenset(
     (frozenset(("milestone", "episode")), *(frozenset((kind, "episode")) for kind in _METHODS))
 )

@@ -174,7 +174,6 @@ def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
 
 MIN_SHARED_WORDS = 0.5
 """Minimum share of common words for two texts at one place to be versions of one unit."""
-
 MAX_UNITS_MOVED = 50
 """Maximum number of units that an edit can move a unit past."""
 
@@ -232,13 +231,9 @@ def _shared(one: frozenset[str], other: frozenset[str]) -> float:
 
 Read = Callable[[str], bytes]
 """Return the bytes of a blob by its id."""
-
 UnitT = TypeVar("UnitT", Unit, NoteUnit)
-
 MAX_LOST_PCT = 30
-
 NAMED = 3
-
 FREE_LOSSES = 5
 """Losses a source may always have without an alarm, since short files are edited too."""
 

@@ -403,7 +403,6 @@ def is_resolved(known: Known, new: str, old: str) -> bool:
 
 UNNAMED = "contradiction"
 """The reason if none was given."""
-
 Findings = Mapping[tuple[str, str], Finding]
 """Findings of the comparison, by cluster id and the id of the compared memory."""
 

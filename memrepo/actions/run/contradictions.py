@@ -16,6 +16,7 @@ import heapq
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 
@@ -53,9 +54,7 @@ from memrepo.policies.standing import contradicts
 from memrepo.text.words import content_words
 
 _USUAL = ContradictionRules()
-
 NEWS = ("new_claim", "probable_duplicate", "reworded")
-
 Pair = tuple[str, str]
 """A cluster or existing memory, and the memory with which its claim is compared."""
 
@@ -201,9 +200,9 @@ def _day(prior: PriorClaim) -> str:
 
 
 # -- which pairs are suspected ---------------------------------------------------------------------
+
 MAX_SIMILAR = 3
 """Maximum similar statements a model compares with a new one."""
-
 MAX_ASKED = 24
 """Maximum pairs a model compares per run. The rest wait for the next run."""
 
@@ -235,20 +234,14 @@ def _suspicions(
             left -= sum(why == "similar" for _, why in rows)
         for other, why in rows:
             pair = frozenset((id_, other))
-            if pair in seen or not pool.is_open(
-                id_, other, is_named=why in ("claimed", "replaced")
-            ):
+            is_named = why in ("claimed", "replaced")
+            if pair in seen or not pool.is_open(id_, other, is_named=is_named):
                 continue
             seen.add(pair)
-            yield (
-                (claim.cluster_id, other),
-                Suspicion(
-                    first=prior_of(pool.memories[id_]),
-                    second=prior_of(pool.memories[other]),
-                    why=why,
-                    reason=reasons.get(other, ""),
-                ),
-            )
+            first, second = prior_of(pool.memories[id_]), prior_of(pool.memories[other])
+            reason = reasons.get(other, "")
+            suspicion = Suspicion(first=first, second=second, why=why, reason=reason)
+            yield (claim.cluster_id, other), suspicion
 
 
 class Pool:
@@ -266,14 +259,12 @@ class Pool:
         `statements` is an index that may be reused.
         """
         made = made or Assembled()
-        self._statements = statements or Statements()
-        self._is_followed = False
+        self._index = statements or Statements()
         self._similarity = similarity
-        reworded = {u.id: u for u in made.rewords}
         self.memories = dict(compared_in(state))
-        for id_ in sorted(self.memories.keys() & reworded):
-            update = reworded[id_]
-            self.memories[id_] = self.memories[id_].with_fields(update.fields, update.body)
+        for update in made.rewords:
+            if memory := self.memories.get(update.id):
+                self.memories[update.id] = memory.with_fields(update.fields, update.body)
         self.memories.update((m.id, m) for m in made.creates if is_compared(m))
         self._lost = {
             change.id
@@ -304,18 +295,17 @@ class Pool:
         """
         if id_ not in self.memories:
             return []
-        claim, statements = prior_of(self.memories[id_]), self._follow()
+        claim, statements = prior_of(self.memories[id_]), self._statements
         rows: list[tuple[str, Why]] = [(o, "changed") for o in sorted(statements.changed(claim))]
         if is_model:
             near = statements.similar(claim, MAX_SIMILAR, self._similarity)
             rows += [(other, "similar") for other in near]
         return rows
 
-    def _follow(self) -> Statements:
-        if not self._is_followed:
-            self._statements.follow(self.memories)
-            self._is_followed = True
-        return self._statements
+    @cached_property
+    def _statements(self) -> Statements:
+        self._index.follow(self.memories)
+        return self._index
 
 
 class ComparedMemories(msgspec.Struct, frozen=True, kw_only=True):
@@ -384,10 +374,8 @@ def _suspected_pairs(
             second, first = sorted(sides, key=_age)
             if _is_decided(first, second, never, compared):
                 continue
-            yield (
-                (first.id, second.id),
-                Suspicion(first=prior_of(first), second=prior_of(second), why=why),
-            )
+            suspicion = Suspicion(first=prior_of(first), second=prior_of(second), why=why)
+            yield (first.id, second.id), suspicion
 
 
 def _age(memory: Memory) -> tuple[str, str, str]:
@@ -410,10 +398,8 @@ def _is_decided(
 
 MAX_COMPARED = 12
 """Maximum number of statements to compare a statement with, chosen by its rarest words."""
-
 MIN_SIMILARITY = 0.35
 """Minimum cosine of words for a pair that a model compares. One common name is not enough."""
-
 MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
 """Maximum rare words that select neighbours, and maximum statements read for these words."""
 

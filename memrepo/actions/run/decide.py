@@ -235,6 +235,8 @@ def _judgements(plan: RunPlan) -> dict[str, Any]:
 
 
 # -- notes of daily logs ---------------------------------------------------------------------------
+
+
 class Captured(msgspec.Struct, frozen=True, kw_only=True):
     """New notes, extended notes, and notes that could not be stored, as (hash, reason) pairs."""
 

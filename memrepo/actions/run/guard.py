@@ -52,8 +52,9 @@ from memrepo.store import history
 from memrepo.store.history import LogEntry
 from memrepo.store.tree import read_blob
 
-
 # -- decisions of a person: reverted, left out, refused, rejected ---------------------------------
+
+
 def read_decisions(work: Work, plan: RunPlan) -> None:
     """Read the decisions that a person made about earlier runs, as fingerprints."""
     plan.reverted = reverted_prints(work)
@@ -137,6 +138,8 @@ def _prints_between(work: Work, entry: LogEntry, gone: Collection[str] | None) -
 
 
 # -- removals --------------------------------------------------------------------------------------
+
+
 def hold_removals(work: Work, plan: RunPlan) -> None:
     """Hold back the removals of a run if there are too many.
 

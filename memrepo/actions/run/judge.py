@@ -44,7 +44,6 @@ from memrepo.policies.gists import Group, gist_of, summary_of
 from memrepo.policies.matching import Reach, Retrieval
 
 UNLIMITED = 10**6
-
 WIDE = Reach(per_cluster=10, per_request=120)
 
 

@@ -33,10 +33,8 @@ from memrepo.read.intake import Intake, Reader, SourceText
 from memrepo.store.history import LogEntry
 
 Mode = Literal["incremental", "reconciliation"]
-
 STAGES = ("ingest", "purify", "lifecycle", "consolidation")
 """The stages of a run in order. A reconciliation has only the first two."""
-
 Units = Collection[tuple[str, str]]
 """Units of sources as (resource, hash)."""
 

@@ -33,6 +33,7 @@ from memrepo.store.run_files import InterruptedRun, SavedAnswers, interrupted_ru
 from memrepo.store.settings import clone_name, is_called
 
 # -- before a run: ownership, upgrades and resumed answers -----------------------------------------
+
 OWNER = "run.owner"
 
 

@@ -18,9 +18,7 @@ from memrepo.views.report import chat, from_json, in_words, last_run
 from memrepo.views.review import SUMMARIES, Change
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
-
 REPORTS: tuple[Report, ...] = ("silent", "summary", "full")
-
 SHOWN, WIDTH = 30, 100
 """Maximum memories to list, and maximum characters of each."""
 

@@ -18,11 +18,8 @@ from memrepo.store import run_files, settings
 from memrepo.views.report import RunSummary
 
 BY = "memrepo.schedule.by"
-
 SINCE = "memrepo.schedule.since"
-
 CRON_ZONE = "memrepo.schedule.cron-zone"
-
 LAST = "last-run.json"
 
 

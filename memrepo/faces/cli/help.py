@@ -12,6 +12,7 @@ import msgspec
 
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
+from memrepo.assets import asset
 from memrepo.core.errors import UsageError
 from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, canonical, command_parser
 
@@ -63,55 +64,6 @@ def _kinds(kind: type[VerbResult]) -> Iterator[type[VerbResult]]:
 
 
 SHELLS = ("bash", "zsh", "fish")
-_MEMORIES = r"git ls-files -- ':(top)*memories/*.md' 2>/dev/null | sed -nE"
-_RUNS = (
-    r"git ls-files -- ':(top)*runs/*.json' 2>/dev/null"
-    r" | sed -nE 's|.*/([0-9]{8}T[^./]*)\.json$|\1|p';"
-    " git for-each-ref --format='%(refname:lstrip=3)' refs/heads/run 2>/dev/null"
-)
-_TAIL = r"s|.*/(.*)-([0-9a-f]{6})\.md$"
-_PREAMBLE = {
-    "bash": f"""
-_memrepo_memories() {{
-  compgen -W "$({_MEMORIES} '{_TAIL}|mem-\\2 \\1-\\2|p')" -- "$1"
-}}
-_memrepo_runs() {{
-  compgen -W "$({_RUNS})" -- "$1"
-}}
-_memrepo_both() {{
-  _memrepo_runs "$1"
-  _memrepo_memories "$1"
-}}
-""",
-    "zsh": f"""
-_memrepo_memories() {{
-  local -a found
-  found=(${{(f)"$({_MEMORIES} '{_TAIL}|mem-\\2:\\1|p')"}})
-  _describe memory found
-}}
-_memrepo_runs() {{
-  local -a found
-  found=(${{(f)"$({_RUNS})"}})
-  _describe run found
-}}
-_memrepo_both() {{
-  _memrepo_runs
-  _memrepo_memories
-}}
-""",
-    "fish": f"""
-function __memrepo_memories
-  {_MEMORIES} '{_TAIL}|mem-\\2\t\\1|p'
-end
-function __memrepo_runs
-  {_RUNS}
-end
-function __memrepo_both
-  __memrepo_runs
-  __memrepo_memories
-end
-""",
-}
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,8 +92,14 @@ def do(work: Work, request: Request) -> Script:
         for action in each._actions:  # noqa: SLF001 - shtab sets an attribute on each action
             if names := _named(action):
                 action.complete = _by_shell(names)  # type: ignore[attr-defined]
-    script = shtab.complete(parser, shell=request.shell, preamble=_PREAMBLE.get(request.shell, ""))
+    script = shtab.complete(parser, shell=request.shell, preamble=_preamble(request.shell))
     return Script(shell=request.shell, script=script)
+
+
+def _preamble(shell: str) -> str:
+    """Return the functions that complete ids from git's list of files, without starting memrepo."""
+    path = asset("templates", "completion", f"preamble.{shell}")
+    return f"\n{path.read_text(encoding='utf-8')}"
 
 
 def whole_parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -175,7 +133,7 @@ def _fish(
     parser: argparse.ArgumentParser, commands: dict[str, argparse.ArgumentParser]
 ) -> Iterator[str]:
     """Yield the lines of the fish script, which shtab cannot generate: one per option or word."""
-    yield _PREAMBLE["fish"].strip("\n")
+    yield _preamble("fish").strip("\n")
     yield "complete -c memrepo -f"
     for name, each in commands.items():
         yield f"complete -c memrepo -n __fish_use_subcommand -a {name}" + _quoted(

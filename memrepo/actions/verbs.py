@@ -46,12 +46,12 @@ class Loaded(NamedTuple):
     do: Callable[[Work, Any], VerbResult]
 
 
-def _read_table() -> dict[str, tuple[Verb, ...]]:
-    """Parse `verbs.txt`: below each purpose, one line per verb with its name, module and help.
+def read_verbs(path: Path, package: str) -> dict[str, tuple[Verb, ...]]:
+    """Parse a table of verbs: below each purpose, one line per verb with name, module and help.
 
     The flags are `w` for a verb that writes history and `e` for an everyday verb.
     """
-    table = Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8")
+    table = path.read_text(encoding="utf-8")
     found: dict[str, tuple[Verb, ...]] = {}
     group = ""
     for line in table.splitlines():
@@ -59,7 +59,7 @@ def _read_table() -> dict[str, tuple[Verb, ...]]:
             name, module, flags, says = line.split(None, 3)
             is_shared = table.count(f" {module} ") > 1
             request = f"{name.title().replace('-', '')}Request" if is_shared else "Request"
-            module = f"memrepo.actions.{module}"
+            module = f"{package}.{module}"
             found[group] += (Verb(name, says, module, "w" in flags, "e" in flags, request),)
         else:
             group = line
@@ -67,7 +67,7 @@ def _read_table() -> dict[str, tuple[Verb, ...]]:
     return found
 
 
-GROUPS = _read_table()
+GROUPS = read_verbs(Path(__file__).with_name("verbs.txt"), "memrepo.actions")
 """The verbs by purpose, in the order of `memrepo help --all`."""
 
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}

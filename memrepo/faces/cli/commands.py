@@ -31,7 +31,7 @@ class DemoRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `demo`."""
 
     dir: Annotated[str, option("create the demo in this folder", metavar="DIR")] = ""
-    fast: Annotated[bool, option("demo not pause between the steps", "--fast")] = False
+    fast: Annotated[bool, option("do not pause between the steps", "--fast")] = False
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
 
 from memrepo import __version__
-from memrepo.actions.verbs import ALIASES, VERBS, Verb, perform
+from memrepo.actions.verbs import ALIASES, VERBS, perform, read_verbs
 from memrepo.actions.verbs import GROUPS as ACTIONS
 from memrepo.core.errors import UsageError
 
@@ -21,42 +22,7 @@ if TYPE_CHECKING:
     from memrepo.actions.request import Option, VerbResult
     from memrepo.actions.work import Work
 
-_OWN = {
-    "get started": (
-        Verb(
-            "demo",
-            "a two-minute tour on sample data, offline",
-            "memrepo.faces.cli.commands",
-            request="DemoRequest",
-        ),
-    ),
-    "review and decide": (
-        Verb(
-            "review",
-            "review the pending run, or the last one, one decision per screen",
-            "memrepo.faces.cli.review",
-            everyday=True,
-        ),
-        Verb(
-            "serve",
-            "web pages on this machine to browse the memory and review changes",
-            "memrepo.faces.cli.commands",
-            request="ServeRequest",
-            everyday=True,
-        ),
-    ),
-    "for agents": (
-        Verb(
-            "mcp",
-            "serve the memory's tools to an agent over standard input and output",
-            "memrepo.faces.cli.commands",
-            request="McpRequest",
-        ),
-    ),
-    "for git, hooks and shells": (
-        Verb("completion", "print a completion script for your shell", "memrepo.faces.cli.help"),
-    ),
-}
+_OWN = read_verbs(Path(__file__).with_name("commands.txt"), "memrepo.faces")
 """Commands that are not verbs, because they need a terminal, a parser or a process."""
 
 GROUPS = {group: (*verbs, *_OWN.get(group, ())) for group, verbs in ACTIONS.items()}
@@ -121,40 +87,24 @@ def add_globals(parser: argparse.ArgumentParser, *, defaults: bool) -> None:
 
     Without `defaults`, an omitted option leaves the value unchanged.
     """
-
-    def default(value: object) -> object:
-        return value if defaults else argparse.SUPPRESS
-
     group = parser.add_argument_group("global options")
-    group.add_argument(
-        "-C",
-        dest="folder",
-        default=default(""),
-        metavar="DIR",
-        help="run in DIR instead of the current folder",
+    flag: dict[str, Any] = {"action": "store_true"}
+    table: tuple[tuple[tuple[str, ...], dict[str, Any], str], ...] = (
+        (
+            ("-C",),
+            {"dest": "folder", "metavar": "DIR"},
+            "run in DIR instead of the current folder",
+        ),
+        (("--now",), {"metavar": "TIME"}, "use this RFC 3339 time instead of the clock"),
+        (("--json",), flag, "print one JSON object"),
+        (("-q", "--quiet"), flag, "print nothing but errors"),
+        (("--no-color",), flag, "print no colours (as with NO_COLOR)"),
     )
-    group.add_argument(
-        "--now",
-        default=default(""),
-        metavar="TIME",
-        help="use this RFC 3339 time instead of the clock",
-    )
-    group.add_argument(
-        "--json", action="store_true", default=default(False), help="print one JSON object"
-    )
-    group.add_argument(
-        "-q",
-        "--quiet",
-        action="store_true",
-        default=default(False),
-        help="print nothing but errors",
-    )
-    group.add_argument(
-        "--no-color",
-        action="store_true",
-        default=default(False),
-        help="print no colours (as with NO_COLOR)",
-    )
+    for names, settings, help_ in table:
+        default: object = False if settings is flag else ""
+        group.add_argument(
+            *names, default=default if defaults else argparse.SUPPRESS, help=help_, **settings
+        )
 
 
 def command_parser(name: str) -> Parser:

@@ -612,11 +612,6 @@ def _names_in_order(reading: Reading) -> list[str]:
     return [stem for word in reading.words if (stem := _stem(word)) in reading.names]
 
 
-def forget() -> None:
-    """Clear the cache of statement features. Texts of a finished run are rarely needed again."""
-    read.cache_clear()
-
-
 Basis = Literal["dated", "later", ""]
 """How the newer statement was found: by a day in a text, heading or file name, by order, or not."""
 _EXPLICIT = ("unit", "heading", "file")

@@ -59,16 +59,21 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     words: str = ""
 
 
-class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """The importance of a memory, with the points for each reason in the order of the rules."""
+class Scored(Importance, frozen=True, kw_only=True):
+    """An importance score, and the points for each reason in the order of the rules."""
 
-    importance: Importance
     points: tuple[Point, ...]
+    rule: str
+    """How points combine.
+
+    `sum` adds them, `levels` uses the strongest reason, `off` ignores them.
+    """
 
 
 def importance_of(memory: Memory, lexicon: Lexicon) -> Scored:
     """Score a memory by its body, type and tags. The flag `critical` counts as a tag."""
-    return score(memory.body, _category(memory, lexicon), _tags(memory), lexicon)
+    tags = (*memory.texts("tags"), *(("critical",) if memory.flag("critical") else ()))
+    return score(memory.body, _category(memory, lexicon), tags, lexicon)
 
 
 def _category(memory: Memory, lexicon: Lexicon) -> str:
@@ -79,38 +84,23 @@ def _category(memory: Memory, lexicon: Lexicon) -> str:
     return _CATEGORY_OF_TYPE.get(memory.type, "")
 
 
-def _tags(memory: Memory) -> tuple[str, ...]:
-    return (*memory.texts("tags"), *(("critical",) if memory.flag("critical") else ()))
-
-
 def score_of(memory: Memory, lexicon: Lexicon) -> float:
     """Return the importance score of a memory, without reasons. The score is cached."""
-
-    def work_out() -> float:
-        text = memory.body.strip()
-        points = _points(text, _category(memory, lexicon), _tags(memory), lexicon)
-        return round(_exact(points, lexicon), 2)
-
-    return memory.once(f"score {lexicon.more}", work_out)
+    return memory.once(f"score {lexicon.more}", lambda: importance_of(memory, lexicon).score)
 
 
 def score(text: str, category: str, tags: Iterable[str], lexicon: Lexicon) -> Scored:
     """Score a text by its words, category and tags. The level is based on the unrounded sum."""
-    text = text.strip()
-    points = tuple(_points(text, category, tags, lexicon))
-    exact = _exact(points, lexicon)
-    if _is_nothing(points):
-        found = Importance(score=exact, level="trivial", reasons=("trivial",))
-        return Scored(importance=found, points=points)
-    least = MAX_LENGTH_POINTS / 2
+    points = tuple(_points(text.strip(), category, tags, lexicon))
+    exact, least = _exact(points, lexicon), MAX_LENGTH_POINTS / 2
     reasons = dict.fromkeys(p.code for p in points if p.code != "length" or p.weight > least)
-    found = Importance(
+    return Scored(
         score=round(exact, 2),
-        level=level_of(exact),
+        level="trivial" if _is_nothing(points) else level_of(exact),
         reasons=tuple(reasons)[:MAX_REASONS],
-        keywords=keywords(text, lexicon),
+        points=points,
+        rule=lexicon.rule,
     )
-    return Scored(importance=found, points=points)
 
 
 def level_of(exact: float) -> str:

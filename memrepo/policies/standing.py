@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -177,7 +177,7 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
             self.until is None or moment < self.until
         )
 
-    def as_json(self) -> dict[str, str | None]:
+    def as_json(self) -> dict[str, Any]:
         """Return the period as JSON."""
         unknown = self.until_from == "unknown"
         return {

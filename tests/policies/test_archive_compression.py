@@ -33,7 +33,7 @@ WORDS = lexicon({})
 
 
 def score(found: Memory) -> float:
-    return importance_of(found, WORDS).importance.score
+    return importance_of(found, WORDS).score
 
 
 def state(memories: list[Memory]) -> State:

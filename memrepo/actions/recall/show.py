@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.actions.past.log import find_present
 from memrepo.actions.recall.lookup import as_json, touch
@@ -18,7 +19,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time
-from memrepo.policies.importance import Point, importance_of
+from memrepo.policies.importance import Scored, importance_of, keywords
 from memrepo.policies.standing import after, before, doubts, span_of
 from memrepo.store.ledger import ledger_of
 from memrepo.text.sentences import chunks
@@ -34,21 +35,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     no_touch: NoTouch = False
     at: At = ""
     valid_at: ValidAt = ""
-
-
-class Importance(msgspec.Struct, frozen=True, kw_only=True):
-    """An importance score, and the points that add up to it."""
-
-    score: float
-    level: str
-    reasons: tuple[str, ...]
-    keywords: tuple[str, ...]
-    points: tuple[Point, ...]
-    rule: str
-    """How points combine.
-
-    `sum` adds them, `levels` uses the strongest reason, `off` ignores them.
-    """
 
 
 class Piece(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +66,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     doubts: tuple[str, ...]
     """Reasons to doubt it, as text."""
     derived: Derived
-    importance: Importance
+    importance: Scored
     chunks: tuple[Piece, ...]
     evidence: tuple[Quote, ...]
     commit: str
@@ -114,7 +100,7 @@ def do(work: Work, request: Request) -> Result:
             )
         ),
         derived=derived,
-        importance=_importance(there, memory),
+        importance=_scored(there, memory),
         chunks=tuple(
             Piece(start=c.start, end=c.end, tokens=c.tokens)
             for c in chunks(memory.body, there.config.chunking)
@@ -127,18 +113,12 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-def _importance(work: Work, memory: Memory) -> Importance:
-    lexicon = work.config.lexicon
-    scored = importance_of(memory, lexicon)
-    found = scored.importance
-    return Importance(
-        score=found.score,
-        level=found.level,
-        reasons=tuple(found.reasons),
-        keywords=tuple(found.keywords),
-        points=scored.points,
-        rule=lexicon.rule,
-    )
+def _scored(work: Work, memory: Memory) -> Scored:
+    """Return the importance of a memory with its keywords."""
+    found = importance_of(memory, work.config.lexicon)
+    if found.level == "trivial":
+        return found
+    return replace(found, keywords=keywords(memory.body.strip(), work.config.lexicon))
 
 
 def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
@@ -152,13 +132,9 @@ def _validity(work: Work, state: State, memory: Memory, word: str) -> Validity:
         for other in line
         if other.id in state.memories and span_of(other, state.memories, zone).holds(moment)
     ]
-    unknown = span.until_from == "unknown"
     return Validity(
         at=format_time(moment),
         holds=span.holds(moment),
-        since=format_time(span.since) if span.since else None,
-        since_from=span.since_from,
-        until=format_time(span.until) if span.until and not unknown else None,
-        until_from=span.until_from,
+        **span.as_json(),
         instead=() if span.holds(moment) else tuple(instead),
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memrepo.actions.recall import why_not as explaining
     from memrepo.actions.recall.recall import Derived
     from memrepo.actions.recall.search import Hit
+    from memrepo.policies.importance import Scored
 
 LINE = 200
 """Maximum characters of a hit."""
@@ -242,7 +243,7 @@ def _life(memory: Mapping[str, Any], derived: Derived) -> Iterator[str]:
         yield f"{'retrieved:':<15}{times}, last {derived.last}"
 
 
-def _importance(found: showing.Importance) -> Iterator[str]:
+def _importance(found: Scored) -> Iterator[str]:
     from memrepo.policies.importance import BASE
 
     yield f"{'importance:':<15}{found.score:.2f}, {found.level}"

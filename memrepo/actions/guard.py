@@ -249,5 +249,5 @@ def refuse_beyond(scope: str, after: State, step: Step) -> None:
                 continue
         if memory.text("scope") != scope:
             of = memory.text("scope")
-            said = f"of the scope {of}" if of else "of the whole repository"
-            raise OutOfScope(scope, f"{memory.id} is {said}")
+            owner = f"of the scope {of}" if of else "of the whole repository"
+            raise OutOfScope(scope, f"{memory.id} is {owner}")

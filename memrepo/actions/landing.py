@@ -80,12 +80,12 @@ def prepare(
         NewCommit(message=redact(message(step, context, state, after))[0], effect=effect)
         for step, effect in zip(plan.steps, effects, strict=True)
     ]
-    said = ""
+    text = ""
     if merge:
         lines = [commit.message.partition("\n")[0] for commit in commits]
         joined = replace(context, lines=listed_steps(lines))
-        said = redact(message(merge, _with(joined, Cost=cost, Access=access)))[0]
-    made = chain(store, state, after, commits, base=plan.base, now=now, merge=said, author=author)
+        text = redact(message(merge, _with(joined, Cost=cost, Access=access)))[0]
+    made = chain(store, state, after, commits, base=plan.base, now=now, merge=text, author=author)
     return Landing(chain=made, state=after)
 
 
@@ -102,8 +102,8 @@ def chain(
 ) -> Chain:
     """Return the chain of commits between two states. Raises Rejected and SecretInText."""
     refuse_rejected(before, after)
-    for said in (merge, *(commit.message for commit in commits)):
-        refuse_secret(said, "the commit message")
+    for text in (merge, *(commit.message for commit in commits)):
+        refuse_secret(text, "the commit message")
     refuse_new_secrets(store, base, commits)
     return Chain(
         base=base,

@@ -231,10 +231,10 @@ def requests_waiting(work: Work) -> list[Problem]:
     newest = sorted(work.tree.files.below(area).items(), reverse=True)[:RECENT]
     for _, data in zip(newest, work.tree.files.each(newest), strict=True):
         try:
-            told = json.loads(data)["warnings"]
+            warnings = json.loads(data)["warnings"]
         except (ValueError, KeyError, TypeError, RecursionError):
             continue  # `status` itself reports a damaged manifest
-        wanted = [w for w in told if isinstance(w, dict) and w.get("rule") == REQUEST]
+        wanted = [w for w in warnings if isinstance(w, dict) and w.get("rule") == REQUEST]
         with suppress(msgspec.ValidationError):
             found += msgspec.convert(wanted, list[Problem])
     return found
@@ -337,7 +337,7 @@ def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
 
 NEARLY = 0.8
 """The share of the monthly budget at which spending is reported."""
-_TOLD = "notified"
+_NOTIFIED = "notified"
 
 
 class Need(msgspec.Struct, frozen=True, kw_only=True):
@@ -372,12 +372,12 @@ def needs(
         missed = counted(times.missed, "scheduled run was", "scheduled runs were")
         found.append(Need(kind="missed", text=f"{missed} missed"))
     if undecided:
-        said = counted(undecided, "contradiction is", "contradictions are")
-        found.append(Need(kind="contested", text=f"{said} undecided (`memrepo resolve`)"))
+        count = counted(undecided, "contradiction is", "contradictions are")
+        found.append(Need(kind="contested", text=f"{count} undecided (`memrepo resolve`)"))
     for budget in spent:
         if budget.used >= NEARLY * budget.limit:
-            said = f"{budget.used:,.2f}".removesuffix(".00")
-            text = f"{said} of {budget.limit:,g} {budget.unit} are spent this month"
+            used = f"{budget.used:,.2f}".removesuffix(".00")
+            text = f"{used} of {budget.limit:,g} {budget.unit} are spent this month"
             found.append(Need(kind="spend", text=text))
     return tuple(found)
 
@@ -389,7 +389,7 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
     set.
     """
     setting = outside(work).get("notify.command")
-    path = work.store.folder / _TOLD
+    path = work.store.folder / _NOTIFIED
     mark = digest([[need.kind, need.text] for need in found]) if found else ""
     if setting is None or mark == (path.read_text("ascii") if path.is_file() else ""):
         return False, ()
@@ -412,12 +412,12 @@ def _sent(work: Work, command: str, found: Sequence[Need]) -> str:
     from memrepo.store.run_files import run_command
 
     root = work.store.root
-    said = without_secrets(f"{root.name}: " + "; ".join(need.text for need in found))
+    text = without_secrets(f"{root.name}: " + "; ".join(need.text for need in found))
     record = {
         "schema_version": 1,
         "repository": str(root),
-        "text": said,
+        "text": text,
         "needs": [{"kind": n.kind, "text": without_secrets(n.text)} for n in found],
     }
     data = json.dumps(record, ensure_ascii=False).encode()
-    return run_command(command, f"memrepo {said}", root, data=data)
+    return run_command(command, f"memrepo {text}", root, data=data)

@@ -177,7 +177,7 @@ def side_of(request: Sides) -> Side:
 class VerbResult(msgspec.Struct, frozen=True, kw_only=True):
     """The base class of all results. `exit` and `notices` are not part of the JSON record."""
 
-    beside: ClassVar[tuple[str, ...]] = ()
+    unlisted: ClassVar[tuple[str, ...]] = ()
     """More fields that interfaces show but that are not part of the JSON record."""
 
     exit: Exit = Exit.DONE
@@ -192,7 +192,7 @@ class VerbResult(msgspec.Struct, frozen=True, kw_only=True):
         """Return the record as JSON-compatible values."""
         found: dict[str, Any] = msgspec.to_builtins(
             msgspec.structs.replace(
-                self, exit=Exit.DONE, notices=(), **dict.fromkeys(self.beside, msgspec.UNSET)
+                self, exit=Exit.DONE, notices=(), **dict.fromkeys(self.unlisted, msgspec.UNSET)
             ),
             str_keys=True,
         )

@@ -120,12 +120,12 @@ def _place(memory: Memory) -> Iterator[Problem]:
     if memory.layer not in LAYERS:
         from difflib import get_close_matches
 
-        for meant in get_close_matches(memory.layer.lower(), LAYERS, n=1, cutoff=0.8):
+        for closest in get_close_matches(memory.layer.lower(), LAYERS, n=1, cutoff=0.8):
             yield report(
                 "memory-layer",
                 memory.path,
-                f"found the layer {shown(memory.layer)}; did you mean {meant}?",
-                fix=f"move the file below memories/{meant}/",
+                f"found the layer {shown(memory.layer)}; did you mean {closest}?",
+                fix=f"move the file below memories/{closest}/",
             )
     elif (memory.layer == "notes") != memory.is_note:
         wanted = LAYER_OF_TYPE[memory.type]
@@ -162,15 +162,15 @@ def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
         return
     from difflib import get_close_matches
 
-    meant = get_close_matches(decay.cls.lower(), known, n=1, cutoff=0.6)
-    suggestion = f"; did you mean {meant[0]}?" if meant else ""
+    closest = get_close_matches(decay.cls.lower(), known, n=1, cutoff=0.6)
+    suggestion = f"; did you mean {closest[0]}?" if closest else ""
     yield report(
         "memory-decay-class",
         memory.path,
         f"found the decay class {shown(decay.cls)}, expected one of {', '.join(known)}{suggestion}",
         line=1,
         key="decay",
-        fix=f"write `decay: {{class: {meant[0] if meant else 'stable'}}}`, or give the class a"
+        fix=f"write `decay: {{class: {closest[0] if closest else 'stable'}}}`, or give the class a"
         " lifetime in memrepo.toml (`decay.ttl`)",
     )
 
@@ -358,8 +358,8 @@ _TRAILER = regex(rf"[ \t]*{PREFIX}[A-Za-z-]+[ \t]*[:=#]", re.IGNORECASE)
 def message_problems(path: str, text: str) -> Iterator[Problem]:
     """Yield the problems of a commit message as saved by the editor, including comment lines."""
     cut = _SCISSORS.search(text)
-    said = text[: cut.start()] if cut else text
-    for number, line in enumerate(said.split("\n"), start=1):
+    text = text[: cut.start()] if cut else text
+    for number, line in enumerate(text.split("\n"), start=1):
         if _TRAILER.match(line):
             yield report(
                 "message-trailer",
@@ -369,7 +369,7 @@ def message_problems(path: str, text: str) -> Iterator[Problem]:
                 column=1,
                 fix="remove the line; the commands write it themselves",
             )
-    for secret in find_secrets(said):
+    for secret in find_secrets(text):
         yield report(
             "message-secret",
             path,

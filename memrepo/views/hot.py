@@ -121,7 +121,7 @@ def standing_of(data: bytes) -> PageState:
     return standing_of_page("hot", data)
 
 
-def said_by_hand(line: str) -> tuple[str, str] | None:
+def parse_line(line: str) -> tuple[str, str] | None:
     """Parse a line of the hot page. Return the text as written, and the path in the line's tag.
 
     The path is empty without a tag. Return None for lines that memrepo writes between bullets.
@@ -134,9 +134,9 @@ def said_by_hand(line: str) -> tuple[str, str] | None:
     return line.removeprefix("- "), ""
 
 
-def unescaped(said: str) -> str:
+def unescaped(text: str) -> str:
     """Return the text of a bullet without the backslashes that escape markup."""
-    return _ESCAPED.sub(lambda m: m[1][: len(m[1]) // 2] + m[2], said)
+    return _ESCAPED.sub(lambda m: m[1][: len(m[1]) // 2] + m[2], text)
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
@@ -207,8 +207,8 @@ def condensed(memory: Memory) -> str:
     arrows used in tags are replaced, so a memory cannot forge a tag. Secrets are always replaced by
     a placeholder, since agents read the page.
     """
-    said = without_secrets(before_code(memory.body))
-    lines = [line for line in said.split("\n") if has_content(line)]
+    clean = without_secrets(before_code(memory.body))
+    lines = [line for line in clean.split("\n") if has_content(line)]
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
     for before, line in pairwise(lines):
         text += _between(before, line) + _plain(line)
@@ -340,11 +340,11 @@ def pack(
     then: list[tuple[str, ...]] = [_sizes(note, max_tokens // _NOTE_SHARE) for note in notes]
     last = [(f"in doubt: {clipped(_line(doubt), _DOUBT)}",) for doubt in doubts]
     room = max_tokens - token_count(HEAD) - _AROUND
-    told, _ = _fitted(then, room // _NOTES_SHARE)
-    begun, room = _fitted(first, room - sum(map(_tokens, told)))
-    told, room = _fitted(then, room + sum(map(_tokens, told)))
+    shown, _ = _fitted(then, room // _NOTES_SHARE)
+    begun, room = _fitted(first, room - sum(map(_tokens, shown)))
+    shown, room = _fitted(then, room + sum(map(_tokens, shown)))
     ended, room = _fitted(last, room)
-    pieces, kept = [*first, *then, *last], [*begun, *told, *ended]
+    pieces, kept = [*first, *then, *last], [*begun, *shown, *ended]
     text = _block(kept)
     while token_count(text) > max_tokens:
         kept.pop()  # a fence grows with the backticks inside

@@ -128,53 +128,53 @@ def from_json(record: Mapping[str, Any]) -> RunSummary | None:
 # -- events ----------------------------------------------------------------------------------------
 
 
-def started_event(told: RunSummary) -> dict[str, object]:
+def started_event(run: RunSummary) -> dict[str, object]:
     """Return the telemetry event for the start of a run, without token counts."""
-    return _event(told, told.started, "run_started", "started") | {
+    return _event(run, run.started, "run_started", "started") | {
         "token_usage": _tokens({}, None),
-        "details": {"package_version": told.context.get("package_version", "")},
+        "details": {"package_version": run.context.get("package_version", "")},
     }
 
 
-def ended_event(told: RunSummary) -> dict[str, object]:
+def ended_event(run: RunSummary) -> dict[str, object]:
     """Return the telemetry event for the end of a run."""
-    source = told.data.get("tokens", {})
+    source = run.data.get("tokens", {})
     details: dict[str, object] = {
-        "run": told.run,
-        "claims_new": told.count("memories_new"),
-        "claims_total": told.context.get("claims_total"),
-        "contradiction_count": told.count("contested"),
-        "supersession_count": told.count("superseded"),
-        "rendered_views": list(told.data.get("views", ())),
-        "warnings_count": len(told.data.get("warnings", ())),
-        "partial_failures_count": len(told.data.get("quarantined", ())),
-        "downstream_wiki_ingest_suggested": bool(told.data.get("downstream")),
-        "cost_usd": told.data.get("cost_usd"),
-        "duration_s": int((told.finished - told.started).total_seconds()),
+        "run": run.run,
+        "claims_new": run.count("memories_new"),
+        "claims_total": run.context.get("claims_total"),
+        "contradiction_count": run.count("contested"),
+        "supersession_count": run.count("superseded"),
+        "rendered_views": list(run.data.get("views", ())),
+        "warnings_count": len(run.data.get("warnings", ())),
+        "partial_failures_count": len(run.data.get("quarantined", ())),
+        "downstream_wiki_ingest_suggested": bool(run.data.get("downstream")),
+        "cost_usd": run.data.get("cost_usd"),
+        "duration_s": int((run.finished - run.started).total_seconds()),
     }
-    if told.why:
-        details["reason"] = told.why
-    if told.event == "run_skipped":
-        details |= {k: told.context.get(k) for k in ("next_schedule", "recall_surface")}
-    return _event(told, told.finished, told.event, told.status) | {
+    if run.why:
+        details["reason"] = run.why
+    if run.event == "run_skipped":
+        details |= {k: run.context.get(k) for k in ("next_schedule", "recall_surface")}
+    return _event(run, run.finished, run.event, run.status) | {
         "token_usage": _tokens(source, 0),
         "details": details,
     }
 
 
-def _event(told: RunSummary, when: datetime, event: Event, status: str) -> dict[str, object]:
+def _event(run: RunSummary, when: datetime, event: Event, status: str) -> dict[str, object]:
     return {
-        "timestamp": when.astimezone(told.zone).isoformat(),
+        "timestamp": when.astimezone(run.zone).isoformat(),
         "timestamp_utc": format_time(when),
-        "timezone": told.zone.key,
+        "timezone": run.zone.key,
         "domain": "memory",
-        "component": told.component,
+        "component": run.component,
         "event": event,
-        "run_id": told.run_id,
+        "run_id": run.run_id,
         "status": status,
-        "agent": told.agent,
-        "profile": told.profile,
-        "mode": told.mode,
+        "agent": run.agent,
+        "profile": run.profile,
+        "mode": run.mode,
     }
 
 
@@ -190,56 +190,56 @@ def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]
 # -- the operator's report -------------------------------------------------------------------------
 
 
-def last_run(told: RunSummary) -> str:
+def last_run(run: RunSummary) -> str:
     """Return `last-run.md`. Equal runs give equal bytes, and no text comes from a model."""
     sections = (
-        ("Run", _run_lines(told)),
-        ("Memories", list(_count_lines(told))),
-        ("Views", [_line(view) for view in told.data.get("views", ())]),
-        ("Issues", list(_issue_lines(told))),
-        ("Tokens", _token_lines(told)),
-        ("Downstream", _downstream_lines(told)),
-        ("While there was nothing to do", list(_context_lines(told))),
+        ("Run", _run_lines(run)),
+        ("Memories", list(_count_lines(run))),
+        ("Views", [_line(view) for view in run.data.get("views", ())]),
+        ("Issues", list(_issue_lines(run))),
+        ("Tokens", _token_lines(run)),
+        ("Downstream", _downstream_lines(run)),
+        ("While there was nothing to do", list(_context_lines(run))),
     )
-    text = [f"# Last run: {told.status}"]
+    text = [f"# Last run: {run.status}"]
     for heading, lines in sections:
         if lines:
             text += ["", f"## {heading}", "", *(f"- {line}" for line in lines)]
     return "\n".join(text) + "\n"
 
 
-def _run_lines(told: RunSummary) -> list[str]:
+def _run_lines(run: RunSummary) -> list[str]:
     shown = [
-        ("id", told.run or "none"),
-        ("mode", told.mode),
-        ("profile", told.profile),
-        ("started", _when(told, told.started)),
-        ("finished", _when(told, told.finished)),
-        ("why", told.why),
-        ("try", _line(told.fix)),
-        ("branch", _line(told.data.get("branch", ""))),
+        ("id", run.run or "none"),
+        ("mode", run.mode),
+        ("profile", run.profile),
+        ("started", _when(run, run.started)),
+        ("finished", _when(run, run.finished)),
+        ("why", run.why),
+        ("try", _line(run.fix)),
+        ("branch", _line(run.data.get("branch", ""))),
     ]
     return [f"{name}: {value}" for name, value in shown if value]
 
 
-def _when(told: RunSummary, moment: datetime) -> str:
-    return f"{moment.astimezone(told.zone):%Y-%m-%d %H:%M:%S} {told.zone.key}"
+def _when(run: RunSummary, moment: datetime) -> str:
+    return f"{moment.astimezone(run.zone):%Y-%m-%d %H:%M:%S} {run.zone.key}"
 
 
-def _count_lines(told: RunSummary) -> Iterator[str]:
-    for count, words in count_lines(told.data.get("counts", {})):
+def _count_lines(run: RunSummary) -> Iterator[str]:
+    for count, words in count_lines(run.data.get("counts", {})):
         yield f"{count} {words}"
-    if (total := told.context.get("claims_total")) is not None:
+    if (total := run.context.get("claims_total")) is not None:
         yield f"{total} active claims in all"
 
 
-def _issue_lines(told: RunSummary) -> Iterator[str]:
-    warnings = told.data.get("warnings", ())
+def _issue_lines(run: RunSummary) -> Iterator[str]:
+    warnings = run.data.get("warnings", ())
     for found in warnings[:MAX_ISSUES]:
         yield _line(f"{found.get('path', '')}: {found.get('rule', '')} {found.get('message', '')}")
     if len(warnings) > MAX_ISSUES:
         yield f"{len(warnings) - MAX_ISSUES} more"
-    if count := len(told.data.get("quarantined", ())):
+    if count := len(run.data.get("quarantined", ())):
         yield quarantined(count).removeprefix("; ")
 
 
@@ -248,92 +248,92 @@ def quarantined(count: int) -> str:
     return f"; {count} quarantined (see the manifest)" if count else ""
 
 
-def _token_lines(told: RunSummary) -> list[str]:
-    tokens = told.data.get("tokens", {})
+def _token_lines(run: RunSummary) -> list[str]:
+    tokens = run.data.get("tokens", {})
     if tokens.get("source", "unavailable") == "unavailable":
         return []
-    cost = told.data.get("cost_usd")
-    said = f"{tokens['prompt']} in, {tokens['completion']} out, {tokens['total']} in all"
+    cost = run.data.get("cost_usd")
+    counts = f"{tokens['prompt']} in, {tokens['completion']} out, {tokens['total']} in all"
     price = "price unknown" if cost is None else f"{cost:.4f} USD"
-    return [f"{said} ({tokens['source']})", price]
+    return [f"{counts} ({tokens['source']})", price]
 
 
-def _downstream_lines(told: RunSummary) -> list[str]:
-    down = told.data.get("downstream") or {}
+def _downstream_lines(run: RunSummary) -> list[str]:
+    down = run.data.get("downstream") or {}
     if not down:
         return []
-    said = {"": "no command is set", "done": "told", "failed": _line(down.get("said", ""))}
-    return [f"manifest: {down.get('manifest', '')}", said[down.get("result", "")]]
+    outcomes = {"": "no command is set", "done": "told", "failed": _line(down.get("said", ""))}
+    return [f"manifest: {down.get('manifest', '')}", outcomes[down.get("result", "")]]
 
 
-def _context_lines(told: RunSummary) -> Iterator[str]:
-    if told.event != "run_skipped":
+def _context_lines(run: RunSummary) -> Iterator[str]:
+    if run.event != "run_skipped":
         return
-    if due := told.context.get("next_schedule"):
+    if due := run.context.get("next_schedule"):
         yield f"next run: {due['when']}, {due['name']}"
-    if open_ := told.context.get("recall_surface"):
+    if open_ := run.context.get("recall_surface"):
         yield f"open: {_line(open_['text'])} ({open_['id']}, {open_['standing']})"
 
 
 # -- chat ------------------------------------------------------------------------------------------
 
 
-def chat(told: RunSummary, *, enabled: bool, mode: str) -> str:
+def chat(run: RunSummary, *, enabled: bool, mode: str) -> str:
     """Return the message about a run that an agent may pass on to a chat.
 
     The message is empty if chat is disabled or the run was skipped. A failed run, or one waiting
     for review, gets two lines in either mode. Otherwise `summary` is one line. `full` is a list,
     with a token block if tokens were counted.
     """
-    if not enabled or mode == "silent" or told.event == "run_skipped":
+    if not enabled or mode == "silent" or run.event == "run_skipped":
         return ""
-    if told.event == "run_failed" or told.status == "held":
-        return f"{one_line(told)}\n{_next_step(told)}"
+    if run.event == "run_failed" or run.status == "held":
+        return f"{one_line(run)}\n{_next_step(run)}"
     if mode == "summary":
-        return one_line(told)
-    lines = [one_line(told), *(f"- {line}" for line in _count_lines(told))]
-    lines += [f"- wiki: {line}" for line in _downstream_lines(told)[1:]]
-    if tokens := _token_lines(told):
+        return one_line(run)
+    lines = [one_line(run), *(f"- {line}" for line in _count_lines(run))]
+    lines += [f"- wiki: {line}" for line in _downstream_lines(run)[1:]]
+    if tokens := _token_lines(run):
         lines += ["Token usage", *(f"- {line}" for line in tokens)]
     return "\n".join(lines)
 
 
-def summary(told: RunSummary) -> str:
+def summary(run: RunSummary) -> str:
     """Return the result of a run in a few words."""
-    said = ", ".join(counts_in_words(told.data.get("counts", {})))
-    match told.status:
+    counts = ", ".join(counts_in_words(run.data.get("counts", {})))
+    match run.status:
         case "ok":
-            return (said or "no new memory") + quarantined(len(told.data.get("quarantined", ())))
+            return (counts or "no new memory") + quarantined(len(run.data.get("quarantined", ())))
         case "partial":
-            return f"{said or 'nothing'} landed, the rest waits: {told.why}"
+            return f"{counts or 'nothing'} landed, the rest waits: {run.why}"
         case "held":
-            return f"waits for review: {told.why}"
+            return f"waits for review: {run.why}"
         case "skipped":
             return "nothing new"
         case "skipped_superseded" | "locked":
-            return f"skipped: {told.why}"
+            return f"skipped: {run.why}"
         case "upgrade_required":
-            return f"the run was refused: {told.why}"
+            return f"the run was refused: {run.why}"
         case _:
-            return f"the run failed: {told.why}"
+            return f"the run failed: {run.why}"
 
 
-def one_line(told: RunSummary) -> str:
+def one_line(run: RunSummary) -> str:
     """Return the program's name and the result of a run on one line."""
-    run = f" run {told.run}" if told.run else " run"
-    match told.status:
+    name = f" run {run.run}" if run.run else " run"
+    match run.status:
         case "ok" | "partial":
-            return f"memrepo{run}: {summary(told)}"
+            return f"memrepo{name}: {summary(run)}"
         case "held":
-            return f"memrepo: a run {summary(told)}"
+            return f"memrepo: a run {summary(run)}"
         case _:
-            return f"memrepo: {summary(told)}"
+            return f"memrepo: {summary(run)}"
 
 
-def _next_step(told: RunSummary) -> str:
-    if told.status == "held":
+def _next_step(run: RunSummary) -> str:
+    if run.status == "held":
         return "`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
-    return _line(told.fix) or "`memrepo doctor` shows why"
+    return _line(run.fix) or "`memrepo doctor` shows why"
 
 
 def _line(text: object) -> str:
@@ -356,11 +356,11 @@ def in_words(reason: str) -> str:
     """Translate the codes in a reason. A reason by a person or a model remains unchanged."""
     if reason in WORDS["reasons"]:
         return str(WORDS["reasons"][reason])
-    said = _GONE.sub(
+    text = _GONE.sub(
         lambda m: f"{m[2]} {'no longer says so' if m[1] == 'text_removed' else 'is gone'}", reason
     )
-    said = _CODES.sub(lambda m: f"({_percent(m[2], m[3])} sure)" if "_" in m[1] else m[0], said)
-    return _SURE.sub(lambda m: f"({_percent(m[1], m[2])} sure)", said)
+    text = _CODES.sub(lambda m: f"({_percent(m[2], m[3])} sure)" if "_" in m[1] else m[0], text)
+    return _SURE.sub(lambda m: f"({_percent(m[1], m[2])} sure)", text)
 
 
 def _percent(whole: str, part: str) -> str:

@@ -214,8 +214,8 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def mark(self) -> str:
         """Return a hash that identifies the decision by its memories and their new texts."""
-        told = [[c.difference.kinds, c.difference.memory.body] for c in self.changes]
-        return digest([sorted(self.ids), told])[:16]
+        texts = [[c.difference.kinds, c.difference.memory.body] for c in self.changes]
+        return digest([sorted(self.ids), texts])[:16]
 
 
 class ReviewGroup(msgspec.Struct, frozen=True, kw_only=True):

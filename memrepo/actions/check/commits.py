@@ -278,8 +278,8 @@ def _secrets(
     objects = work.store.repo.objects
     for commit, problem in brought(work.store.repo, tip, *([f"^{base}"] if base else [])):
         if not problem.path:
-            said = f"{problem.message} (the message of commit {commit[:10]})"
-            yield replace(problem, path=layout.config, line=0, column=0, message=said)
+            message = f"{problem.message} (the message of commit {commit[:10]})"
+            yield replace(problem, path=layout.config, line=0, column=0, message=message)
         elif problem.path not in files or objects.at(commit, problem.path) != objects.at(
             tip, problem.path
         ):

@@ -176,7 +176,7 @@ class TiersRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `tiers`."""
 
 
-class Owed(msgspec.Struct, frozen=True, kw_only=True):
+class DueMove(msgspec.Struct, frozen=True, kw_only=True):
     """A tier move that a note is due for, and the reason. A note may be due for several moves."""
 
     id: str
@@ -194,7 +194,7 @@ class Spread(VerbResult, frozen=True, kw_only=True):
 
     tiers: Mapping[str, int]
     notes: int
-    owed: tuple[Owed, ...]
+    due: tuple[DueMove, ...] = msgspec.field(name="owed")
 
 
 def tiers(work: Work, request: TiersRequest) -> Spread:
@@ -203,12 +203,12 @@ def tiers(work: Work, request: TiersRequest) -> Spread:
     notes = [m for m in work.tree.state().active if m.is_note]
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules.tiers
     found = [(n, moves(n, accesses.of(n.id), work.call.now, rules)) for n in notes]
-    counts = Counter(owed[-1].tier if owed else note.text("tier") or "hot" for note, owed in found)
+    counts = Counter(due[-1].tier if due else note.text("tier") or "hot" for note, due in found)
     return Spread(
         tiers={tier: counts[tier] for tier in TIERS},
         notes=len(notes),
-        owed=tuple(
-            Owed(
+        due=tuple(
+            DueMove(
                 id=note.id,
                 path=note.path,
                 from_=move.source,
@@ -218,8 +218,8 @@ def tiers(work: Work, request: TiersRequest) -> Spread:
                 label=note.label,
                 retrievals=accesses.of(note.id).total,
             )
-            for note, owed in found
-            for move in owed
+            for note, due in found
+            for move in due
         ),
     )
 

@@ -200,12 +200,12 @@ class LeftTheTree(MemrepoError):
 
     def __init__(self, id_: str, versions: Sequence[MemoryVersion]) -> None:
         last = versions[0]
-        said = f"{last.entry.commit[:10]} ({last.entry.op}) removed it"
+        how = f"{last.entry.commit[:10]} ({last.entry.op}) removed it"
         if last.unreadable:
-            said = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
+            how = f"{last.unreadable} cannot be read since {last.entry.commit[:10]}"
         there = (v.entry.commit for v in versions if v.memory is not None and not v.unreadable)
         super().__init__(
-            f"{id_} is no longer in the tree: {said}",
+            f"{id_} is no longer in the tree: {how}",
             fix=f"`--at {next(there, '')[:10]}` shows it as it was before; "
             f"`memrepo why {id_} --show history` lists its commits",
         )

@@ -409,8 +409,8 @@ def _blame(work: Work, request: Request) -> Blame:
 
     def setter(commit: str) -> dict[str, Any]:
         act, version = acts[commit], by_commit[commit]
-        told = {**msgspec.structs.asdict(act), "cut": version.cut}
-        return {**told, "reason": act.reason or version.entry.subject}
+        fields_set = {**msgspec.structs.asdict(act), "cut": version.cut}
+        return {**fields_set, "reason": act.reason or version.entry.subject}
 
     def since(same: Callable[[Memory], bool]) -> dict[str, Any]:
         return setter(_since(by_commit, tip, same))

@@ -190,7 +190,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     why: str = ""
     heading: tuple[str, ...] = ()
     """The date or commit the answer refers to, if not the present."""
-    beside: ClassVar[tuple[str, ...]] = ("hint",)
+    unlisted: ClassVar[tuple[str, ...]] = ("hint",)
     hint: str = ""
     """How to find more, if nothing answers the query."""
 

@@ -65,7 +65,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The changes, grouped by memory."""
 
-    beside: ClassVar = ("review",)
+    unlisted: ClassVar = ("review",)
 
     run: str
     state: Stage

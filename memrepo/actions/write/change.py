@@ -393,7 +393,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
     directive: str
     memories: tuple[str, ...]
-    said: str
+    outcome: str = msgspec.field(name="said")
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -436,7 +436,7 @@ def directives(work: Work, request: DirectivesRequest) -> DirectivesResult:
                 Row(
                     directive=f"{directive.verb}:{directive.target}".rstrip(":"),
                     memories=tuple(id_ for s in steps or () for id_ in s.memory_ids),
-                    said=_outcome(directive, steps, state),
+                    outcome=_outcome(directive, steps, state),
                 )
             )
             state = apply(state, (change for step in steps or () for change in step.changes))
@@ -465,7 +465,7 @@ def _with_pending(row: Row, pending: Collection[str]) -> Row:
     if not waits:
         return row
     count = f"{waits} of {len(row.memories)} " if len(row.memories) > 1 else ""
-    return replace(row, said=f"{count}waits for the person whose memory it is")
+    return replace(row, outcome=f"{count}waits for the person whose memory it is")
 
 
 def _outcome(directive: Directive, steps: Sequence[Step] | None, state: State) -> str:

@@ -37,7 +37,7 @@ def schema(name: str) -> dict[str, object]:
     refs, parts = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     for kind, ref in zip(kinds, refs, strict=True):
         answer = parts[ref["$ref"].rpartition("/")[2]]
-        for key in ("exit", "notices", *kind.beside):
+        for key in ("exit", "notices", *kind.unlisted):
             answer["properties"].pop(key, None)
         answer["properties"] = {"schema_version": {"const": 1}, **answer["properties"]}
         kept = [k for k in answer.get("required", []) if k in answer["properties"]]

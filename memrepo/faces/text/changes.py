@@ -244,7 +244,7 @@ def directives(
     """Format the result of each directive, and the health report if requested."""
     took = counted(result.counts.steps, "directive took", "directives took")
     lines = [f"{took} effect"]
-    lines += [f"  [[{row.directive}]] {row.said}" for row in result.applied]
+    lines += [f"  [[{row.directive}]] {row.outcome}" for row in result.applied]
     if result.health is not None:
         lines.append(health(request, result.health, colour=colour))
     return "\n".join(lines)
@@ -298,7 +298,7 @@ def tiers(request: object, result: ageing.Spread, colour: bool) -> str:
         f"{tier:<9}  {count:>{wide}}  {CONFIDENCE[tier]:<8}  {bar(count, most)}".rstrip()
         for tier, count in result.tiers.items()
     ]
-    moving = [list(group) for _, group in groupby(result.owed, key=lambda one: one.id)]
+    moving = [list(group) for _, group in groupby(result.due, key=lambda one: one.id)]
     if moving:
         lines.append(f"{counted(len(moving), 'note moves', 'notes move')} at the next run:")
     for moves in moving[:10]:

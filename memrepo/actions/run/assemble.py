@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from types import MappingProxyType
 
 import msgspec
@@ -132,6 +134,7 @@ def assemble(
 
 
 def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutcome:
+    outcome = partial(ClaimOutcome, cluster_id=cluster.cluster_id)
     more_pages = (tag for tag in cluster.tags if tag != claim.home)
     claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *more_pages))))
     wording, sources = claim.wording, _sources(cluster)
@@ -145,9 +148,7 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutco
         same, sources = "", merge_sources(reused.sources, sources)
     if same:
         known.add_evidence(same, _sources(cluster, known.current(same).sources))
-        return ClaimOutcome(
-            cluster_id=cluster.cluster_id, memory_id=same, disposition="reuse_existing", reason=how
-        )
+        return outcome(memory_id=same, disposition="reuse_existing", reason=how)
     old = reused or known.before_edit(cluster, wording)
     if old is not None and is_worded_by_person(old):
         # A program does not overwrite a person's text. Both remain, and contest each other.
@@ -160,12 +161,8 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutco
             known.stated.add(old.id)
             if not cluster.part:
                 known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
-            return ClaimOutcome(
-                cluster_id=cluster.cluster_id,
-                memory_id=old.id,
-                disposition="reworded",
-                reason="edited_in_place" if reused is None else how,
-            )
+            how = "edited_in_place" if reused is None else how
+            return outcome(memory_id=old.id, disposition="reworded", reason=how)
         known.replaced[cluster.cluster_id] = old.id
     twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
     evidence = [text for c in cluster.candidates for text in (c.text, *c.context)]
@@ -175,17 +172,13 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutco
         made["origin"] = "promotion"
     memory = _memory(known, claim, id_, sources, twin, context_of(cluster)).with_fields(made)
     if why := storage_fault(known.bounded(memory)):
-        return ClaimOutcome(
-            cluster_id=cluster.cluster_id, memory_id="", disposition="quarantined", reason=why
-        )
+        return outcome(memory_id="", disposition="quarantined", reason=why)
     known.paths.add(memory.path)
     known.fresh[id_] = memory
     known.learn(memory)
     disposition = "probable_duplicate" if twin else "new_claim"
     reason = twin.reason if twin else "no_candidates_above_threshold"
-    return ClaimOutcome(
-        cluster_id=cluster.cluster_id, memory_id=id_, disposition=disposition, reason=reason
-    )
+    return outcome(memory_id=id_, disposition=disposition, reason=reason)
 
 
 def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[str, str, str]:
@@ -429,9 +422,15 @@ def single_decisions(
     stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
     doubts: list[_Doubt] = []
     for new, claim in stated:
-        yield from _replacing(known, new, claim, doubts)
-        yield from _contradicting(known, new, claim, findings, doubts)
-        doubts += _stated_again(known, new)
+        for decided in chain(
+            _replacing(known, new, claim),
+            _contradicting(known, new, claim, findings),
+            _stated_again(known, new),
+        ):
+            if isinstance(decided, Step):
+                yield decided
+            else:
+                doubts.append(decided)
     for doubt in doubts:
         if step := _left_behind(known, doubt) or _flag(known, doubt):
             yield step
@@ -453,16 +452,11 @@ def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
     return _supersede(known, doubt.new, doubt.old, why, doubt.sure)
 
 
-def _replacing(
-    known: Known, new: str, claim: CanonicalClaim, doubts: list[_Doubt]
-) -> Iterator[Step]:
-    """Yield the steps by which a claim replaces memories, after an edit or a judge's answer.
-
-    Doubtful replacements are added to `doubts`.
-    """
+def _replacing(known: Known, new: str, claim: CanonicalClaim) -> Iterator[Step | _Doubt]:
+    """Yield the steps by which a claim replaces memories, after an edit or a judge's answer."""
     if disputed := known.disputed.get(claim.cluster_id):
         why = "its source was edited, and a person had worded it"
-        doubts.append(_Doubt(new=new, old=disputed, why=why))
+        yield _Doubt(new=new, old=disputed, why=why)
     replaced = known.replaced.get(claim.cluster_id, "")
     if replaced and known.current(replaced).status == "active":
         yield _supersede(known, new, replaced, "the line that stated it was edited")
@@ -471,7 +465,7 @@ def _replacing(
         if old == replaced or is_resolved(known, new, old):
             continue
         if why := _not_sure(known, new, old, sure):
-            doubts.append(_Doubt(new=new, old=old, why=why, sure=sure))
+            yield _Doubt(new=new, old=old, why=why, sure=sure)
         else:
             why = _dated(known, new, old) or "a newer statement of the same matter"
             yield _supersede(known, new, old, why, sure)
@@ -497,9 +491,9 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
 
 
 def _contradicting(
-    known: Known, new: str, claim: CanonicalClaim, findings: Findings, doubts: list[_Doubt]
-) -> Iterator[Step]:
-    """Yield the steps for contradictions that are resolved. Add all others to `doubts`."""
+    known: Known, new: str, claim: CanonicalClaim, findings: Findings
+) -> Iterator[Step | _Doubt]:
+    """Yield the steps for contradictions that are resolved, and doubts about all others."""
     # If the new memory was replaced already, a stale older value is no news.
     over = known.current(new).status != "active"
     named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
@@ -512,14 +506,10 @@ def _contradicting(
         found = findings.get((claim.cluster_id, other))
         if found is not None:
             found = replace(found, reasoning=found.reasoning or contradiction.reason)
-            decided = _decided(known, new, other, found)
+            yield _decided(known, new, other, found)
         else:
             sure = claim.scores.supersession_confidence or None
-            decided = _Doubt(new=new, old=other, why=contradiction.reason or UNNAMED, sure=sure)
-        if isinstance(decided, Step):
-            yield decided
-        else:
-            doubts.append(decided)
+            yield _Doubt(new=new, old=other, why=contradiction.reason or UNNAMED, sure=sure)
 
 
 def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:

@@ -1,0 +1,294 @@
+"""What a rejection or a correction matches, as tables."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from memrepo.core import codec
+from memrepo.core.ids import text_hash
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Gist, Memory, Source, Stamp
+from memrepo.core.state import State, read_state
+from memrepo.merge.tombstones import (
+    KEY_PATTERN,
+    MAX_PARTS,
+    Corrected,
+    Tombstones,
+    corrected_in,
+    describe_bar,
+    path_of,
+    read_tombstones,
+    tombstone_bytes,
+    tombstone_of,
+    turned,
+)
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+A, B, C = ("mem-" + digit * 16 for digit in "123")
+GREEN, RED = "The gate of the mill is green.", "The barn next to it is red."
+LEAD = "In the mill: "
+
+
+def fact(body: str = GREEN, id_: str = A, **fields: Any) -> Memory:
+    given = {"id": id_, "type": "fact", **fields}
+    return Memory(path=f"memories/knowledge/x-{id_[4:10]}.md", fields=given, body=body)
+
+
+def rejected(*memories: Memory) -> Tombstones:
+    made = [tombstone_of(m, reason="no", by="human:me", at=AT) for m in memories]
+    return Tombstones({stone.key: stone for stone in made})
+
+
+def state(*memories: Memory) -> State:
+    return read_state({m.path: codec.encode(m) for m in memories}, Layout())
+
+
+SOURCES = (Source(resource="sources/a.md", lines=(3, 3)),)
+
+
+@pytest.mark.parametrize(
+    ("memory", "fields", "body"),
+    [
+        (fact(f"{RED} {GREEN}", B), {}, RED),
+        (fact(f"{GREEN}\n\n{RED}", B), {}, RED),
+        (fact(f"{GREEN}\n\n{GREEN}", B), {"status": "forgotten"}, None),
+        (fact(f"- {GREEN}\n- {GREEN}", B), {"status": "forgotten"}, None),
+        (fact(f"{RED} {GREEN}", B, gist=Gist(title="t")), {"gist": None}, RED),
+        (
+            fact(f"{RED} {GREEN}", B, sources=SOURCES),
+            {"sources": fact(f"{RED} {GREEN}", B, sources=SOURCES).sources},
+            RED,
+        ),
+        (fact(f"{LEAD}{RED} {GREEN}", B, lead=LEAD), {}, LEAD + RED),
+    ],
+)
+def test_a_memory_loses_its_rejected_statements(
+    memory: Memory, fields: dict[str, object], body: str | None
+) -> None:
+    stones = rejected(fact())
+    update = stones.shortening(memory)
+    assert update is not None
+    assert (update.id, dict(update.fields), update.body) == (B, fields, body)
+    assert stones.bars_all(memory) is (body is None)
+
+
+def test_a_memory_without_a_rejected_statement_stays() -> None:
+    assert rejected(fact()).shortening(fact(RED, B)) is None
+    assert not rejected(fact()).bars_all(fact(RED, B))
+    assert rejected(fact()).bars_all(fact(GREEN, B))
+
+
+TWO = f"{GREEN} {RED}"
+
+
+@pytest.mark.parametrize(
+    ("text", "memory", "is_similar"),
+    [
+        (GREEN, fact(f"{RED} The gate of this mill is green.", B), True),
+        (GREEN, fact(f"{RED} The gate of this mill is green.", B, type="note"), False),
+        (GREEN, fact(f"{RED} The mill is old.", B), False),
+        (TWO, fact(f"Nobody knew. {RED}", B), True),
+        (TWO, fact(f"Nobody knew. {RED}", B, type="note"), False),
+        (f"{GREEN} It is red.", fact("It is red.", B), True),
+        (f"{GREEN} It is red.", fact("It is red. Nobody knew that before.", B), False),
+        (f"{GREEN} It is red. It is old.", fact("It is red. Nobody knew. It is old.", B), True),
+        ("It is red", fact("It is red and it has been for many years by now.", B), False),
+        ("Red barn door", fact("Nobody knew that at all. Red old barn door.", B), True),
+        ("Red barn door", fact("Nobody knew that at all. Door barn red.", B), False),
+    ],
+)
+def test_a_claim_similar_to_a_rejected_text_waits(
+    text: str, memory: Memory, is_similar: bool
+) -> None:
+    assert (rejected(fact(text)).near(memory) is not None) is is_similar
+
+
+def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
+    one, other = Source(resource="s", text_hash=f"th-{1:016x}"), Source(resource="t")
+    alias = f"th-{2:016x}"
+    made = tombstone_of(
+        fact(f"{LEAD}{GREEN}", lead=LEAD, sources=(one, other), aliases=(alias,)),
+        reason="no",
+        by="human:me",
+        at=AT,
+    )
+    assert set(made.units) == {one.text_hash, alias, text_hash(LEAD + GREEN)}
+    assert made.text == tombstone_of(fact(), reason="", by="", at=AT).text
+    assert rejected(fact(f"{LEAD}{GREEN}", lead=LEAD)).near(fact(LEAD + GREEN, B))
+
+
+def test_a_tombstone_has_a_bounded_number_of_parts() -> None:
+    lines = "\n".join(f"- line number {number} of many" for number in range(MAX_PARTS + 10))
+    assert len(tombstone_of(fact(lines), reason="", by="", at=AT).parts) == 500
+
+
+@pytest.mark.parametrize(
+    ("stone", "memory", "is_barred"),
+    [
+        (fact("green", subject="Gate"), fact("green", B), True),
+        (fact("green", title="Green gate of the mill"), fact("Green gate of the mill", B), False),
+        (fact("Green gate of the mill"), fact("x", B, title="Green gate of the mill"), True),
+        (fact("Green gate of the mill"), fact("x", B, subject="Green gate of the mill"), True),
+        (fact("Green gate"), fact("x", B, title="Green gate"), False),
+        (fact("status: green", title="Gate"), fact("status: green", B, title="Gate"), True),
+        (fact("Café"), fact("Cafe", B), True),
+        (fact("**Café** is open"), fact("Cafe is open", B), True),
+    ],
+)
+def test_a_rejected_text_is_known_as_text_and_as_title(
+    stone: Memory, memory: Memory, is_barred: bool
+) -> None:
+    assert (rejected(stone).bar_whole(memory) is not None) is is_barred
+
+
+@pytest.mark.parametrize(
+    ("body", "names", "is_log", "is_stated"),
+    [
+        ("status: green", {"title": "Gate"}, False, True),
+        ("status: green", {"title": "Barn"}, False, False),
+        ("status: green", {"title": "2026"}, False, True),
+        ("status: green", {}, False, True),
+        ("status: green", {"title": "Barn", "type": "note"}, True, True),
+    ],
+)
+def test_a_pair_is_the_same_statement_under_the_same_heading(
+    body: str, names: dict[str, Any], is_log: bool, is_stated: bool
+) -> None:
+    stones = rejected(fact("status: green", title="Gate"))
+    memory = fact(f"{RED}\n\n{body}", B, **names)
+    assert bool(stones.stated_in(memory)) is is_stated
+    assert memory.is_note is is_log
+
+
+def test_a_text_of_several_statements_is_found_with_all_its_parts() -> None:
+    stones = rejected(fact(TWO))
+    scattered = fact(f"{RED} Nobody knew. {GREEN}", B)
+    assert [one.text for one, _ in stones.stated_in(scattered)] == [RED, GREEN]
+    assert stones.stated_in(fact(f"{RED} Nobody knew.", B)) == []
+
+
+def test_files_are_read_by_key_and_rank() -> None:
+    layout = Layout()
+    made = tombstone_of(fact(), reason="no", by="human:me", at=AT)
+    lifted = turned(made, "lifted", by="human:me", at=AT, reason="")
+    path, other = path_of(layout, made.key), path_of(layout, "ts-" + "0" * 16)
+    for first, second in ((made, lifted), (lifted, made)):
+        files = {path: tombstone_bytes(first), other: tombstone_bytes(second)}
+        found = read_tombstones(files, layout)
+        assert [stone.state for stone in found.found.values()] == ["lifted"]
+        assert (found.problems, bool(found)) == ((), False)
+    found = read_tombstones({path: b"no header", f"{path[:-3]}x.md": b"none"}, layout)
+    assert found.keys == {made.key}
+    assert KEY_PATTERN.fullmatch(made.key)
+    assert found.bar_whole(fact(GREEN, B)) is not None
+    assert [*found.suspected([fact(GREEN, B), fact(RED, C)])] == [fact(GREEN, B)]
+    assert len(found.problems) == 2
+
+
+# -- corrections ----------------------------------------------------------------------------------
+
+OLD = fact(
+    GREEN,
+    status="superseded",
+    superseded_by=(B,),
+    superseded_at=AT,
+    subject="Gate",
+)
+NEW = fact(RED, B, supersedes=(A,), sources=(Source(resource="sources/new.md", lines=(1, 1)),))
+
+
+def test_a_superseded_text_is_barred_from_other_files() -> None:
+    corrected = corrected_in(state(OLD, NEW))
+    stone = corrected.bar_whole(fact(GREEN, C))
+    assert stone is not None
+    assert stone.key == f"{B}:{A}"
+    assert (stone.at, stone.memory, stone.units) == (AT, "", ())
+    assert corrected.bar_whole(fact(RED, C)) is None
+    assert corrected
+    assert not corrected_in(state(NEW))
+
+
+@pytest.mark.parametrize(
+    ("resource", "captured", "whole", "is_bound"),
+    [
+        ("sources/other.md", "", False, True),
+        ("sources/other.md", "2026-03-01", False, True),
+        ("sources/other.md", "2026-03-02", False, False),
+        ("sources/new.md", "", False, False),
+        ("sources/new.md", "", True, True),
+        ("sources/new.md", "2026-03-02T10:00:00Z", True, False),
+    ],
+)
+def test_a_correction_binds_older_evidence_of_other_files(
+    resource: str, captured: str, whole: bool, is_bound: bool
+) -> None:
+    corrected = corrected_in(state(OLD, NEW))
+    stone = corrected.bar_whole(fact(GREEN, C))
+    assert stone is not None
+    assert corrected.binds(stone, resource, captured, whole=whole) is is_bound
+
+
+def test_a_wrong_correction_binds_nothing() -> None:
+    wrong = NEW.with_fields({"status": "forgotten"})
+    assert corrected_in(state(OLD, wrong)).bar_whole(fact(GREEN, C)) is None
+    alone = OLD.with_fields({"superseded_by": None})
+    stone = corrected_in(state(alone)).bar_whole(fact(GREEN, C))
+    assert stone is not None
+    assert stone.key == f":{A}"
+
+
+def test_a_short_pair_needs_its_subject() -> None:
+    old = fact("status: green", status="superseded", superseded_by=(B,), title="Gate")
+    corrected = corrected_in(state(old, NEW))
+    assert corrected.bar_whole(fact("status: green", C, title="Gate")) is not None
+    assert corrected.bar_whole(fact("status: green", C, title="Barn")) is None
+    assert corrected.bar_whole(fact("status: green", C)) is None
+
+
+REWORDED = fact(
+    RED, aliases=(text_hash(GREEN),), generated=Stamp(by="human:me", at=AT), sources=SOURCES
+)
+
+
+@pytest.mark.parametrize(
+    ("memory", "is_found"),
+    [
+        (REWORDED, True),
+        (REWORDED.with_fields({"generated": Stamp(by="memrepo/1", at=AT)}), False),
+        (REWORDED.with_fields({"status": "archived"}), False),
+        (REWORDED.with_fields({"aliases": None}), False),
+    ],
+)
+def test_the_former_wording_of_a_person_s_text_is_found(memory: Memory, is_found: bool) -> None:
+    corrected = corrected_in(state(memory))
+    found = corrected.stated(f"Nobody knew. {GREEN}")
+    assert [(one.text, stone.key) for one, stone in found] == [(GREEN, f"{A}:{A}")] * is_found
+    assert bool(corrected) is is_found
+    assert corrected.stated(GREEN) == []
+
+
+def test_equal_corrections_are_spelled_alike() -> None:
+    states = [state(OLD, NEW), state(OLD, NEW), state(NEW), state(REWORDED)]
+    spelled = [Corrected(one).spelled for one in states]
+    assert spelled[0] == spelled[1]
+    assert len(set(spelled)) == 3
+    moved = replace(NEW, fields={**NEW.fields, "sources": SOURCES})
+    assert Corrected(state(OLD, moved)).spelled != spelled[0]
+
+
+@pytest.mark.parametrize(
+    ("key", "why", "command"),
+    [
+        ("ts-1", "rejected as ts-1", "memrepo reject ts-1 --undo"),
+        (f"{B}:{A}", f"corrected by {B}", f"memrepo restore {A}"),
+        (f"{A}:{A}", f"corrected by {A}", f"memrepo edit {A}"),
+    ],
+)
+def test_a_bar_is_described_with_the_way_to_lift_it(key: str, why: str, command: str) -> None:
+    described, fix = describe_bar(key)
+    assert described == why
+    assert f"`{command}`" in fix

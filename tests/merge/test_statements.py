@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.merge.statements import leave_out, look, plain, statements, text_key
+from memrepo.merge.statements import (
+    Statement,
+    contains,
+    leave_out,
+    look,
+    parts_of,
+    plain,
+    statements,
+    text_key,
+    tokens,
+)
 
 KEY = "The guest key hangs behind the blue door."
 
@@ -61,9 +71,7 @@ def test_every_statement_is_a_part_of_its_text(words: list[str]) -> None:
     text = " ".join(words)
     for one in statements(text):
         assert 0 <= one.start < one.end <= len(text)
-        assert look(one.text.replace(":", "")) in look(text.replace(":", "").replace("|", " ")) or (
-            "|" in text
-        )
+        assert one.text in text[one.start : one.end] or "|" in text
 
 
 @given(WORDS, st.integers(0, 9))
@@ -80,3 +88,134 @@ def test_leaving_a_statement_out_touches_no_other_block(words: list[str], number
     assert {*filter(str.isalnum, rest.split())} <= {*text.split()}
     assert not rest or {*filter(str.isalnum, outside.split())} <= {*rest.split()}
     assert leave_out(rest, []) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "runs"),
+    [
+        (" \n\n", [], []),
+        ("One.\n\n\nTwo.", ["One.", "Two."], []),
+        ("- a b\n- c d", ["- a b", "- c d"], []),
+        ("# Head\ntext one", ["# Head", "text one"], []),
+        (
+            "One is here. Two is there.\nThree",
+            [
+                "One is here. Two is there.\nThree",
+                "One is here. Two is there.",
+                "Three",
+                "One is here.",
+                "Two is there.",
+                "Three",
+            ],
+            ["One is here. Two is there.", "Two is there.\nThree"],
+        ),
+        (
+            "a. b. c. d. e.",
+            ["a. b. c. d. e.", "a.", "b.", "c.", "d.", "e."],
+            [
+                *("a. b.", "a. b. c.", "a. b. c. d."),
+                *("b. c.", "b. c. d.", "b. c. d. e.", "c. d.", "c. d. e.", "d. e."),
+            ],
+        ),
+        ("| x | y |", ["| x | y |", "x", "y", "x: y"], []),
+        ("| x || z |", ["| x || z |", "x", "z"], []),
+        ("| one |", ["| one |", "one"], []),
+        (
+            "Note: it is so. And so.",
+            [
+                *("Note: it is so. And so.", "it is so. And so."),
+                *("Note: it is so.", "it is so.", "And so."),
+            ],
+            [],
+        ),
+        ("09:15 – It rained.", ["09:15 – It rained.", "It rained.", "It rained."], []),
+        ("Note:", ["Note:"], []),
+        (
+            "Key：值。二。",
+            ["Key：值。二。", "值。二。", "Key：值。", "值。", "二。"],
+            [],
+        ),
+    ],
+)
+def test_a_text_is_split_into_statements(text: str, expected: list[str], runs: list[str]) -> None:
+    found = statements(text)
+    assert [one.text for one in found if not one.is_run] == expected
+    assert [one.text for one in found if one.is_run] == runs
+    assert all(one.text in text[one.start : one.end] or "|" in text for one in found)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("The roof leaks. The lamp is new.", ("The roof leaks.", "The lamp is new.")),
+        ("The roof leaks\nThe lamp is new", ("The roof leaks", "The lamp is new")),
+        ("The roof leaks.", ()),
+        ("The roof leaks. No.", ("The roof leaks.",)),
+        ("The roof leaks.\n\nThe lamp is new.", ("The roof leaks.", "The lamp is new.")),
+    ],
+)
+def test_parts_are_sentences_or_lines_with_enough_words(text: str, parts: tuple[str, ...]) -> None:
+    assert parts_of(text, 2) == parts
+
+
+def test_one_statement_contains_all_words() -> None:
+    text = "The roof leaks.\n\nThe lamp is new."
+    for words, is_found in (("roof leaks", True), ("roof lamp", False), ("leaks the", True)):
+        assert contains(tokens_of(words), text) is is_found
+
+
+def tokens_of(text: str) -> frozenset[str]:
+    return frozenset().union(*(tokens(word) for word in text.split()))
+
+
+@pytest.mark.parametrize(
+    ("text", "pair"),
+    [
+        ("status: green", ("status", " green")),
+        ("- **status**: green", ("**status**", " green")),
+        ("状态：绿", ("状态", "绿")),
+        ("green", ("", "")),
+        ("status:", ("", "")),
+    ],
+)
+def test_a_pair_is_a_key_and_a_value(text: str, pair: tuple[str, str]) -> None:
+    assert Statement(start=0, end=len(text), text=text).pair == pair
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_alike"),
+    [
+        ("GATE", "gate", True),
+        ("“gate”", '"gate"', True),
+        ("gate–way", "gate-way", True),
+        ("*gate*", "gate", True),
+        ("gate.", "gate", True),
+        ("- gate", "gate", True),
+        ("ɡate", "gate", True),
+        ("gate\u200b", "gate", True),
+        ("g\ufe0fate", "gate", True),
+        ("O1", "01", False),
+        ("gate", "gates", False),
+    ],
+)
+def test_texts_that_look_the_same_have_one_key(one: str, other: str, is_alike: bool) -> None:
+    assert (text_key(one) == text_key(other)) is is_alike
+    assert (look(one) == look(other)) is is_alike
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("# Head", " Head"),
+        ("> quoted", " quoted"),
+        ("_so_ and ~~not~~", "so and not"),
+        ("[a](https://b)", "a"),
+        ("<b>a</b>", "a"),
+        ("a &amp; b", "a & b"),
+        ("Café", "Cafe"),
+        ("好。", "好"),
+        ("snake_case_name", "snake_case_name"),
+    ],
+)
+def test_formatting_is_removed(text: str, bare: str) -> None:
+    assert plain(text) == bare

@@ -114,7 +114,7 @@ def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
 def _start(made: Made, left: State) -> State:
     """Return the state from which the user edited the merge, determined memory by memory."""
     ids = {i for state in (*_sides(made), made.united.state, left) for i in _touched(state, made)}
-    edits: dict[str, bytes | None] = {p: None for p in made.paths if left.layout.owns(p)}
+    edits: dict[str, bytes | None] = dict.fromkeys(made.paths)
     for path in sorted(edits):
         if not left.layout.is_memory(path) and not is_derived(left.layout, path):
             edits[path] = _file_start(made, left, path)
@@ -172,8 +172,9 @@ def _memory_start(
         known.append(base.data)
     if left.data in known or left.memory is None or _is_marked(left.data, known):
         return left
-    sides = [v for v in (one, other) if v is not None and v.memory is not None]
-    return min(sides, key=lambda side: _distance(side, left), default=None)
+    edited = left.memory
+    sides = [(v, v.memory) for v in (one, other) if v is not None and v.memory is not None]
+    return min(sides, key=lambda side: _distance(side[1], edited), default=(None, None))[0]
 
 
 def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
@@ -181,9 +182,8 @@ def _is_marked(data: bytes, known: Iterable[bytes]) -> bool:
     return bool(_MARKERS.search(data)) and not any(_MARKERS.search(side) for side in known)
 
 
-def _distance(side: FileVersion, left: FileVersion) -> int:
+def _distance(before: Memory, after: Memory) -> int:
     """Count the fields and lines that differ between two versions of a memory."""
-    before, after = side.memory or Memory(path=""), left.memory or Memory(path="")
     fields: int = sum(before.fields.get(f.name) != after.fields.get(f.name) for f in FIELDS)
     return fields + len({*before.body.split("\n")} ^ {*after.body.split("\n")})
 

@@ -355,10 +355,10 @@ class _Work:
 
     def _goes_along(self, path: str) -> bool:
         """Return whether a file is a correction that concerns only the selected memories."""
-        data = self.op.before.files.get(path) or self.op.after.files.get(path)
-        if data is None or not correction_paths([path], self.head.layout):
+        if not correction_paths([path], self.head.layout):
             return False
-        case = decode(path, data)
+        files = self.op.before.files if path in self.op.before.files else self.op.after.files
+        case = decode(path, files[path])
         return isinstance(case, Correction) and self.op.only.issuperset(case.memories)
 
     def finish(self) -> State:

@@ -16,7 +16,7 @@ from memrepo.core.corrections import written as case_bytes
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Gist, Link, Memory, Source
 from memrepo.core.state import State, read_state
-from memrepo.merge.takeback import PATH, Later, Reverted, take_back, written
+from memrepo.merge.takeback import PATH, Later, Reverted, take_back, together, written
 
 A, B, C = IDS[:3]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -294,3 +294,86 @@ def test_sources_of_a_memory_are_elements_too() -> None:
         state(fact(sources=(one, other))),
     )
     assert found.state.memories[A].sources == (one,)
+
+
+def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
+    old, new = fact(A), fact(B, supersedes=(A,))
+    replaced = fact(A, status="superseded", superseded_by=(B,))
+    third = fact(C, status="superseded", superseded_by=(B,))
+    edited = fact(B, "another", supersedes=(A, C))
+    states = state(old, fact(C)), state(replaced, new, fact(C)), state(replaced, edited, third)
+    found = back(*states, side="ours").state.memories
+    assert {i: (m.status, m.standing) for i, m in found.items()} == {
+        A: ("active", "contested"),
+        B: ("active", "contested"),
+        C: ("superseded", "resolved"),
+    }
+    assert found[B].texts("supersedes") == (C,)
+    assert found[B].body == "another"
+
+
+def test_without_a_side_the_replacement_that_was_edited_is_a_conflict() -> None:
+    states = (
+        state(fact(A)),
+        state(fact(A, status="superseded", superseded_by=(B,)), fact(B, supersedes=(A,))),
+        state(
+            fact(A, status="superseded", superseded_by=(B,)), fact(B, "another", supersedes=(A,))
+        ),
+    )
+    assert [(c.kind, c.memory) for c in back(*states).clashes] == [("edited-later", B)]
+    assert back(*states, side="ours").clashes == ()
+    assert [*back(*states, side="theirs").state.memories] == [A]
+
+
+def test_who_refers_to_a_memory_that_would_go_is_a_conflict_in_order() -> None:
+    link = (Link(target=A, type="related"),)
+    states = state(), state(fact(A)), state(fact(A), fact(C, links=link), fact(B, links=link))
+    found = back(*states)
+    assert [(c.kind, c.memory, c.on) for c in found.clashes] == [
+        ("depended-on", B, A),
+        ("depended-on", C, A),
+    ]
+    kept = back(*states, side="ours")
+    assert ({*kept.state.memories}, kept.clashes) == ({A, B, C}, ())
+    gone = back(*states, side="theirs")
+    assert {i: m.texts("links") for i, m in gone.state.memories.items()} == {B: (), C: ()}
+    assert set(gone.effect.files) == {fact(i).path for i in (A, B, C)}
+
+
+@pytest.mark.parametrize(
+    ("only", "found"),
+    [({A}, {A, B}), ({B}, {A, B}), ({C}, {C}), ({A, C}, {A, B, C}), (set(), set())],
+)
+def test_a_supersession_is_reverted_as_a_whole(only: set[str], found: set[str]) -> None:
+    before = state(fact(A), fact(C))
+    after = state(
+        fact(A, status="superseded", superseded_by=(B,)), fact(B, supersedes=(A,)), fact(C, "two")
+    )
+    assert together(only, before, after) == found
+
+
+def test_a_summary_is_reverted_with_what_it_replaced() -> None:
+    before = state(fact(A), fact(C))
+    after = state(fact(A, status="archived", compressed_into=B), fact(B), fact(C))
+    assert together({B}, before, after) == {A, B}
+    assert together({B}, after, after) == {B}
+
+
+def test_a_memory_that_another_one_replaced_later_stays_superseded() -> None:
+    states = (
+        state(fact(A), fact(C)),
+        state(
+            fact(A, status="superseded", superseded_by=(B,), superseded_at=NOW),
+            fact(B, supersedes=(A,)),
+            fact(C),
+        ),
+        state(
+            fact(A, status="superseded", superseded_by=(B, C), superseded_at=NOW),
+            fact(B, supersedes=(A,)),
+            fact(C, supersedes=(A,)),
+        ),
+    )
+    found = back(*states).state.memories
+    assert (found[A].status, found[A].texts("superseded_by")) == ("superseded", (C,))
+    assert found[A].fields["superseded_at"] == NOW
+    assert B not in found

@@ -58,3 +58,16 @@ def test_a_gist_keeps_its_bounds_and_says_only_what_the_note_says(body: str) -> 
     assert gist.summary in ("", clipped(gist.summary, LENGTH))
     assert sum(one in gist.summary for one in said) >= min(len(said), 1) or "…" in gist.summary
     assert len(telling(said, word_counts(said), SENTENCES, LENGTH)) <= SENTENCES
+
+
+def test_where_nothing_fits_the_best_is_cut() -> None:
+    said = ["aaaaaaaaaaaa", "bbbbbbbbbbbbbbb"]
+    assert telling(said, word_counts(said), 2, 8) == ["aaaaaaa…"]
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "expected"),
+    [("abcde", 5, "abcde"), ("abcdef", 5, "abcd…"), ("abc def", 5, "abc…")],
+)
+def test_a_cut_sentence_is_as_long_as_allowed(text: str, length: int, expected: str) -> None:
+    assert clipped(text, length) == expected

@@ -1,4 +1,4 @@
-"""What init writes is valid, and the view templates keep their page rules."""
+"""What init writes is valid, views keep their page rules, and shipped folders are found."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 import string
 import subprocess
 import tomllib
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from docs_parts import ROOT
 
 from memrepo.assets import asset
 from memrepo.config import parse_config
@@ -107,3 +109,47 @@ def test_git_reads_the_attributes_as_they_are_meant(
     )
     found = [line.rsplit(": ", 1)[1] for line in answer.stdout.splitlines()]
     assert found == [merge, text, generated]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("hooks", "shim"),
+        ("templates", "repo", "memrepo.toml"),
+        ("templates", "views", "LTMEMORY.md.j2"),
+        ("templates", "demo", "workspace", "MEMORY.md"),
+        ("templates", "demo", "later", "MEMORY.md"),
+        ("prompts",),
+    ],
+)
+def test_every_shipped_folder_is_found_from_the_running_package(parts: tuple[str, ...]) -> None:
+    assert asset(*parts).exists()
+
+
+LOCKED = re.compile(r"^([a-z0-9][a-z0-9.-]*)==", re.MULTILINE)
+
+
+NAMES = LOCKED.findall((ROOT / "requirements.lock").read_text(encoding="utf-8"))
+
+
+FIT = re.compile(
+    r"(?:MIT|BSD|ISC|Apache|PSF|MPL-2\.0|Python Software Foundation)[\w .()-]*", re.IGNORECASE
+)
+"""Licences under which a package may come with one that is under MIT."""
+
+
+def licence(package: str) -> str:
+    """Return the licence that an installed package names."""
+    found = metadata(package)
+    if text := found.get("License-Expression") or found.get("License") or "":
+        return text.strip().split("\n")[0]
+    kinds = (c for c in found.get_all("Classifier") or () if c.startswith("License ::"))
+    return ", ".join(c.rpartition(" :: ")[2] for c in kinds)
+
+
+@pytest.mark.parametrize("package", NAMES)
+def test_a_package_of_the_lock_has_a_licence_that_fits(package: str) -> None:
+    said = licence(package)
+    parts = re.split(r", | OR | AND ", said)
+    assert said
+    assert [part for part in parts if not FIT.fullmatch(part)] == []

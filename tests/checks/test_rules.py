@@ -8,13 +8,29 @@ from pathlib import Path
 import pytest
 from docs_parts import ROOT
 from msgspec.structs import replace
-from rule_examples import ELSEWHERE, EXAMPLES, Example, good_scene, raw, scene
+from rule_examples import (
+    ELSEWHERE,
+    EXAMPLES,
+    NAME,
+    OTHER,
+    A,
+    B,
+    Example,
+    good_scene,
+    memory,
+    raw,
+    scene,
+)
 
 from memrepo.actions.check.repair import repaired_files
+from memrepo.actions.check.scenes import Everything
 from memrepo.checks import find_problems as problems
-from memrepo.checks.rules import GROUPS, all_rules
+from memrepo.checks.rules import GROUPS, Scene, all_rules
+from memrepo.core.layout import Layout
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
 FIXED = {name: example for name, example in EXAMPLES.items() if example.fixed is not None}
 
 
@@ -107,3 +123,32 @@ def test_a_wrong_word_is_answered_with_the_one_that_was_meant(line: str, fix: st
     text = f"---\n{line}\n---\n\nText.\n"
     found = problems(scene(Example(bad={}), {"memories/knowledge/pot.md": text}))
     assert fix in {p.fix for p in found if p.rule == "frontmatter-value"}
+
+
+THIRD = NAME.replace("shed-aaaaaa", "yard-cccccc")
+
+
+TOGETHER = {
+    "one id in three files": {NAME: memory(), OTHER: memory(), THIRD: memory()},
+    "a ring": {
+        NAME: memory("status: superseded", f"superseded_by: [{B}]", f"supersedes: [{B}]"),
+        OTHER: memory("status: superseded", f"superseded_by: [{A}]", f"supersedes: [{A}]", id_=B),
+    },
+    "half a supersession": {NAME: memory(f"supersedes: [{B}]"), OTHER: memory(id_=B)},
+    "a reference to what has no id": {NAME: memory(f"supersedes: [{B}]"), OTHER: "no header"},
+    "links by name": {
+        NAME: memory("origin: manual", body=f"See [[gate]], [[gate-bbbbbb]], [[{B}]], [[barn]]."),
+        OTHER: memory("origin: manual", id_=B, body="See [[shed]], [[knowledge:shed]], [[Shed]]."),
+    },
+    "a name in other letters": {
+        NAME: memory("origin: manual", body="See [[Gate]] and [[barn]]."),
+        OTHER: memory(id_=B),
+    },
+}
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_what_several_files_break_together_is_found(name: str) -> None:
+    files = raw(TOGETHER[name])
+    around = Everything(files, frozenset(files))
+    assert problems(Scene(files=files, layout=Layout(), around=around))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, done, git, memories, memrepo, standing
+from driving import assert_sound, begin, classic, done, git, memories, memrepo, standing
 
 LINES = [f"- The locker number {n} belongs to crew {n + 100}." for n in range(60)]
 NEW = [f"- The boat number {n} is moored at pier {n + 300}." for n in range(4)]
@@ -134,3 +134,18 @@ def test_a_limit_that_is_named_lets_what_waited_land(repo: Path) -> None:
     assert (code, data["counts"]["memories_retired"]) == (0, 24)
     assert branches(repo) == ["main"]
     assert night(repo, 4)[1]["status"] == "skipped"
+
+
+def test_time_goes_on_while_something_waits(repo: Path) -> None:
+    id_ = done(repo, "add", "The crane is out of order.", "--class", "short")["id"]
+    write(repo, LINES[:20])
+    night(repo, 2)
+    night(repo, 5)
+    assert id_ not in memories(repo)
+
+
+def test_the_classic_lifecycle_holds_back_the_same(repo: Path) -> None:
+    classic(repo)
+    write(repo, [*LINES[:20], *NEW])
+    assert night(repo, 2)[1]["status"] == "held"
+    assert texts(repo) >= said(NEW)

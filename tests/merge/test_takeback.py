@@ -27,8 +27,6 @@ A, B, C = IDS[:3]
 
 
 # -- the law ------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
     """What replaying all other steps gives: memories by id, and what could not be replayed."""
@@ -187,8 +185,6 @@ def test_with_a_side_chosen_nothing_clashes_and_references_hold(
 
 
 # -- single situations ---------------------------------------------------------------------------
-
-
 def fact(id_: str = A, body: str = "one", *, path: str = "", **fields: Any) -> Memory:
     return Memory(
         path=path or strategies.place(id_), fields={"id": id_, "type": "fact", **fields}, body=body

@@ -32,7 +32,11 @@ from memrepo.merge.tombstones import (
 )
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
 SAID = "The spare key lies under the third pot."
+
+
 TRIPLE = {"subject": "Server A", "predicate": "status", "object": "green"}
 
 

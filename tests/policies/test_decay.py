@@ -17,8 +17,14 @@ from memrepo.policies.ageing import FLOOR, class_of, is_over, prunable, retentio
 from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
 RULES = CLASSIC.decay
+
+
 S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+
+
 MORTAL = [(name, ttl) for name, ttl in TTLS.items() if ttl is not None]
 
 

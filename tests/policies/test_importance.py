@@ -25,9 +25,15 @@ from memrepo.policies.rules import LISTS
 from memrepo.text.languages import tables
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
+
+
 WORDS = lexicon()
+
+
 LATER_CATEGORIES = {"rule", "procedure", "reasoning_trace"}
 """Categories that the original got after the plan that memrepo follows."""
+
+
 CODES = {"hedge": "hedging"}
 
 

@@ -23,7 +23,11 @@ from memrepo.policies.upkeep import upkeep
 from memrepo.views.hot import bullet, hot_changes
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
 S, H, D = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+
+
 RULES = CLASSIC
 
 
@@ -57,8 +61,6 @@ def ops(of: State, events: list[Event], now: datetime, rules: Rules = RULES) -> 
 
 
 # -- archive -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("age", "expected"), [(30 * D - S, []), (30 * D, ["archive"]), (30 * D + S, ["archive"])]
 )
@@ -83,8 +85,6 @@ def test_what_is_kept_is_never_archived(fields: dict[str, Any]) -> None:
 
 
 # -- pruning and pace ----------------------------------------------------------------------------
-
-
 def test_at_most_twenty_or_five_percent_leave_in_one_run_oldest_first() -> None:
     many = [memory(n, created=T0 + n * S) for n in range(1, 31)]
     found = upkeep(state(*many), Accesses(), T0 + 40 * D, RULES)
@@ -134,8 +134,6 @@ def test_what_leaves_takes_its_predecessors_and_links_along() -> None:
 
 
 # -- hot cache -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("sessions", "reason"),
     [(("a",), ""), (("a", "b"), ""), (("a", "b", "c"), "3 sessions"), (("a", "a"), "1 sessions")],
@@ -193,8 +191,6 @@ def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> No
 
 
 # -- the page ------------------------------------------------------------------------------------
-
-
 def test_a_bullet_is_a_condensed_memory_with_its_tag() -> None:
     of = memory(hot=Hot(since=T0, reason="3 sessions"), pinned=True)
     assert bullet(of) == (
@@ -235,7 +231,6 @@ def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> Non
 
 
 # -- the law -------------------------------------------------------------------------------------
-
 kinds = st.fixed_dictionaries(
     {
         "type": st.sampled_from(("fact", "note", "decision", "preference")),

@@ -23,6 +23,7 @@ from memrepo.core.judge import (
 )
 from memrepo.core.memory import Memory, Source
 from memrepo.core.state import Files, State, apply, read_state
+from memrepo.judges.clusters import shared_entities
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -174,3 +175,20 @@ def test_a_model_s_entities_are_kept_where_the_evidence_holds_them() -> None:
     assert memory.texts("entities") == ("Bob", "Mara")
     (memory,) = assembled(empty(), [(group("a", text), claim("a", text))]).creates
     assert "entities" not in memory.fields
+
+
+@pytest.mark.parametrize(
+    ("texts", "entities"),
+    [
+        (["Anna uses Docker on web-1."], ("Anna", "Docker")),
+        (["Anna uses Docker.", "At night Docker is restarted"], ("Docker",)),
+        (["The Port is 80"], ("Port",)),
+        (["Äpfel mag Ölaf", "Ölaf"], ("Ölaf",)),
+        (["用户喜欢绿茶"], ()),
+        ([], ()),
+    ],
+)
+def test_entities_are_the_names_that_every_text_holds(
+    texts: list[str], entities: tuple[str, ...]
+) -> None:
+    assert shared_entities(texts) == entities

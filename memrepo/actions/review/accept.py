@@ -175,7 +175,7 @@ def accept(work: Work, request: AcceptRequest) -> AcceptResult | AlreadyDecided 
         return found
     commit = work.store.land(made, f"accept-{waits.run}")
     put_away(work, waits, ACCEPTED)
-    downstream, problems = hand_off_run(work, waits.run)
+    downstream, problems = hand_off_run(work.refreshed(), waits.run)
     return replace(
         found, commits=(commit,), downstream=downstream or msgspec.UNSET, notices=problems
     )

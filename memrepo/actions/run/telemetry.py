@@ -32,7 +32,7 @@ from memrepo.actions.run.timetable import (
     stamp,
     timetable,
 )
-from memrepo.actions.work import Setting, Work, outside
+from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
 from memrepo.core.changes import BULK_OPS, Create, Update
 from memrepo.core.errors import Exit, MemrepoError
@@ -306,14 +306,12 @@ OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
 class ReportPlace(msgspec.Struct, frozen=True, kw_only=True):
     """The place for events and reports. `within` is the work tree, if it contains the place.
 
-    `downstream` is the command that receives the manifest of each committed run, if set. `runtime`
-    is the folder that receives its artifacts.
+    `runtime` is the folder that receives the artifacts of each committed run, if set.
     """
 
     folder: Path
     component: str
     within: Path | None
-    downstream: Setting | None = None
     runtime: Path | None = None
     notifies: bool = False
     """Whether notifications are configured."""
@@ -346,7 +344,6 @@ def place_of(at: Work) -> ReportPlace:
         folder=at.store.root / Path(path).expanduser() if path else local_folder(at) / "telemetry",
         component=component,
         within=None if path else at.store.root,
-        downstream=found.get("downstream.command"),
         runtime=runtime,
         notifies=any(name.startswith("notify.") for name in found),
     )
@@ -387,7 +384,7 @@ def record_run(
         raise
     after = first if found.head == first.tree.commit else first.refreshed()
     problems += _exported(after, place, landed=found.landed)
-    downstream, failed = _hand_off(after, place.downstream, found.run)
+    downstream, failed = hand_off_run(after, found.run)
     problems += failed
     context = _context(first, after)
     found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
@@ -497,16 +494,12 @@ def _context(before: Work, after: Work) -> dict[str, object]:
     }
 
 
-def hand_off_run(work: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Pass an accepted run to the downstream command; return the outcome and the errors."""
-    after = work.refreshed()
-    return _hand_off(after, outside(after).get("downstream.command"), run)
+def hand_off_run(after: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
+    """Pass a committed run's manifest to the downstream command, if one is configured.
 
-
-def _hand_off(
-    after: Work, setting: Setting | None, run: str
-) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Pass a committed run's manifest to the downstream command, if one is configured."""
+    Return the outcome and the errors.
+    """
+    setting = outside(after).get("downstream.command")
     manifest = after.tree.layout.manifest(run) if run else ""
     if manifest not in after.tree.blobs:
         return None, ()

@@ -85,7 +85,7 @@ def gather(
     cursor = follow(moves, cursor)
     intake = take_in(texts, cursor, reader, whole=whole, days=plan.days, moves=moves)
     plan.texts, plan.intake = texts, intake
-    plan.receipt = Receipt(usage=plan.kept.unbilled if plan.kept else Usage())
+    plan.receipt = Receipt(usage=plan.stored.unbilled if plan.stored else Usage())
     plan.warnings = tuple(intake.problems)
     plan.marks = Marks(state.memories)
     plan.nominees = without_repeats(state, nominees)

@@ -98,7 +98,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
     """Whether to draft only the pending part, on the commit that the run has just made."""
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
-    kept: AnswerStore | None = None
+    stored: AnswerStore | None = None
     """The stored answers of an interrupted run, for judges that cost money."""
 
     # From the commit and its configuration (gather.py).
@@ -212,7 +212,7 @@ class RunPlan(msgspec.Struct, kw_only=True):
             local_now=self.local_now,
             profile=self.profile,
             by_object=self.by_object,
-            stored=self.kept,
+            stored=self.stored,
         )
 
     @property

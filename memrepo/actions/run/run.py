@@ -214,9 +214,9 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
     if not request.dry_run:
         ledger_of(first.store).flush(first.call.now)
     choice = _choice(first, request)
-    kept = answers_for(at, asked.mode, request.resume, choice)
-    if kept is not None:
-        choice, asked.kept = replace(choice, carried=kept.unbilled), kept
+    stored = answers_for(at, asked.mode, request.resume, choice)
+    if stored is not None:
+        choice, asked.stored = replace(choice, carried=stored.unbilled), stored
     asked.judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
     if "ingest" in asked.stages:
         merge = not request.dry_run
@@ -243,8 +243,8 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
         plan.status, plan.landed, plan.head = "dry-run", plan.main, at.tree.commit
         return plan
     if plan.landed is not None:
-        if kept is not None:
-            kept.billed()
+        if stored is not None:
+            stored.billed()
         if plan.waiting is not None or plan.removals:
             # Draft the pending part on the commit that was just made.
             plan.waiting = propose(first.refreshed(), replace(asked, only_waiting=True)).waiting
@@ -252,13 +252,13 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
     at = first.refreshed()
     keep_unusable_answers(at, plan)
     conclude(at, plan)
-    if kept is not None:
+    if stored is not None:
         if not plan.receipt.partial:
-            kept.remove()
+            stored.remove()
         elif plan.branch:
-            kept.billed()  # the receipt is part of the pending run
-        plan.resume = kept.of.run if plan.receipt.partial and kept.path.exists() else ""
-        plan.reused = kept.used
+            stored.billed()  # the receipt is part of the pending run
+        plan.resume = stored.of.run if plan.receipt.partial and stored.path.exists() else ""
+        plan.reused = stored.used
     return plan
 
 

@@ -68,9 +68,9 @@ def add_upkeep(work: Work, plan: RunPlan) -> None:
     if "consolidation" in plan.stages:
         plan.steps += hold_later_removals(plan, _consolidation(work, plan, judge))
     usage, receipt = plan.judge.usage.since(before), plan.receipt
-    if plan.kept is not None:
+    if plan.stored is not None:
         # Store the answers, so that a retry of the run does not pay again.
-        plan.kept.keep({}, usage)
+        plan.stored.keep({}, usage)
     if usage.calls:
         receipt = replace(receipt, prompt_hash=plan.judge.prompt_hash)
     plan.receipt = replace(receipt, usage=receipt.usage + usage)

@@ -11,7 +11,7 @@ from driving import LATER, NEXT_DAY, Done, assert_sound, done, git, memories, me
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.replies import ToolReply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 from memrepo.faces.memory_tool import MemoryFiles
 from memrepo.faces.python import open_repository
@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> Path:
     return tmp_path / "repo"
 
 
-def tool(repo: Path, name: str, **arguments: object) -> Reply:
+def tool(repo: Path, name: str, **arguments: object) -> ToolReply:
     return answer(replace(AGENT, where=repo), TOOLS[name], arguments, "helper")
 
 

@@ -16,7 +16,7 @@ from mcp import Client
 from memrepo.actions.guard import OutOfScope
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
-from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.replies import ToolReply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 from memrepo.faces.memory_tool import MemoryFiles
 from memrepo.faces.python import open_repository
@@ -58,7 +58,7 @@ def bound(repo: Path, scope: str = OURS) -> Call:
     return Call(where=repo, now=NOW, actor="process:helper", scope=scope)
 
 
-def tool(repo: Path, name: str, scope: str = OURS, **arguments: object) -> Reply:
+def tool(repo: Path, name: str, scope: str = OURS, **arguments: object) -> ToolReply:
     return answer(bound(repo, scope), TOOLS[name], arguments, "helper")
 
 

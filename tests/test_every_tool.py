@@ -23,7 +23,7 @@ from real_clients import bare_environment, installed
 from workspaces import small
 
 from memrepo.actions.work import Call
-from memrepo.faces.mcp.replies import Reply
+from memrepo.faces.mcp.replies import ToolReply
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, answer
 
 TOOLS = {tool.name: tool for tool in (*DEFAULT, *ADMIN)}
@@ -100,7 +100,7 @@ def repo(begun: Path, tmp_path: Path) -> Path:
     return place / begun.name
 
 
-def call(repo: Path, name: str, arguments: Arguments) -> Reply:
+def call(repo: Path, name: str, arguments: Arguments) -> ToolReply:
     return answer(Call(where=repo, now=NOW), TOOLS[name], arguments, "test")
 
 

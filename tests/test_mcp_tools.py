@@ -19,7 +19,7 @@ from workspaces import small
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp import handlers
-from memrepo.faces.mcp.replies import Piece, Reply, acting, listing
+from memrepo.faces.mcp.replies import ListItem, ToolReply, acting, listing
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
 from memrepo.store.repo import open_repository
 from memrepo.views.hot import fenced
@@ -33,11 +33,11 @@ def session(repo: Path, **more: Any) -> Call:
     return Call(where=repo, now=NOW, **more)
 
 
-def call(repo: Path, name: str, **arguments: Any) -> Reply:
+def call(repo: Path, name: str, **arguments: Any) -> ToolReply:
     return answer(session(repo), TOOLS[name], arguments, "test")
 
 
-def good(repo: Path, name: str, **arguments: Any) -> Reply:
+def good(repo: Path, name: str, **arguments: Any) -> ToolReply:
     reply = call(repo, name, **arguments)
     assert not reply.failed, reply
     json.dumps(reply.data)
@@ -310,7 +310,7 @@ def test_what_a_person_rejected_cannot_be_stored(repo: Path) -> None:
 @settings(max_examples=60)
 def test_a_list_never_exceeds_its_bound(texts: list[str], bound: int) -> None:
     pieces = [
-        Piece(data={"id": f"mem-{n}", "text": fenced(text)}, line=f"mem-{n}: {text}")
+        ListItem(data={"id": f"mem-{n}", "text": fenced(text)}, line=f"mem-{n}: {text}")
         for n, text in enumerate(texts)
     ]
     reply = listing(pieces, "c" * 40, bound)
@@ -405,7 +405,7 @@ def test_a_repository_in_the_middle_of_a_merge_is_read_and_not_written(repo: Pat
 
 
 def test_a_bug_in_one_tool_is_an_answer(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> Reply:
+    def broken(_: object) -> ToolReply:
         raise RuntimeError(MARK)
 
     monkeypatch.setattr(handlers, "status", broken)

@@ -42,7 +42,7 @@ PROMPTS, PROMPT_LENGTH, REPLY_LENGTH = 10, 300, 800
 BROKEN_OFF = timedelta(days=1)
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True):
+class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event in a session of an agent: its start, a prompt, a reply (`stop`) or its end."""
 
     kind: str
@@ -53,7 +53,7 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     """The folder of the program's own notes."""
 
 
-def happened(work: Work, event: Event) -> str:
+def happened(work: Work, event: HookEvent) -> str:
     """Handle an event of a session. Return a text for the agent, or an empty string."""
     match event.kind:
         case "start":
@@ -106,7 +106,7 @@ def _place(folder: Path, name: str) -> Path:
     return folder / FOLDER / f"{digest([name])[:16]}.json"
 
 
-def _gather(work: Work, event: Event) -> None:
+def _gather(work: Work, event: HookEvent) -> None:
     """Append the event's prompt and reply to the file of the session, without probable secrets."""
     place = _place(work.store.folder, event.session)
     record: dict[str, Any] = {"prompts": [], "reply": "", "began": format_time(work.call.now)}
@@ -203,7 +203,7 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-def _handle(call: Call, host: str, event: Event) -> str:
+def _handle(call: Call, host: str, event: HookEvent) -> str:
     with Work(acting(call, host)) as work:
         return happened(work, event)
 
@@ -236,13 +236,13 @@ def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
     return answer
 
 
-def _event(host: str, given: str) -> tuple[str, Event]:
+def _event(host: str, given: str) -> tuple[str, HookEvent]:
     data = json.loads(given)
     if not isinstance(data, Mapping):
         raise ValueError("expected one JSON object")
     if host == "claude-code":
         name = _text(data, "hook_event_name")
-        return name, Event(
+        return name, HookEvent(
             kind=CLAUDE_EVENTS.get(name, ""),
             session=_text(data, "session_id"),
             prompt=_text(data, "prompt"),
@@ -250,7 +250,7 @@ def _event(host: str, given: str) -> tuple[str, Event]:
             own=_own_memory(_text(data, "transcript_path")),
         )
     keys = ("session", "prompt", "reply")
-    return "", Event(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
+    return "", HookEvent(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
 
 
 def _own_memory(transcript: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
-from memrepo.formats.records import FieldReader, Files, Record, Report, day_of
+from memrepo.formats.records import FieldReader, Files, ImportRecord, Report, day_of
 
 
 def _texts(value: object) -> list[str]:
@@ -35,7 +35,7 @@ def wants_json(path: str) -> bool:
     return path.endswith(".json") and "/" not in path
 
 
-def read_mem0(files: Files, report: Report) -> Iterator[Record]:
+def read_mem0(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read the JSON result of `get_all` or of an export job.
 
     It is a list of memories, or an object with the list under `results` or `memories`. Relations
@@ -72,7 +72,9 @@ def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str,
         yield f"{where}[{number}]", line if place >= 0 else 0, value
 
 
-def _mem0_memory(path: str, key: str, line: int, value: object, report: Report) -> Iterator[Record]:
+def _mem0_memory(
+    path: str, key: str, line: int, value: object, report: Report
+) -> Iterator[ImportRecord]:
     if not isinstance(value, dict):
         report.refuse(path, f"found a {type(value).__name__}", line=line, key=key)
         return
@@ -120,7 +122,7 @@ def wants_mcp_memory(path: str) -> bool:
     return path.endswith((".json", ".jsonl")) and "/" not in path
 
 
-def read_mcp_memory(files: Files, report: Report) -> Iterator[Record]:
+def read_mcp_memory(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read `memory.json`, which has one line per entity or relation.
 
     Each observation becomes a memory in the context of its entity. Each relation becomes a memory
@@ -187,7 +189,7 @@ def _read_conversations(
     *,
     key: str,
     messages_of: Callable[[Mapping[str, Any]], Iterator[Message]],
-) -> Iterator[Record]:
+) -> Iterator[ImportRecord]:
     """Read each conversation as one note of the user's messages, without the answers.
 
     Each entry of ChatGPT's own memory (messages to its tool `bio`) becomes a memory.
@@ -213,7 +215,7 @@ def _read_conversations(
 
 def _conversation(
     reader: FieldReader, place: str, talk: Mapping[str, Any], messages: list[Message]
-) -> Iterator[Record]:
+) -> Iterator[ImportRecord]:
     """Yield a conversation's entries for ChatGPT's memory, then the note of its messages."""
     id_ = next((str(talk[k]) for k in ("uuid", "conversation_id", "id") if talk.get(k)), "")
     start = talk.get("create_time", talk.get("created_at"))
@@ -295,7 +297,7 @@ def wants_claude_mem(path: str) -> bool:
     return path.endswith((".db", ".sqlite")) and "/" not in path
 
 
-def read_claude_mem(files: Files, report: Report) -> Iterator[Record]:
+def read_claude_mem(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read the observations and summaries of each database.
 
     Decisions and discoveries become memories. Other observations and summaries become notes.
@@ -337,7 +339,7 @@ def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
         }
 
 
-def _observation(reader: FieldReader, row: Mapping[str, Any]) -> Iterator[Record]:
+def _observation(reader: FieldReader, row: Mapping[str, Any]) -> Iterator[ImportRecord]:
     reader.put("title", row.get("title"), "title")
     reader.put("description", row.get("subtitle"), "subtitle")
     text = str(row.get("narrative") or row.get("text") or row.get("subtitle") or "")
@@ -360,7 +362,7 @@ def _json_texts(value: object) -> list[str]:
 
 def _row_record(
     reader: FieldReader, row: Mapping[str, Any], table: str, type_: str, body: str
-) -> Record:
+) -> ImportRecord:
     epoch = row.get("created_at_epoch")
     if isinstance(epoch, int):
         seconds = epoch // 1000 if epoch > 10**11 else epoch

@@ -11,7 +11,7 @@ from memrepo.core.jsonl import mappings
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, items, read_pages
-from memrepo.formats.records import Files, Record, Report, type_or_fact
+from memrepo.formats.records import Files, ImportRecord, Report, type_or_fact
 from memrepo.text.words import content_words
 
 # -- Claude Code: `~/.claude/projects/<project>/memory/` -------------------------------------------
@@ -21,7 +21,7 @@ _KINDS = {"user": ("fact", "user"), "feedback": ("preference", "")}
 _POINTER = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
 
-def read_claude_code(files: Files, report: Report) -> Iterator[Record]:
+def read_claude_code(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read memory files, one record each, and the items of the index and of topic files.
 
     A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
@@ -49,7 +49,7 @@ def _linked(page: Page, target: str) -> str:
     return str(PurePosixPath(page.path).parent / target)
 
 
-def _claude_memory(page: Page, indexed: str, report: Report) -> Record:
+def _claude_memory(page: Page, indexed: str, report: Report) -> ImportRecord:
     reader = page.fields(report)
     metadata = page.values.get("metadata")
     nested = metadata if isinstance(metadata, dict) else {}
@@ -94,7 +94,7 @@ def wants_hybrid(path: str) -> bool:
     return is_markdown(path) and path.startswith("memory/") and path.count("/") >= 2
 
 
-def read_hybrid(files: Files, report: Report) -> Iterator[Record]:
+def read_hybrid(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read every exported fact and procedure.
 
     The files have no header. Category, first tag and the start of the id are in their paths.
@@ -140,12 +140,12 @@ _FOLDERS = {"entities": "fact", "questions": "open_question"}
 """The folders whose pages are read item by item, and the types of their items."""
 
 
-def read_remnic(files: Files, report: Report) -> Iterator[Record]:
+def read_remnic(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read every memory, except chunks and memories that Remnic itself does not trust.
 
     The parent of a chunk contains the whole text. `namespaces/NAME/` becomes a scope.
     """
-    records: list[Record] = []
+    records: list[ImportRecord] = []
     successors: dict[str, str] = {}
     for page in read_pages(files, report):
         if not page.text("id"):
@@ -168,7 +168,7 @@ def read_remnic(files: Files, report: Report) -> Iterator[Record]:
         yield replace(record, fields=fields, replaces=replaces)
 
 
-def _items_of_page(page: Page, report: Report) -> Iterator[Record]:
+def _items_of_page(page: Page, report: Report) -> Iterator[ImportRecord]:
     """Yield the items of a page without a memory id: a profile or an entity.
 
     Items of an entity page refer to the entity.
@@ -186,7 +186,7 @@ def _items_of_page(page: Page, report: Report) -> Iterator[Record]:
         yield replace(record, fields={**record.fields, **entities})
 
 
-def _remnic_memory(page: Page, report: Report) -> Record:
+def _remnic_memory(page: Page, report: Report) -> ImportRecord:
     reader = page.fields(report)
     for name, key in (("tags", "tags"), ("confidence", "confidence"), ("valid_from", "validAt")):
         reader.put(name, page.values.get(key), key)

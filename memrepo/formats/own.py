@@ -15,7 +15,14 @@ from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
 from memrepo.formats.pages import Page, hashtags, is_markdown, read_pages
-from memrepo.formats.records import FieldReader, Files, Record, Report, Whole, type_or_fact
+from memrepo.formats.records import (
+    FieldReader,
+    Files,
+    ImportRecord,
+    Report,
+    WholeMemory,
+    type_or_fact,
+)
 from memrepo.text.dates import is_date_heading
 
 _AREA = "memories/"
@@ -29,14 +36,14 @@ def wants_lines(path: str) -> bool:
     return path.endswith(".jsonl")
 
 
-def read_jsonl(files: Files, report: Report) -> Iterator[Whole]:
+def read_jsonl(files: Files, report: Report) -> Iterator[WholeMemory]:
     """Read the output of `memrepo export jsonl`, which includes forgotten memories."""
     for path, data in files.items():
         lines, problems = read_lines(path, data, "import-line")
         report.problems += problems
         for line in lines:
             if memory := _memory(path, line, report):
-                yield Whole(memory=memory, path=path, line=line.number)
+                yield WholeMemory(memory=memory, path=path, line=line.number)
 
 
 def _memory(path: str, line: Line, report: Report) -> Memory | None:
@@ -80,13 +87,13 @@ def wants_okf(path: str) -> bool:
     return is_markdown(path) and path.rpartition("/")[2] not in RESERVED_NAMES
 
 
-def read_okf(files: Files, report: Report) -> Iterator[Record | Whole]:
+def read_okf(files: Files, report: Report) -> Iterator[ImportRecord | WholeMemory]:
     """Read a bundle: memrepo's files unchanged, other concepts as facts.
 
     Concepts without a type are refused.
     """
     for found in _memories_and_pages(files, report):
-        if isinstance(found, Whole):
+        if isinstance(found, WholeMemory):
             yield found
         elif found.text("type"):
             yield _concept(found, report)
@@ -94,17 +101,17 @@ def read_okf(files: Files, report: Report) -> Iterator[Record | Whole]:
             report.refuse(found.path, "found no type", line=1, key="type")
 
 
-def _memories_and_pages(files: Files, report: Report) -> Iterator[Whole | Page]:
+def _memories_and_pages(files: Files, report: Report) -> Iterator[WholeMemory | Page]:
     """Yield the memory in each file that memrepo wrote, and the page of each other file."""
     for path, data in sorted(files.items()):
         memory, _ = codec.decode(path, data)
         if memory is not None and memory.id:
-            yield Whole(memory=memory, path=path, data=data)
+            yield WholeMemory(memory=memory, path=path, data=data)
         else:
             yield from read_pages({path: data}, report)
 
 
-def _concept(page: Page, report: Report) -> Record:
+def _concept(page: Page, report: Report) -> ImportRecord:
     reader = page.fields(report)
     for key in ("title", "description", "tags", "verified"):
         reader.put(key, page.values.get(key), key)
@@ -128,16 +135,16 @@ def _concept(page: Page, report: Report) -> Record:
     )
 
 
-def read_obsidian(files: Files, report: Report) -> Iterator[Record | Whole]:
+def read_obsidian(files: Files, report: Report) -> Iterator[ImportRecord | WholeMemory]:
     """Read every note of a vault, with tags, and links to other notes."""
     found = list(_memories_and_pages(files, report))
-    yield from (one for one in found if isinstance(one, Whole))
+    yield from (one for one in found if isinstance(one, WholeMemory))
     for page in found:
         if isinstance(page, Page) and page.body and not page.path.endswith("index.md"):
             yield _note(page, report)
 
 
-def _note(page: Page, report: Report) -> Record:
+def _note(page: Page, report: Report) -> ImportRecord:
     reader = page.fields(report)
     reader.put("title", page.text("title") or page.stem, "title")
     reader.put("description", page.text("description"), "description")

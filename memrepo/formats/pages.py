@@ -15,7 +15,7 @@ from memrepo.core.fields import Node
 from memrepo.core.header import not_utf8
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.formats.records import FieldReader, Files, Record, Report
+from memrepo.formats.records import FieldReader, Files, ImportRecord, Report
 from memrepo.read.documents import read_head, read_lines
 from memrepo.read.notes import scan_notes
 from memrepo.read.thoughts import scan
@@ -141,7 +141,9 @@ def read_pages(files: Files, report: Report) -> list[Page]:
     return pages
 
 
-def items(page: Page, report: Report, type_: str = "fact", *, layer: str = "") -> Iterator[Record]:
+def items(
+    page: Page, report: Report, type_: str = "fact", *, layer: str = ""
+) -> Iterator[ImportRecord]:
     """Yield a record for each list item, table row and paragraph of a file's body.
 
     Its subject is the item's lead or nearest heading. If no item could be read, the whole body is
@@ -149,25 +151,29 @@ def items(page: Page, report: Report, type_: str = "fact", *, layer: str = "") -
     """
     found = scan(page.path, page.body.encode())
     if _note_problems(page, found.problems, report) and not found.units:
-        yield Record(path=page.path, text=page.body, type=type_, layer=layer, lines=page.lines)
+        yield ImportRecord(
+            path=page.path, text=page.body, type=type_, layer=layer, lines=page.lines
+        )
     for unit in found.units:
         about = unit.lead or (unit.headings[-1] if unit.headings else "")
         yield _part(page, unit, report, type=type_, layer=layer, field=("subject", about))
 
 
-def log_notes(page: Page, report: Report) -> Iterator[Record]:
+def log_notes(page: Page, report: Report) -> Iterator[ImportRecord]:
     """Yield a note for each dated or timed section of a daily log.
 
     If the log cannot be read in sections, yield one note for the file.
     """
     notes, problems = scan_notes(page.path, page.body.encode())
     if _note_problems(page, problems, report) and not notes:
-        yield Record(path=page.path, text=page.body, type="note", lines=page.lines)
+        yield ImportRecord(path=page.path, text=page.body, type="note", lines=page.lines)
     for note in notes:
         yield _part(page, note, report, type="note", field=("title", note.title))
 
 
-def _part(page: Page, part: Any, report: Report, *, field: tuple[str, str], **more: Any) -> Record:
+def _part(
+    page: Page, part: Any, report: Report, *, field: tuple[str, str], **more: Any
+) -> ImportRecord:
     """Return the record of a unit or note of a page's body."""
     reader = FieldReader(report, page.path, part.lines[0])
     reader.put(field[0], " ".join(field[1].split())[:2000])

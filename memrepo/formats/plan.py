@@ -28,7 +28,7 @@ from memrepo.core.state import State, apply
 from memrepo.core.times import local_day, parse_time
 from memrepo.formats.own import path_here
 from memrepo.formats.purifier import Workspace
-from memrepo.formats.records import Read, Record, Whole, refused
+from memrepo.formats.records import ImportRecord, Read, WholeMemory, refused
 from memrepo.merge.closure import close, findings
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.claims import (
@@ -81,9 +81,9 @@ def take(state: State, read: Read, terms: ImportTerms) -> Imported:
     work = _Import(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
         match record:
-            case Record():
+            case ImportRecord():
                 work.take_record(record)
-            case Whole():
+            case WholeMemory():
                 work.take_whole(record)
     work.pair()
     work.link()
@@ -120,7 +120,7 @@ class _Import(msgspec.Struct):
     updated: dict[str, Update] = msgspec.field(default_factory=dict)
     matched: set[str] = msgspec.field(default_factory=set)
     files: dict[str, bytes] = msgspec.field(default_factory=dict)
-    records: dict[str, Record] = msgspec.field(default_factory=dict)
+    records: dict[str, ImportRecord] = msgspec.field(default_factory=dict)
     names: dict[str, str] = msgspec.field(default_factory=dict)
     paths: set[str] = msgspec.field(default_factory=set)
     known: int = 0
@@ -149,7 +149,7 @@ class _Import(msgspec.Struct):
             for hash_ in (text_hash(memory.body), *memory.texts("aliases")):
                 self._texts.setdefault((memory.is_note, memory.text("scope"), hash_), memory.id)
 
-    def take_record(self, record: Record) -> None:
+    def take_record(self, record: ImportRecord) -> None:
         """Create a memory for a record, unless the memory already exists."""
         text = normal_body(record.text)
         if not text:
@@ -168,7 +168,7 @@ class _Import(msgspec.Struct):
         for name in filter(None, (record.key, *record.names)):
             self.names.setdefault(name, existing or memory.id)
 
-    def take_whole(self, whole: Whole) -> None:
+    def take_whole(self, whole: WholeMemory) -> None:
         """Import a memory in memrepo's own format unchanged, unless it already exists."""
         memory = self._clean(whole.memory, (whole.path, whole.line))
         if memory.id in self.state.memories or memory.id in self.fresh:
@@ -199,7 +199,7 @@ class _Import(msgspec.Struct):
         self._index(memory)
         return True
 
-    def _find_existing(self, memory: Memory, record: Record) -> str:
+    def _find_existing(self, memory: Memory, record: ImportRecord) -> str:
         """Find the existing memory for a record. Return its id, or an empty string.
 
         Compare the id in the other program, then the memory id, then the text.
@@ -218,7 +218,7 @@ class _Import(msgspec.Struct):
                 return id_
         return ""
 
-    def _update_known(self, id_: str, memory: Memory, record: Record) -> None:
+    def _update_known(self, id_: str, memory: Memory, record: ImportRecord) -> None:
         """Count a known record. If its text differs, update the memory or report a problem."""
         self.known += 1
         self.matched.add(id_)
@@ -376,7 +376,7 @@ class _Import(msgspec.Struct):
             )
         )
 
-    def _memory(self, record: Record, text: str) -> Memory:
+    def _memory(self, record: ImportRecord, text: str) -> Memory:
         fields = dict(record.fields)
         captured = record.captured
         if "T" in captured:

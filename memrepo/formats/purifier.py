@@ -21,7 +21,7 @@ from memrepo.core.judge import Scores
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
-from memrepo.formats.records import FieldReader, Files, Record, Report
+from memrepo.formats.records import FieldReader, Files, ImportRecord, Report
 from memrepo.read.thoughts import Unit, scan
 from memrepo.text.words import content_words
 
@@ -136,7 +136,7 @@ def wants(path: str) -> bool:
     return path.removeprefix(RUNTIME) in (CLAIMS, CONTRADICTIONS, MANIFEST)
 
 
-def read(files: Files, report: Report) -> Iterator[Record]:
+def read(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read the claims, and add the links recorded in the file of contradictions."""
     against: dict[str, list[str]] = {}
     for line in _lines(files, CONTRADICTIONS, report):
@@ -162,7 +162,7 @@ def _lines(files: Files, name: str, report: Report) -> list[Line]:
     return found
 
 
-def _record(line: Line, against: Mapping[str, list[str]], report: Report) -> Record:
+def _record(line: Line, against: Mapping[str, list[str]], report: Report) -> ImportRecord:
     claim, reader = line.record, FieldReader(report, CLAIMS, line.number)
     for ours, theirs in (
         ("subject", "subject"),

@@ -25,7 +25,7 @@ from memrepo.core.times import format_time, parse_time
 _SURROGATE = regex(r"\\u[dD][89a-fA-F]")
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class ImportRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A memory read from another program's files.
 
     `path` and `lines` are its place in the imported files. `key` is its id there, and `names` are
@@ -55,7 +55,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Source | None = None
 
 
-class Whole(msgspec.Struct, frozen=True, kw_only=True):
+class WholeMemory(msgspec.Struct, frozen=True, kw_only=True):
     """A memory in memrepo's own format, imported unchanged.
 
     `data` is its file, if there is one.
@@ -70,7 +70,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
 class Read(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a reader: records, whole memories, problems, and counts of skipped items."""
 
-    records: tuple[Record | Whole, ...] = ()
+    records: tuple[ImportRecord | WholeMemory, ...] = ()
     problems: tuple[Problem, ...] = ()
     passed: Mapping[str, int] = msgspec.field(default_factory=dict)
 
@@ -84,7 +84,7 @@ class Format(NamedTuple):
     name: str
     what: str
     wants: Callable[[str], bool]
-    reader: Callable[[Files, Report], Iterable[Record | Whole]]
+    reader: Callable[[Files, Report], Iterable[ImportRecord | WholeMemory]]
     is_database: bool = False
     """Whether the files are SQLite databases. The reader gets a snapshot of each."""
 
@@ -212,12 +212,12 @@ class FieldReader:
             )
         )
 
-    def record(self, text: str, *, at: datetime | None = None, **more: Any) -> Record:
+    def record(self, text: str, *, at: datetime | None = None, **more: Any) -> ImportRecord:
         """Return the record of a text with these fields. `at` is when it was written."""
         dated: dict[str, Any] = {}
         if at is not None:
             dated = {"captured": day_of(at), "captured_from": "unit", "written": at}
-        return Record(path=self.path, text=text, fields=self.fields, **{**dated, **more})
+        return ImportRecord(path=self.path, text=text, fields=self.fields, **{**dated, **more})
 
 
 def type_or_fact(name: str) -> str:

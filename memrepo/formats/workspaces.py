@@ -15,7 +15,7 @@ from memrepo.core.jsonl import mappings, read_object, texts
 from memrepo.core.memory import Gist, Source
 from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, items, log_notes, read_pages
-from memrepo.formats.records import FieldReader, Files, Record, Report
+from memrepo.formats.records import FieldReader, Files, ImportRecord, Report
 from memrepo.policies.hotcache import CRITICAL
 from memrepo.text.dates import date_of_path, find_date
 from memrepo.text.words import content_words
@@ -57,7 +57,7 @@ def wants_openclaw(path: str) -> bool:
     )
 
 
-def read_openclaw(files: Files, report: Report) -> Iterator[Record]:
+def read_openclaw(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read a workspace's long-term memory, topic files, daily logs and diary."""
     report.skipped["reports_passed_over"] = sum(p.startswith(_REPORTS) for p in files)
     logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
@@ -71,7 +71,7 @@ def read_openclaw(files: Files, report: Report) -> Iterator[Record]:
             yield _tagged(record, recalled, report)
 
 
-def _openclaw_records(page: Page, report: Report) -> Iterator[Record]:
+def _openclaw_records(page: Page, report: Report) -> Iterator[ImportRecord]:
     if page.path in _DIARY:
         yield from _dreams(page, report)
     elif page.day and page.path.startswith("memory/"):
@@ -84,7 +84,7 @@ def _openclaw_records(page: Page, report: Report) -> Iterator[Record]:
         yield from (record for record in plain if record.lines not in places)
 
 
-def _promoted(page: Page) -> Iterator[Record]:
+def _promoted(page: Page) -> Iterator[ImportRecord]:
     """Yield the bullets that dreaming promoted, citing lines of the daily log as evidence."""
     for number, line in page.prose():
         match = _PROMOTED.fullmatch(line)
@@ -92,7 +92,7 @@ def _promoted(page: Page) -> Iterator[Record]:
             continue
         first, last = sorted((int(match["first"]), int(match["last"] or match["first"])))
         day = date_of_path(match["path"])
-        yield Record(
+        yield ImportRecord(
             path=page.path,
             text=match["text"],
             lines=(number, number),
@@ -107,7 +107,7 @@ def _promoted(page: Page) -> Iterator[Record]:
         )
 
 
-def _dreams(page: Page, report: Report) -> Iterator[Record]:
+def _dreams(page: Page, report: Report) -> Iterator[ImportRecord]:
     """Yield the entries of the dream diary, which horizontal rules separate.
 
     A first line in italics is the date of its entry.
@@ -134,7 +134,7 @@ def _dreams(page: Page, report: Report) -> Iterator[Record]:
             )
 
 
-def _tagged(record: Record, recalled: list[Any], report: Report) -> Record:
+def _tagged(record: ImportRecord, recalled: list[Any], report: Report) -> ImportRecord:
     """Add to a record the tags of recalled entries whose snippet the record contains.
 
     Line numbers are not compared, because they are unreliable.
@@ -181,7 +181,7 @@ def wants_layered(path: str) -> bool:
     return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
 
 
-def read_layered(files: Files, report: Report) -> list[Record]:
+def read_layered(files: Files, report: Report) -> list[ImportRecord]:
     """Read all layers, logs and archived files, and mark the records in the hot cache.
 
     A bullet of the hot cache ends with `↑DATE(REASON)←memory/LAYER.md[pin]`. The full text is in
@@ -195,7 +195,7 @@ def read_layered(files: Files, report: Report) -> list[Record]:
     return records
 
 
-def _layer_records(page: Page, report: Report) -> Iterator[Record]:
+def _layer_records(page: Page, report: Report) -> Iterator[ImportRecord]:
     if page.path.startswith(_ARCHIVE):
         for record in items(page, report):
             yield replace(record, fields={**record.fields, "status": "archived"})
@@ -206,7 +206,7 @@ def _layer_records(page: Page, report: Report) -> Iterator[Record]:
         yield from items(page, report, type_, layer=layer)
 
 
-def _mark_hot(page: Page, records: list[Record], report: Report) -> None:
+def _mark_hot(page: Page, records: list[ImportRecord], report: Report) -> None:
     """Mark records that hot bullets condense. A bullet without a full text becomes a record."""
     for number, line in page.prose():
         match = _BULLET.fullmatch(line)
@@ -226,7 +226,7 @@ def _mark_hot(page: Page, records: list[Record], report: Report) -> None:
             records[at] = replace(records[at], fields={**records[at].fields, **reader.fields})
 
 
-def _find_full_text(text: str, file: str, records: list[Record]) -> int | None:
+def _find_full_text(text: str, file: str, records: list[ImportRecord]) -> int | None:
     """Return the index of the record that a bullet condenses, or None if there is none.
 
     The record of the bullet's file that has the most words of the bullet is returned, if enough
@@ -258,7 +258,7 @@ def wants_memory_fs(path: str) -> bool:
     return len(parts) in (2, 3) and parts[-2] in _TIERS and path.endswith(".md")
 
 
-def read_memory_fs(files: Files, report: Report) -> Iterator[Record]:
+def read_memory_fs(files: Files, report: Report) -> Iterator[ImportRecord]:
     """Read every note once, even if several folders contain it."""
     notes: dict[str, dict[str, Page]] = {}
     for page in read_pages({p: d for p, d in files.items() if p.endswith(".md")}, report):
@@ -274,7 +274,7 @@ def read_memory_fs(files: Files, report: Report) -> Iterator[Record]:
 
 def _tiered_note(
     versions: Mapping[str, Page], counted: Mapping[str, Any], report: Report
-) -> Record:
+) -> ImportRecord:
     tier = next(tier for tier in _TIERS if tier in versions)
     page, gist = versions[tier], versions.get("gist")
     reader = page.fields(report)

@@ -11,7 +11,7 @@ from test_every_format import EMPTY, EXAMPLES, NOW, imported
 
 from memrepo.core.state import apply
 from memrepo.formats.plan import ImportTerms, take
-from memrepo.formats.records import Record
+from memrepo.formats.records import ImportRecord
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.closure import closure
 
@@ -98,7 +98,7 @@ SAME = ("bom", "crlf")
 
 
 def texts(records: tuple[Any, ...], path: str) -> list[str]:
-    return [r.text for r in records if isinstance(r, Record) and r.path == path]
+    return [r.text for r in records if isinstance(r, ImportRecord) and r.path == path]
 
 
 @pytest.mark.parametrize("format_", sorted(FORMATS))

@@ -33,7 +33,7 @@ from memrepo.store import crontab
 _VERSION = regex(r"^Version (\d+)\.$", re.MULTILINE)
 
 
-class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+class AgentPrompt(msgspec.Struct, frozen=True, kw_only=True):
     """A prompt with this repository's commands, with its version and the hash of its template."""
 
     version: int
@@ -41,31 +41,31 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     prompt: str
 
 
-def cron_prompt(work: Work, mode: RunMode) -> Prompt:
+def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
     """Return the prompt for an agent that a scheduler starts to perform a run."""
     return _filled(work, f"{mode}-cron.md")
 
 
-def agent_snippet(work: Work) -> Prompt:
+def agent_snippet(work: Work) -> AgentPrompt:
     """Return the section about memory for an agent's own instructions."""
     return _filled(work, "agent-snippet.md")
 
 
-def agent_tools() -> Prompt:
+def agent_tools() -> AgentPrompt:
     """Return the section about memory for an agent that uses tools instead of commands."""
     raw = asset("prompts", "agent-tools.md").read_text(encoding="utf-8")
     return _prompt(raw, raw)
 
 
-def _filled(work: Work, name: str) -> Prompt:
+def _filled(work: Work, name: str) -> AgentPrompt:
     raw = asset("prompts", name).read_text(encoding="utf-8")
     program = shlex.join([*crontab.program(), "-C", str(work.store.root)])
     return _prompt(raw, Template(raw).substitute(memrepo=" ".join(program.split("\n"))))
 
 
-def _prompt(raw: str, filled: str) -> Prompt:
+def _prompt(raw: str, filled: str) -> AgentPrompt:
     version = _VERSION.search(raw)
-    return Prompt(
+    return AgentPrompt(
         version=int(version[1]) if version else 0,
         hash=f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
         prompt=filled.strip(),
@@ -151,7 +151,7 @@ def _shell(words: Sequence[str]) -> str:
     return " ".join(map(quoted, words))
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class FilePart(msgspec.Struct, frozen=True, kw_only=True):
     """The functions that add memrepo's part to a file and remove it again.
 
     If the whole file belongs to memrepo, `take` returns an empty string.
@@ -162,7 +162,7 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     take: Callable[[str], str]
 
 
-def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> Iterator[Part]:
+def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> Iterator[FilePart]:
     """Yield the parts to install for an agent program in a folder.
 
     `program` is the command line of memrepo.
@@ -178,7 +178,9 @@ def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> Ite
     elif servers:
         yield _server(into / servers, (known.key, "memrepo"), program, known.entry)
     if file := known.home_instructions if is_home else known.project_instructions:
-        yield Part(path=into / file, put=lambda text: with_block(text, snippet), take=without_block)
+        yield FilePart(
+            path=into / file, put=lambda text: with_block(text, snippet), take=without_block
+        )
 
 
 def home_of(host: str) -> Path | None:
@@ -237,7 +239,7 @@ def hook_line(program: Sequence[str], host: str, kind: str = "start") -> str:
     return f"{call} || echo {shlex.quote(failed)}"
 
 
-def _settings(path: Path, program: Sequence[str]) -> Part:
+def _settings(path: Path, program: Sequence[str]) -> FilePart:
     def take(text: str) -> str:
         for event in CLAUDE_EVENTS:
             text = take_out(text, ("hooks", event), _is_ours)
@@ -252,15 +254,15 @@ def _settings(path: Path, program: Sequence[str]) -> Part:
             text = append(text, ("hooks", event), {"hooks": [hook]})
         return text
 
-    return Part(path=path, put=put, take=take)
+    return FilePart(path=path, put=put, take=take)
 
 
-def _table(path: Path, name: str, program: Sequence[str]) -> Part:
+def _table(path: Path, name: str, program: Sequence[str]) -> FilePart:
     """Return the part that sets a server entry in a TOML file, as a marked block."""
     # A JSON string or list of strings is valid TOML with the same value.
     command, args = json.dumps(program[0]), json.dumps([*program[1:], "mcp"])
     body = f"[{name}]\ncommand = {command}\nargs = {args}"
-    return Part(
+    return FilePart(
         path=path,
         put=lambda text: with_block(text, body, toml=True),
         take=lambda text: without_block(text, toml=True),
@@ -269,14 +271,14 @@ def _table(path: Path, name: str, program: Sequence[str]) -> Part:
 
 def _server(
     path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str]
-) -> Part:
+) -> FilePart:
     """Return the part that sets the MCP server's entry in a JSON file."""
     entry = {**more, "command": program[0], "args": [*program[1:], "mcp"]}
 
     def take(text: str) -> str:
         return take_away(text, keys, _is_server) if text.strip() else text
 
-    return Part(path=path, put=lambda text: put(text or "{}\n", keys, entry), take=take)
+    return FilePart(path=path, put=lambda text: put(text or "{}\n", keys, entry), take=take)
 
 
 def _is_server(entry: object) -> bool:
@@ -292,7 +294,7 @@ def _is_ours(group: object) -> bool:
     )
 
 
-def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[Part]:
+def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[FilePart]:
     words = json.dumps([*program, "agent", "hook", "openclaw"])
     for name in ("HOOK.md", "handler.js"):
         raw = asset("templates", f"agents/openclaw/{name}").read_text(encoding="utf-8")
@@ -300,8 +302,8 @@ def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[Part]:
         yield _own_file(folder / name, text)
 
 
-def _own_file(path: Path, text: str) -> Part:
-    return Part(path=path, put=lambda _: text, take=lambda _: "")
+def _own_file(path: Path, text: str) -> FilePart:
+    return FilePart(path=path, put=lambda _: text, take=lambda _: "")
 
 
 RECEIPTS = "agents.json"
@@ -320,7 +322,7 @@ class Unreadable(MemrepoError):
         super().__init__(f"{path}: {what}; nothing was written", fix="fix the file, then try again")
 
 
-class Edit(msgspec.Struct, frozen=True, kw_only=True):
+class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
     """The edit to make to one file.
 
     `found` is the current text, `base` the text without memrepo's part, and `after` the new text.
@@ -357,7 +359,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dry_run: DryRun = False
 
 
-class File(msgspec.Struct, frozen=True, kw_only=True):
+class EditedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file of the agent program, and the change made to it."""
 
     path: str
@@ -367,7 +369,7 @@ class File(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The change to each file, and the steps that the user must take."""
 
-    files: tuple[File, ...]
+    files: tuple[EditedFile, ...]
     next: tuple[str, ...]
 
 
@@ -383,12 +385,12 @@ def do(work: Work, request: Request) -> Result:
     if not request.dry_run:
         _write(work, parts, edits, receipts, out=out)
     return Result(
-        files=tuple(File(path=str(edit.path), does=edit.does) for edit in edits),
+        files=tuple(EditedFile(path=str(edit.path), does=edit.does) for edit in edits),
         next=() if out else (*_unread(edits), *next_steps(request.host, into, program)),
     )
 
 
-def _unread(edits: Sequence[Edit]) -> Iterator[str]:
+def _unread(edits: Sequence[FileEdit]) -> Iterator[str]:
     """Yield a warning if Claude Code ignores the edited settings because of comments in them."""
     for edit in edits:
         if edit.path.name == "settings.json" and edit.path.parent.name == ".claude":
@@ -413,7 +415,7 @@ def _into(work: Work, request: Request) -> Path:
     return home
 
 
-def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
+def _edit(part: FilePart, receipt: Mapping[str, Any] | None, *, out: bool) -> FileEdit:
     """Return the edit to make to one file.
 
     A file that is unchanged since the installation is restored byte for byte.
@@ -429,7 +431,7 @@ def _edit(part: Part, receipt: Mapping[str, Any] | None, *, out: bool) -> Edit:
         after = base if out else part.put(base or "")
     except NotJson as error:
         raise Unreadable(part.path, str(error)) from error
-    return Edit(path=part.path, found=found, base=base, after=after)
+    return FileEdit(path=part.path, found=found, base=base, after=after)
 
 
 def _is_bare(text: str | None, *, made: bool) -> bool:
@@ -451,8 +453,8 @@ def _read(path: Path) -> str | None:
 
 def _write(
     work: Work,
-    parts: Sequence[Part],
-    edits: Sequence[Edit],
+    parts: Sequence[FilePart],
+    edits: Sequence[FileEdit],
     receipts: dict[str, object],
     *,
     out: bool,

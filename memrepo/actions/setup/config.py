@@ -77,7 +77,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     reason: Reason = ""
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class KeyRow(msgspec.Struct, frozen=True, kw_only=True):
     """A key, its value as JSON, the origin of the value, and a description."""
 
     key: str
@@ -89,7 +89,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """All configuration keys, and the settings stored outside the repository."""
 
-    keys: tuple[Row, ...]
+    keys: tuple[KeyRow, ...]
 
 
 class Explained(VerbResult, frozen=True, kw_only=True):
@@ -110,7 +110,7 @@ class Explained(VerbResult, frozen=True, kw_only=True):
 Outcome = Literal["committed", "with your edits", "in this clone", "dry run", "unchanged"]
 
 
-class Changed(VerbResult, frozen=True, kw_only=True):
+class KeyChange(VerbResult, frozen=True, kw_only=True):
     """The value of a key before and after a change, and the commit of that change."""
 
     key: str
@@ -123,7 +123,7 @@ class Changed(VerbResult, frozen=True, kw_only=True):
     state: Outcome
 
 
-def do(work: Work, request: Request) -> Result | Explained | Changed:
+def do(work: Work, request: Request) -> Result | Explained | KeyChange:
     """Show, explain, or change configuration keys."""
     request = replace(request, key=PLAN_NAMES.get(request.key, request.key))
     if request.what == "show":
@@ -143,11 +143,11 @@ def do(work: Work, request: Request) -> Result | Explained | Changed:
     return _set(work, request)
 
 
-def _rows(work: Work) -> Iterator[Row]:
+def _rows(work: Work) -> Iterator[KeyRow]:
     path, text = work.tree.layout.config, _text(work)
     for key in KEYS:
         given = key.name in work.config.given
-        yield Row(
+        yield KeyRow(
             key=key.name,
             value=_plain(work.config.get(key.name)),
             from_=f"{path}:{_line(text, key)}" if given else "default",
@@ -157,11 +157,11 @@ def _rows(work: Work) -> Iterator[Row]:
         doc = "A person's own setting, which no repository may carry."
         if name in RETIRED:
             doc = "No longer used: remove it."
-        yield Row(key=name, value=setting.value, from_=setting.origin, doc=doc)
+        yield KeyRow(key=name, value=setting.value, from_=setting.origin, doc=doc)
     workspace = settings.workspace(work.store.repo)
     if workspace is not None:
         doc = "The agent workspace that sources/ mirrors in this clone."
-        yield Row(key=settings.WORKSPACE, value=str(workspace), from_=".git/config", doc=doc)
+        yield KeyRow(key=settings.WORKSPACE, value=str(workspace), from_=".git/config", doc=doc)
 
 
 def _line(text: str, key: Key) -> int:
@@ -216,7 +216,7 @@ def _path(name: str) -> tuple[str, ...]:
     return (section, last) if section else (last,)
 
 
-def _set(work: Work, request: Request) -> Changed:
+def _set(work: Work, request: Request) -> KeyChange:
     key, path = _key_and_path(request.key)
     text = _text(work)
     new = without(text, _path(key.plan)) if key.plan not in ("", key.name) else text
@@ -264,7 +264,7 @@ def _value(work: Work, key: Key, request: Request) -> object:
 
 def _written(
     work: Work, request: Request, new: str, what: str, values: tuple[object, object]
-) -> Changed:
+) -> KeyChange:
     """Write the file, and commit the change if the file had no uncommitted edits."""
     work.require_writable()
     path, store = work.tree.layout.config, work.store
@@ -295,12 +295,12 @@ def _changed(
     work: Work,
     commit: str,
     state: Outcome,
-) -> Changed:
+) -> KeyChange:
     path = ".git/config" if name in OUTSIDE else work.tree.layout.config
-    return Changed(key=name, old=before, new=after, path=path, commit=commit, state=state)
+    return KeyChange(key=name, old=before, new=after, path=path, commit=commit, state=state)
 
 
-def _in_clone(work: Work, request: Request) -> Changed:
+def _in_clone(work: Work, request: Request) -> KeyChange:
     """Set a key in this clone's `.git/config`, because the repository must not contain the key."""
     name, repo = f"memrepo.{git_name(request.key)}", work.store.repo
     before = settings.get(repo, name) or None

@@ -59,7 +59,7 @@ MAX_SIGNATURES = 200
 """The number of newest runs whose signatures are verified. Each verification starts a program."""
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class CheckFinding(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one check.
 
     `fixed` is set if --fix fixed the problem, `problems` has every case.
@@ -84,7 +84,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 class Result(VerbResult, frozen=True, kw_only=True):
     """The findings of all checks."""
 
-    checks: tuple[Finding, ...]
+    checks: tuple[CheckFinding, ...]
     left_out: tuple[str, ...] = ()
     """The names of skipped checks.
 
@@ -92,7 +92,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """
 
 
-Check: TypeAlias = Callable[[Work, bool], tuple[Finding, ...]]
+Check: TypeAlias = Callable[[Work, bool], tuple[CheckFinding, ...]]
 """A check of an open repository. If the second argument is true, the check fixes what it can."""
 
 CHECKS: dict[tuple[str, ...], Check] = {}
@@ -103,11 +103,11 @@ WHOLE: set[str] = set()
 
 def _check(
     *names: str, whole: bool = False
-) -> Callable[[Callable[[Work, bool], Finding | tuple[Finding, ...]]], object]:
+) -> Callable[[Callable[[Work, bool], CheckFinding | tuple[CheckFinding, ...]]], object]:
     """Register a check under the names of its findings."""
 
-    def register(check: Callable[[Work, bool], Finding | tuple[Finding, ...]]) -> object:
-        def named(work: Work, fix: bool) -> tuple[Finding, ...]:
+    def register(check: Callable[[Work, bool], CheckFinding | tuple[CheckFinding, ...]]) -> object:
+        def named(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
             found = check(work, fix)
             findings = found if isinstance(found, tuple) else (found,)
             return tuple(replace(one, name=name) for name, one in zip(names, findings, strict=True))
@@ -129,7 +129,7 @@ def do(work: Work, request: Request) -> Result:
 
     An error in a check is a finding. If an object is missing, only the check of objects reports it.
     """
-    found: list[Finding] = []
+    found: list[CheckFinding] = []
     skipped: list[str] = []
     for group, check in CHECKS.items():
         if request.quick and WHOLE.issuperset(group):
@@ -141,19 +141,21 @@ def do(work: Work, request: Request) -> Result:
             if group != ("objects",) and _missing_objects(work):
                 skipped += group
             else:
-                found += (Finding(name=name, ok=False, message=error.message) for name in group)
+                found += (
+                    CheckFinding(name=name, ok=False, message=error.message) for name in group
+                )
     exit_ = Exit.DONE if all(f.ok for f in found) else Exit.NO
     return Result(checks=tuple(found), left_out=tuple(skipped), exit=exit_)
 
 
 def _finding(
     problem: str, fine: str, *, fixed: bool = False, problems: tuple[Problem, ...] = ()
-) -> Finding:
+) -> CheckFinding:
     """Return a finding that reports a problem or, if that is empty, that all is fine."""
-    return Finding(ok=not problem, message=problem or fine, fixed=fixed, problems=problems)
+    return CheckFinding(ok=not problem, message=problem or fine, fixed=fixed, problems=problems)
 
 
-def _listed(problems: tuple[Problem, ...], fine: str) -> Finding:
+def _listed(problems: tuple[Problem, ...], fine: str) -> CheckFinding:
     """Return a finding that counts problems, and quotes the first one."""
     count = counted(len(problems), "finding", "findings")
     return _finding(f"{count}, first {problems[0]}" if problems else "", fine, problems=problems)
@@ -163,7 +165,7 @@ def _listed(problems: tuple[Problem, ...], fine: str) -> Finding:
 
 
 @_check("git")
-def _git(work: Work, fix: bool) -> Finding:
+def _git(work: Work, fix: bool) -> CheckFinding:
     version = git_version(work.store.repo)
     text = f"version {'.'.join(map(str, version))}"
     wanted = ".".join(map(str, MIN_GIT))
@@ -171,7 +173,7 @@ def _git(work: Work, fix: bool) -> Finding:
 
 
 @_check("objects", whole=True)
-def _objects(work: Work, fix: bool) -> Finding:
+def _objects(work: Work, fix: bool) -> CheckFinding:
     problems = object_problems(work.store.repo)
     if missing := _missing_objects(work):
         (path, blob), *_ = missing.items()
@@ -187,7 +189,7 @@ def _missing_objects(work: Work) -> dict[str, str]:
 
 
 @_check("state")
-def _state(work: Work, fix: bool) -> Finding:
+def _state(work: Work, fix: bool) -> CheckFinding:
     if problem := obstacle(work.store):
         return _finding(problem, "")
     if folders := _missing_folders(work):
@@ -202,7 +204,7 @@ def _state(work: Work, fix: bool) -> Finding:
     if unfinished and fix:
         with work.store.writing():
             pass
-        return Finding(ok=not interrupted(work.store), message=unfinished, fixed=True)
+        return CheckFinding(ok=not interrupted(work.store), message=unfinished, fixed=True)
     work.store.refuse_unfit()
     if removed := _unstaged_files(work):
         verb, these = ("lies", "it") if len(removed) == 1 else ("lie", "them")
@@ -238,7 +240,7 @@ def _unstaged_files(work: Work) -> list[str]:
 
 
 @_check("identity")
-def _identity(work: Work, fix: bool) -> Finding:
+def _identity(work: Work, fix: bool) -> CheckFinding:
     email = person(work.store.repo)[1]
     if not email:
         return _finding("user.email is not set in git: set it", "")
@@ -247,7 +249,7 @@ def _identity(work: Work, fix: bool) -> Finding:
 
 
 @_check("workspace")
-def _workspace(work: Work, fix: bool) -> Finding:
+def _workspace(work: Work, fix: bool) -> CheckFinding:
     path = settings.workspace(work.store.repo)
     if path is None:
         return _finding("", "none: sources/ itself is the input")
@@ -256,7 +258,7 @@ def _workspace(work: Work, fix: bool) -> Finding:
 
 
 @_check("memories", whole=True)
-def _memories(work: Work, fix: bool) -> Finding:
+def _memories(work: Work, fix: bool) -> CheckFinding:
     state = work.tree.state()
     errors = [p for p in state.problems if p.severity == "error"]
     return _finding(
@@ -266,20 +268,20 @@ def _memories(work: Work, fix: bool) -> Finding:
 
 
 @_check("manifests", whole=True)
-def _manifests(work: Work, fix: bool) -> Finding:
+def _manifests(work: Work, fix: bool) -> CheckFinding:
     found, damaged = read_manifests(work.tree.files, work.tree.layout)
     runs = f"{counted(len(found), 'run', 'runs')} on record"
     return _finding(str(damaged[0]) if damaged else "", runs)
 
 
 @_check("index", whole=True)
-def _index(work: Work, fix: bool) -> Finding:
+def _index(work: Work, fix: bool) -> CheckFinding:
     index_of(work).count(["memory"], Filter())
     return _finding("", "up to date with HEAD")
 
 
 @_check("meaning")
-def _meaning(work: Work, fix: bool) -> Finding:
+def _meaning(work: Work, fix: bool) -> CheckFinding:
     if not vectors.is_installed():
         return _finding("", "no model: search uses words only")
     try:
@@ -289,7 +291,7 @@ def _meaning(work: Work, fix: bool) -> Finding:
 
 
 @_check("hook")
-def _hook(work: Work, fix: bool) -> Finding:
+def _hook(work: Work, fix: bool) -> CheckFinding:
     repo, shim = work.store.repo, asset("hooks", "shim")
     problem = settings.wrong_hooks(repo, shim)
     can_fix = bool(problem) and fix and not settings.other_hooks_path(repo)
@@ -300,7 +302,7 @@ def _hook(work: Work, fix: bool) -> Finding:
 
 
 @_check("drivers")
-def _drivers(work: Work, fix: bool) -> Finding:
+def _drivers(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout
     adopted = is_adopted(repo, layout)
     problem = driver_state(repo, layout, adopted=adopted)
@@ -312,7 +314,7 @@ def _drivers(work: Work, fix: bool) -> Finding:
 
 
 @_check("waiting")
-def _waiting(work: Work, fix: bool) -> Finding:
+def _waiting(work: Work, fix: bool) -> CheckFinding:
     if broken := broken_branches(work):
         return _finding(f"{broken[0].message}; {broken[0].fix}", "", problems=broken)
     branches = [w.branch for w in all_waiting(work)]
@@ -321,7 +323,7 @@ def _waiting(work: Work, fix: bool) -> Finding:
 
 
 @_check("judge")
-def _judge(work: Work, fix: bool) -> Finding:
+def _judge(work: Work, fix: bool) -> CheckFinding:
     name, choice = refuse_unable(work), JudgeChoice(now=work.call.now)
     if kind_of(work, choice) not in PAID:
         return _finding("", name)
@@ -333,13 +335,13 @@ def _judge(work: Work, fix: bool) -> Finding:
 
 
 @_check("judges")
-def _judges(work: Work, fix: bool) -> Finding:
+def _judges(work: Work, fix: bool) -> CheckFinding:
     found = [f"{u.judge}: {'usable, ' if u.ready else ''}{u.message}" for u in usable_judges(work)]
     return _finding("", "; ".join(found))
 
 
 @_check("format")
-def _format(work: Work, fix: bool) -> Finding:
+def _format(work: Work, fix: bool) -> CheckFinding:
     found = work.config.get("format")
     how = "upgrade memrepo" if found > FORMAT else "`memrepo upgrade` migrates it"
     problem = f"format {found}, this memrepo writes {FORMAT}: {how}"
@@ -347,14 +349,14 @@ def _format(work: Work, fix: bool) -> Finding:
 
 
 @_check("branch")
-def _branch(work: Work, fix: bool) -> Finding:
+def _branch(work: Work, fix: bool) -> CheckFinding:
     branch = work.store.branch_or_none.removeprefix("refs/heads/")
     problem = "HEAD is detached: nothing can be written (`git switch` to a branch)"
     return _finding("" if branch else problem, branch)
 
 
 @_check("program")
-def _program(work: Work, fix: bool) -> Finding:
+def _program(work: Work, fix: bool) -> CheckFinding:
     repo = work.store.repo
     known = settings.get(repo, settings.PROGRAM)
     is_missing = bool(known) and not Path(known).is_file()
@@ -368,19 +370,19 @@ def _program(work: Work, fix: bool) -> Finding:
 
 
 @_check("hookspath")
-def _hookspath(work: Work, fix: bool) -> Finding:
+def _hookspath(work: Work, fix: bool) -> CheckFinding:
     path = settings.hooks_in_tree(work.store.repo)
     problem = f"core.hooksPath is {path}, which anyone who can push can change"
     return _finding(problem if path else "", "outside")
 
 
 @_check("trust")
-def _trust(work: Work, fix: bool) -> Finding:
+def _trust(work: Work, fix: bool) -> CheckFinding:
     return _finding(settings.untrusted(work.store.repo), "no unreviewed program")
 
 
 @_check("attributes")
-def _attributes(work: Work, fix: bool) -> Finding:
+def _attributes(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout
     is_known = settings.workspace(repo) == work.store.root or bool(layout.prefix)
     problem = ".gitattributes lacks `*.md -merge -text`: git may rewrite memories' line ends"
@@ -389,7 +391,7 @@ def _attributes(work: Work, fix: bool) -> Finding:
 
 
 @_check("rules", "secrets", whole=True)
-def _rules(work: Work, fix: bool) -> tuple[Finding, ...]:
+def _rules(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
     """Check the work tree against all rules."""
     rules, scene = all_rules(), scenes.check_tree(work.store.root)
     errors = [p for p in (*scene.early, *scene.problems) if p.severity == "error"]
@@ -403,7 +405,7 @@ def _rules(work: Work, fix: bool) -> tuple[Finding, ...]:
 
 
 @_check("views", whole=True)
-def _views(work: Work, fix: bool) -> Finding:
+def _views(work: Work, fix: bool) -> CheckFinding:
     area = work.tree.layout.area("views")
     stale = 0
     if any(path.startswith(area) for path in work.tree.blobs):
@@ -415,7 +417,7 @@ def _views(work: Work, fix: bool) -> Finding:
 
 
 @_check("pages")
-def _pages(work: Work, fix: bool) -> Finding:
+def _pages(work: Work, fix: bool) -> CheckFinding:
     """Check for pages that were deleted from the work tree but are still in git."""
     layout, tree, files = work.tree.layout, work.tree.files, work.store.work
     hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
@@ -431,7 +433,7 @@ def _pages(work: Work, fix: bool) -> Finding:
 
 
 @_check("hot", whole=True)
-def _hot(work: Work, fix: bool) -> Finding:
+def _hot(work: Work, fix: bool) -> CheckFinding:
     state = work.tree.state()
     hot = hot_budget(work, state)
     path = hot_path(state.files, state.layout, work.config.rules.hot)
@@ -442,7 +444,7 @@ def _hot(work: Work, fix: bool) -> Finding:
 
 
 @_check("ledger", whole=True)
-def _ledger(work: Work, fix: bool) -> Finding:
+def _ledger(work: Work, fix: bool) -> CheckFinding:
     ledger, repo = ledger_of(work.store), work.store.repo
     ledger.accesses()
     tip, known = ledger.tip(), history.ledger_base(repo, work.tree.commit)
@@ -458,14 +460,14 @@ def _ledger(work: Work, fix: bool) -> Finding:
 
 
 @_check("broken", whole=True)
-def _broken(work: Work, fix: bool) -> Finding:
+def _broken(work: Work, fix: bool) -> CheckFinding:
     runs = ", ".join(b.run for b in interrupted_runs(work.store.folder))
     problem = f"{runs} interrupted (`memrepo run --resume`)" if runs else ""
     return _finding(problem, "none interrupted")
 
 
 @_check("purged")
-def _purged(work: Work, fix: bool) -> Finding:
+def _purged(work: Work, fix: bool) -> CheckFinding:
     """Check for purges whose key is missing or that this clone has not repeated."""
     repo = work.store.repo
     if not repo.refs.id(RECORDS):
@@ -487,7 +489,7 @@ def _purged(work: Work, fix: bool) -> Finding:
 
 
 @_check("history", whole=True)
-def _history(work: Work, fix: bool) -> Finding:
+def _history(work: Work, fix: bool) -> CheckFinding:
     area, words = work.tree.layout.area("runs"), ("--reverse", "--topo-order", work.tree.commit)
     facts = [
         CommitFacts(
@@ -514,7 +516,7 @@ def _history(work: Work, fix: bool) -> Finding:
     elif problems:
         changed = counted(len({p.path for p in problems}), "commit was", "commits were")
         message = f"{changed} amended or rebased with git, first {problems[0].path[:10]}"
-    return Finding(ok=not errors, message=message, problems=problems)
+    return CheckFinding(ok=not errors, message=message, problems=problems)
 
 
 def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, ...]:
@@ -527,7 +529,7 @@ def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, .
 
 
 @_check("runs", whole=True)
-def _runs(work: Work, fix: bool) -> Finding:
+def _runs(work: Work, fix: bool) -> CheckFinding:
     runs, emptying = work.landed(), find_emptying_commit(work)
     in_effect = sum(run.in_effect for run in runs)
     parts = [f"{counted(in_effect, 'run', 'runs')} in effect"]
@@ -538,20 +540,22 @@ def _runs(work: Work, fix: bool) -> Finding:
         parts.append(f"{len(runs) - in_effect} reverted")
     if emptying is not None:
         parts.insert(0, f"{emptying.commit[:10]} removed every memory from the tree, by hand")
-    return Finding(ok=emptying is None, message="; ".join(parts))
+    return CheckFinding(ok=emptying is None, message="; ".join(parts))
 
 
 @_check("references", whole=True)
-def _references(work: Work, fix: bool) -> Finding:
+def _references(work: Work, fix: bool) -> CheckFinding:
     return _since(work, closure.closure, "every reference and supersession holds")
 
 
 @_check("tombstones", whole=True)
-def _tombstones(work: Work, fix: bool) -> Finding:
+def _tombstones(work: Work, fix: bool) -> CheckFinding:
     return _since(work, lambda s: tombstones_in(s).problems, "every tombstone can be read")
 
 
-def _since(work: Work, problems_of: Callable[[State], tuple[Problem, ...]], fine: str) -> Finding:
+def _since(
+    work: Work, problems_of: Callable[[State], tuple[Problem, ...]], fine: str
+) -> CheckFinding:
     """Report the problems at HEAD, and the commit that introduced the first of them."""
     found = _listed(problems_of(work.tree.state()), fine)
     if found.ok:
@@ -585,7 +589,7 @@ def _first_bad(work: Work, is_bad: Callable[[str], bool]) -> str:
 
 
 @_check("rejected", whole=True)
-def _rejected(work: Work, fix: bool) -> Finding:
+def _rejected(work: Work, fix: bool) -> CheckFinding:
     found = rejected_again(work, validated(work))
     count = counted(len(found), "file says", "files say")
     problem = f"{count} what a person rejected, first {found[0]}" if found else ""
@@ -593,7 +597,7 @@ def _rejected(work: Work, fix: bool) -> Finding:
 
 
 @_check("signatures", whole=True)
-def _signatures(work: Work, fix: bool) -> Finding:
+def _signatures(work: Work, fix: bool) -> CheckFinding:
     repo = work.store.repo
     newest = [e.commit for e in islice(history.runs(repo, work.tree.commit), MAX_SIGNATURES)]
     found = stream.verdicts(repo, newest)
@@ -605,11 +609,11 @@ def _signatures(work: Work, fix: bool) -> Finding:
         message += f", {unchecked} cannot be checked here (no key, or no program)"
     if bad:
         message = f"{len(bad)} do not fit their commits, the first bad commit is {bad[-1][:10]}"
-    return Finding(ok=not bad, message=message)
+    return CheckFinding(ok=not bad, message=message)
 
 
 @_check("schedule")
-def _schedule(work: Work, fix: bool) -> Finding:
+def _schedule(work: Work, fix: bool) -> CheckFinding:
     times, zone = timetable(work, work.call.now), work.config.zone.key
     complaints, fixed = [*times.complaints], False
     if times.by == "crontab" and (wrong := out_of_step(work, work.call.now)):

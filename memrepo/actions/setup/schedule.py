@@ -123,7 +123,7 @@ class Launchers(VerbResult, frozen=True, kw_only=True):
     next: tuple[Next, ...] = ()
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class CrontabEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A scheduled job with its cron expression in `zone`, and its lines in the crontab."""
 
     name: str
@@ -136,7 +136,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
 class Entries(VerbResult, frozen=True, kw_only=True):
     """The crontab entries with their state, and the times of the next runs."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[CrontabEntry, ...]
     by: str
     state: str
     zone: str
@@ -272,12 +272,12 @@ def _block(work: Work, now: datetime, zone: str = "") -> list[str]:
     return [head, *lines] if entries else []
 
 
-def _entries(work: Work, now: datetime, zone: str) -> tuple[Entry, ...]:
+def _entries(work: Work, now: datetime, zone: str) -> tuple[CrontabEntry, ...]:
     zone = zone or settings.get(work.store.repo, CRON_ZONE)
     cron_zone = ZoneInfo(zone) if zone else crontab.machine_zone()
     ahead = crontab.offsets(cron_zone, work.config.zone, now)
     return tuple(
-        Entry(
+        CrontabEntry(
             name=name,
             mode=mode,
             cron=cron,

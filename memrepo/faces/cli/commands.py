@@ -34,7 +34,7 @@ class DemoRequest(msgspec.Struct, frozen=True, kw_only=True):
     fast: Annotated[bool, option("do not pause between the steps", "--fast")] = False
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class TourStep(msgspec.Struct, frozen=True, kw_only=True):
     """A command of the tour and its result."""
 
     command: str
@@ -45,7 +45,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 class Tour(VerbResult, frozen=True, kw_only=True):
     """The steps of the tour, and the path of its repository, which is empty after removal."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[TourStep, ...]
     kept: str
 
 
@@ -83,7 +83,7 @@ def _folder(call: Call, name: str) -> Iterator[Path]:
             yield Path(made)
 
 
-def _tour(call: Call, folder: Path, pause_s: float) -> list[Step]:
+def _tour(call: Call, folder: Path, pause_s: float) -> list[TourStep]:
     shutil.copytree(asset("templates", "demo", "workspace"), folder / "workspace")
     guide = _Guide(call, folder, pause_s)
     guide.say("An agent's workspace: a memory file, daily logs, episodes, procedures.")
@@ -117,7 +117,7 @@ class _Guide:
         self.call = call
         self.folder = folder
         self.pause_s = pause_s
-        self.steps: list[Step] = []
+        self.steps: list[TourStep] = []
 
     def say(self, text: str) -> None:
         time.sleep(self.pause_s)
@@ -137,7 +137,7 @@ class _Guide:
         if len(lines) > LINES:
             self.call.say(f"... {len(lines) - LINES} more lines")
         data = answer.as_json()
-        self.steps.append(Step(command=line, exit=int(answer.exit), answer=data))
+        self.steps.append(TourStep(command=line, exit=int(answer.exit), answer=data))
         return data
 
 

@@ -30,9 +30,9 @@ from memrepo.core.times import format_time
 from memrepo.faces.mcp.replies import (
     LINE,
     Done,
-    Piece,
-    Reply,
+    ListItem,
     ToolCall,
+    ToolReply,
     hit_entry,
     listing,
     longest,
@@ -53,7 +53,7 @@ _QUOTED = 5
 """Maximum sources of an opened memory in the reply."""
 
 
-def search(call: ToolCall) -> Reply:
+def search(call: ToolCall) -> ToolReply:
     """Search memories and return the best matches. The first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
@@ -83,7 +83,7 @@ def search(call: ToolCall) -> Reply:
     return reply
 
 
-def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> Reply:
+def _with_passages(reply: ToolReply, found: Sequence[Passage], max_tokens: int) -> ToolReply:
     """Extend a reply with source passages that no memory covers, as many as the limit allows."""
     if not found:
         return reply
@@ -109,13 +109,13 @@ def _with_passages(reply: Reply, found: Sequence[Passage], max_tokens: int) -> R
     return reply
 
 
-def _again(piece: Piece) -> Piece:
+def _again(piece: ListItem) -> ListItem:
     """Return a hit without its text, which would repeat the statement of the previous hit."""
     _, *doubted = piece.line.split("\n")
     return replace(piece, line="\n".join([f"{piece.data['id']} says the same", *doubted]))
 
 
-def get(call: ToolCall) -> Reply:
+def get(call: ToolCall) -> ToolReply:
     """Return one or several memories by id, with text, derived facts and quoted evidence."""
     there = work_at(call.work, call.get("at"))
     if not call.get("ids"):
@@ -123,7 +123,7 @@ def get(call: ToolCall) -> Reply:
             raise UsageError("no memory is named", fix="give its `id`, or several as `ids`")
         return _opened(call, there, call.get("id"), _bound(call))
     wanted = list(dict.fromkeys([*filter(None, [call.get("id")]), *call.get("ids")]))
-    found, left = list[Reply](), _bound(call)
+    found, left = list[ToolReply](), _bound(call)
     for place_, id_ in enumerate(wanted):
         share = left // (len(wanted) - place_)
         try:
@@ -137,18 +137,18 @@ def get(call: ToolCall) -> Reply:
     memories = [
         {k: v for k, v in one.data.items() if k not in ("commit", "notice")} for one in found
     ]
-    return Reply(
+    return ToolReply(
         text="\n".join([head, *(one.text.replace(suffix, ":", 1) for one in found)]),
         data={"commit": commit, "notice": HEAD, "memories": memories},
     )
 
 
-def _not_there(id_: str, error: MemrepoError) -> Reply:
+def _not_there(id_: str, error: MemrepoError) -> ToolReply:
     message = fenced(fold(error.message, 200))
-    return Reply(text=f"{id_} was not opened:\n{message}", data={"id": id_, "refused": message})
+    return ToolReply(text=f"{id_} was not opened:\n{message}", data={"id": id_, "refused": message})
 
 
-def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
+def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> ToolReply:
     at, here = call.get("at"), call.work
     memory = find_present(there, there.tree.state(), id_, here)
     derived: dict[str, Any] = {}
@@ -178,14 +178,14 @@ def _opened(call: ToolCall, there: Work, id_: str, bound: int) -> Reply:
         data["source_count"] = places_of(memory)
     whole = _whole(memory, quotes, against)
 
-    def build(text: str) -> Reply:
+    def build(text: str) -> ToolReply:
         cut = len(text) < len(whole)
         block = fenced(text)
         commit = there.tree.commit[:10]
         gone = f", {memory.status}" if memory.status != "active" else ""
         head = f"{memory.id} ({memory.type}, {data['trust']}{gone}), as of commit {commit}. {HEAD}"
         tail = ["cut: raise max_tokens for the rest"] if cut else []
-        return Reply(
+        return ToolReply(
             text="\n".join([head, block, *tail]), data={**data, "text": block, "truncated": cut}
         )
 
@@ -222,7 +222,7 @@ def _whole(memory: Memory, quotes: Sequence[Quote], against: Sequence[str]) -> s
     return without_secrets("\n".join(lines).strip())
 
 
-def related(call: ToolCall) -> Reply:
+def related(call: ToolCall) -> ToolReply:
     """Return the memories linked to or from a memory, closest and strongest links first."""
     there = call.work
     state = there.tree.state()
@@ -242,7 +242,7 @@ def _relation(reached: Reached) -> str:
     return relation if reached.depth == 1 else f"{relation}, by {reached.before}"
 
 
-def thread_context(call: ToolCall) -> Reply:
+def thread_context(call: ToolCall) -> ToolReply:
     """Return the memories of a thread, oldest first. The thread is named by its id or a member."""
     there = call.work
     state = there.tree.state()
@@ -252,7 +252,7 @@ def thread_context(call: ToolCall) -> Reply:
     return _listed(there, call, [(state.memories[id_], "") for id_ in members])
 
 
-def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) -> Reply:
+def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) -> ToolReply:
     accesses, rules = ledger_of(there.store).accesses(), there.config.rules
     hits = []
     for memory, relation in found[: call.get("limit", LIMIT)]:
@@ -266,7 +266,7 @@ def _listed(there: Work, call: ToolCall, found: Sequence[tuple[Memory, str]]) ->
     return listing(hits, there.tree.commit, _bound(call))
 
 
-def recent(call: ToolCall) -> Reply:
+def recent(call: ToolCall) -> ToolReply:
     """Return the memories that changed since a date, a run or a commit, newest first."""
     request = looking.RecentRequest(since=call.get("since"), limit=call.get("limit", LIMIT))
     found = looking.recent(call.work, request)
@@ -278,7 +278,7 @@ def recent(call: ToolCall) -> Reply:
     return listing(hits, found.commit, _bound(call), found.left_out)
 
 
-def hot(call: ToolCall) -> Reply:
+def hot(call: ToolCall) -> ToolReply:
     """Return the text that agents receive when a session begins, without starting a session.
 
     Each memory in the text counts as retrieved.
@@ -288,10 +288,10 @@ def hot(call: ToolCall) -> Reply:
     _touch(call.work, "", [memory.id for memory in by_heart])
     data = {"commit": call.work.tree.commit, "left_out": packed.left_out}
     text = packed.text or "no memory is hot"
-    return Reply(text=text, data={**data, "text": text})
+    return ToolReply(text=text, data={**data, "text": text})
 
 
-def status(call: ToolCall) -> Reply:
+def status(call: ToolCall) -> ToolReply:
     """Return the numbers of memories, the runs that await review and the newest commit."""
     if call.work.call.scope:
         return _counts(call.work)
@@ -310,29 +310,29 @@ def status(call: ToolCall) -> Reply:
     }
     counts = ", ".join(f"{n} {name}" for name, n in found.memories.items()) or "no memories"
     waits = f"; waits for review: {', '.join(found.waiting)}" if found.waiting else ""
-    return Reply(text=f"{counts}, as of commit {found.commit[:10]}{waits}", data=data)
+    return ToolReply(text=f"{counts}, as of commit {found.commit[:10]}{waits}", data=data)
 
 
-def _counts(here: Work) -> Reply:
+def _counts(here: Work) -> ToolReply:
     """Return the number of visible memories by status, for a caller restricted to a scope."""
     memories = Counter(map(counted_as, here.tree.state().memories.values()))
     counts = ", ".join(f"{n} {name}" for name, n in sorted(memories.items())) or "no memories"
     commit = here.tree.commit
-    return Reply(
+    return ToolReply(
         text=f"{counts} in the scope {here.call.scope}, as of commit {commit[:10]}",
         data={"commit": commit, "memories": dict(sorted(memories.items()))},
     )
 
 
-def verb_report(done: Done, max_tokens: int) -> Reply:
+def verb_report(done: Done, max_tokens: int) -> ToolReply:
     """Return the reply for a performed verb: its result as text, the data and the exit code."""
     data, whole, code = done.data, done.text, int(done.result.exit)
     commits = {key: data[key] for key in ("run", "commit", "commits") if data.get(key)}
 
-    def build(text: str) -> Reply:
+    def build(text: str) -> ToolReply:
         cut = len(text) < len(whole)
         found = {"exit": code, **commits, "report": fenced(text), "truncated": cut}
-        return Reply(text=f"exit {code}. {HEAD}\n{fenced(text[:BEGINNING])}", data=found)
+        return ToolReply(text=f"exit {code}. {HEAD}\n{fenced(text[:BEGINNING])}", data=found)
 
     return longest(whole, max_tokens, build)
 
@@ -346,7 +346,7 @@ def _touch(here: Work, at: str, ids: Sequence[str]) -> None:
         touch(here, ids)
 
 
-def store(call: ToolCall) -> Reply:
+def store(call: ToolCall) -> ToolReply:
     """Store one or several memories, each in its own commit.
 
     For a repetition, return the id of the existing memory.
@@ -370,7 +370,7 @@ def _add(call: ToolCall, entry: Mapping[str, Any]) -> Done:
     )
 
 
-def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
+def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> ToolReply:
     """Store several memories in order. If one is refused, continue with the next one.
 
     With `expected_commit`, the first write expects that commit, and each further write expects the
@@ -391,7 +391,7 @@ def _several(call: ToolCall, entries: Sequence[Mapping[str, Any]]) -> Reply:
                 call = _after(call, commit)
         lines.append(f"{number}. {one.text}")
     ids = [one["id"] for one in stored if "id" in one]
-    return Reply(
+    return ToolReply(
         text="\n".join(lines),
         data={"id": ids[0] if ids else "", "commit": commit, "stored": stored},
         failed=not ids,
@@ -404,7 +404,7 @@ def _after(call: ToolCall, commit: str) -> ToolCall:
     return replace(call, arguments={**call.arguments, "expected_commit": commit})
 
 
-def supersede(call: ToolCall) -> Reply:
+def supersede(call: ToolCall) -> ToolReply:
     """Replace a memory with a newer statement.
 
     The old memory stays in history but not in recall.
@@ -412,18 +412,18 @@ def supersede(call: ToolCall) -> Reply:
     return _written(call.write("supersede", id=call.get("id"), text=call.get("text")))
 
 
-def forget(call: ToolCall) -> Reply:
+def forget(call: ToolCall) -> ToolReply:
     """Remove a memory from recall, but keep its file and its history."""
     return _written(call.write("forget", id=call.get("id")))
 
 
-def restore(call: ToolCall) -> Reply:
+def restore(call: ToolCall) -> ToolReply:
     """Restore a memory, either in place of its successor or in addition to its successor."""
     how = {call.get("how"): True} if call.get("how") else {}
     return _written(call.write("restore", id=call.get("id"), **how))
 
 
-def accept(call: ToolCall) -> Reply:
+def accept(call: ToolCall) -> ToolReply:
     """Accept all or some decisions of a pending run."""
     answer = call.write(
         "accept",
@@ -434,12 +434,12 @@ def accept(call: ToolCall) -> Reply:
     return verb_report(answer, MAX_TOKENS)
 
 
-def revert(call: ToolCall) -> Reply:
+def revert(call: ToolCall) -> ToolReply:
     """Revert a run, a commit, or the last decision about a memory."""
     return verb_report(call.write("revert", target=call.get("target")), MAX_TOKENS)
 
 
-def _written(done: Done) -> Reply:
+def _written(done: Done) -> ToolReply:
     data, notices = done.data, done.result.notices
     found = {k: data[k] for k in ("id", "commit")}
     unchanged = str(data.get("unchanged", ""))
@@ -451,5 +451,5 @@ def _written(done: Done) -> Reply:
     more = {"unchanged": unchanged} if unchanged else {}
     if notices:
         noticed = fenced("\n".join(str(p) for p in notices[:5]))
-        return Reply(text=f"{text}\n{noticed}", data={**found, **more, "noticed": noticed})
-    return Reply(text=text, data={**found, **more})
+        return ToolReply(text=f"{text}\n{noticed}", data={**found, **more, "noticed": noticed})
+    return ToolReply(text=text, data={**found, **more})

@@ -107,7 +107,7 @@ SHOWS_DATA = frozenset({"claude-code", "codex-mcp-client"})
 ELSEWHERE = "in the text of this answer; with a smaller max_tokens here too"
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True):
+class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
     """The reply of a tool: a short text, the same content as data, and whether it is a refusal."""
 
     text: str
@@ -132,7 +132,7 @@ _TOOLS = {
 _COMMAND = regex(rf"`memrepo ({'|'.join(_TOOLS)})((?: \w[\w:-]*)?)`")
 
 
-def refusal(error: MemrepoError) -> Reply:
+def refusal(error: MemrepoError) -> ToolReply:
     """Return a reply that reports an error to the client.
 
     The message is fenced, because it may quote the refused text.
@@ -140,17 +140,17 @@ def refusal(error: MemrepoError) -> Reply:
     found = {"message": fenced(fold(error.message, 500)), "exit": int(error.exit_code)}
     fix = fold(_COMMAND.sub(lambda m: f"`{_TOOLS[m[1]]}{m[2]}`", error.fix), 300)
     text = f"refused:\n{found['message']}" + (f"\ntry: {fix}" if fix else "")
-    return Reply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
+    return ToolReply(text=text, data={"error": {**found, "fix": fix}}, failed=True)
 
 
-class Piece(msgspec.Struct, frozen=True, kw_only=True):
+class ListItem(msgspec.Struct, frozen=True, kw_only=True):
     """An entry in a list of memories: the data of a memory, and its line in the short text."""
 
     data: Mapping[str, Any]
     line: str
 
 
-def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
+def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
     """Convert a hit of a search to an entry of a list.
 
     A long text is shortened to the part with most of the terms `asked`.
@@ -188,10 +188,10 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> Piece:
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
     line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
     line += "".join(f"\n  earlier: {old.id} ({old.captured})" for old in hit.earlier)
-    return Piece(data={**found, "text": fenced(hit.text)}, line=line)
+    return ListItem(data={**found, "text": fenced(hit.text)}, line=line)
 
 
-def one_side(reply: Reply, client: str) -> Reply:
+def one_side(reply: ToolReply, client: str) -> ToolReply:
     """Keep the texts of a long reply only in the half that the client's model sees.
 
     The halves are the short text and the data.
@@ -224,20 +224,20 @@ def place(resource: str, lines: Sequence[int]) -> str:
     return quote(resource) + span(lines)
 
 
-def listing(found: Sequence[Piece], commit: str, max_tokens: int, more: int = 0) -> Reply:
+def listing(found: Sequence[ListItem], commit: str, max_tokens: int, more: int = 0) -> ToolReply:
     """Return a reply that lists, in order, the pieces that fit into a number of tokens.
 
     A piece that does not fit is skipped, so that later ones may fit. `more` is the number of pieces
     that the caller omitted.
     """
-    kept: list[Piece] = []
+    kept: list[ListItem] = []
     for piece in found:
         if _listing([*kept, piece], commit, len(found) + more).tokens <= max_tokens:
             kept.append(piece)
     return _listing(kept, commit, len(found) + more)
 
 
-def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
+def _listing(kept: Sequence[ListItem], commit: str, every: int) -> ToolReply:
     left_out = every - len(kept)
     data = {"commit": commit, "notice": HEAD, "hits": [p.data for p in kept], "left_out": left_out}
     lines = ["nothing found" if not every else "nothing fits"]
@@ -247,10 +247,10 @@ def _listing(kept: Sequence[Piece], commit: str, every: int) -> Reply:
         lines.append(fenced("\n".join(p.line for p in kept)))
     if left_out:
         lines.append(f"{left_out} more: raise limit or max_tokens, or memory_get one by its id")
-    return Reply(text="\n".join(lines), data=data)
+    return ToolReply(text="\n".join(lines), data=data)
 
 
-def longest(text: str, max_tokens: int, build: Callable[[str], Reply]) -> Reply:
+def longest(text: str, max_tokens: int, build: Callable[[str], ToolReply]) -> ToolReply:
     """Call `build` with ever shorter prefixes of a text, and return the longest reply that fits."""
     whole = build(text)
     if whole.tokens <= max_tokens:

@@ -18,7 +18,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed, harmless, harmless_data
 from memrepo.faces.mcp import handlers
-from memrepo.faces.mcp.replies import Reply, ToolCall, acting, nothing, one_side, refusal
+from memrepo.faces.mcp.replies import ToolCall, ToolReply, acting, nothing, one_side, refusal
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -72,11 +72,11 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         """Return the names of all arguments."""
         return (*self.arguments, *self.own)
 
-    def run(self, call: ToolCall) -> Reply:
+    def run(self, call: ToolCall) -> ToolReply:
         """Perform a call by the tool's handler, or report the result of its verb."""
         handler = getattr(handlers, self.name.removeprefix("memory_"), None)
         if handler is not None:
-            reply: Reply = handler(call)
+            reply: ToolReply = handler(call)
             return reply
         fields = {
             argument.field or name: (call.get(name),) if argument.one else call.get(name)
@@ -159,7 +159,7 @@ ADMIN = tuple(tool for tool in TOOLS if tool.admin)
 _LOG = logging.getLogger("memrepo")
 
 
-class Unfit(MemrepoError):
+class InvalidArguments(MemrepoError):
     """Raised when the arguments of a call do not match the tool's schema."""
 
     exit_code = Exit.USAGE
@@ -178,7 +178,7 @@ def answer(
     arguments: Mapping[str, object],
     client: str = "",
     tick: Callable[[str], None] = nothing,
-) -> Reply:
+) -> ToolReply:
     """Run a tool for one call of a client. A refusal explains how to correct the call."""
     try:
         _refuse_unfit(tool, arguments)
@@ -194,7 +194,7 @@ def answer(
         _LOG.error("a bug in %s", tool.name, exc_info=error)
         message = f"a bug: {type(error).__name__}"
         data = {"error": {"message": message, "exit": int(Exit.BUG)}}
-        return Reply(text=message, data=data, failed=True)
+        return ToolReply(text=message, data=data, failed=True)
 
 
 def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
@@ -204,10 +204,12 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
     wrong = next(Draft202012Validator(tool.input_schema()).iter_errors(dict(arguments)), None)
     if wrong is not None:
         where = "".join(f"{part}: " for part in wrong.absolute_path)
-        raise Unfit(tool, where, fold(_in_words(wrong), 300))
+        raise InvalidArguments(tool, where, fold(_in_words(wrong), 300))
     for name, value in arguments.items():
         if not all(map(_is_text, _texts(value))):
-            raise Unfit(tool, f"{name}: ", "found a NUL or half of a character: no file holds it")
+            raise InvalidArguments(
+                tool, f"{name}: ", "found a NUL or half of a character: no file holds it"
+            )
 
 
 def _in_words(wrong: ValidationError) -> str:

@@ -153,15 +153,15 @@ def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool)
 
 def config(
     request: object,
-    result: configuration.Result | configuration.Explained | configuration.Changed,
+    result: configuration.Result | configuration.Explained | configuration.KeyChange,
     colour: bool,
 ) -> str:
     """Format all keys with values and origins, the details of one key, or a change of a key."""
-    from memrepo.actions.setup.config import Changed, Explained
+    from memrepo.actions.setup.config import Explained, KeyChange
 
     if isinstance(result, Explained):
         return _explained(result)
-    if isinstance(result, Changed):
+    if isinstance(result, KeyChange):
         return _changed(result)
     return "\n".join(f"{row.key} = {_json(row.value)}  # {row.from_}" for row in result.keys)
 
@@ -184,7 +184,7 @@ def _explained(key: configuration.Explained) -> str:
     return "\n".join(lines)
 
 
-def _changed(done: configuration.Changed) -> str:
+def _changed(done: configuration.KeyChange) -> str:
     message = {
         "committed": f"committed ({done.commit[:10]})",
         "with your edits": "not committed: the file also has uncommitted edits of yours",

@@ -75,3 +75,13 @@ def test_today_in_a_question_is_the_day_there(tmp_path: Path) -> None:
     assert first["sources"][0]["captured"] == "2026-03-06"
     later = done(repo, "search", "plumber yesterday", "--no-touch", now=MORNING)["hits"][0]
     assert later["sources"][0]["captured"] == "2026-03-05"
+
+
+@pytest.mark.parametrize(("zone", "day"), [(SHANGHAI, "2026-03-06"), (ANGELES, "2026-03-05")])
+def test_what_has_no_date_is_of_the_day_that_it_is_there(
+    tmp_path: Path, zone: str, day: str
+) -> None:
+    repo = begun(tmp_path, zone, {"MEMORY.md": "- Ada keeps the spare key of the shed.\n"})
+    done(repo, "run", now=MORNING)
+    (memory,) = memories(repo).values()
+    assert (memory.sources[0].captured, memory.sources[0].captured_from) == (day, "commit")

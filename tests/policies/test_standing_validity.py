@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memrepo.core.memory import Memory
+from memrepo.core.memory import Link, Memory
 from memrepo.core.times import parse_time
-from memrepo.policies.standing import true_at
+from memrepo.policies.standing import still_contested, true_at
 
 ZONE = ZoneInfo("Asia/Manila")
 OLD, NEW, THIRD = (f"mem-{digit * 16}" for digit in "123")
@@ -112,3 +112,11 @@ def test_a_chain_has_one_true_memory_at_every_moment() -> None:
     )
     for day, held in ((1, OLD), (11, NEW), (19, NEW), (20, THIRD), (28, THIRD)):
         assert holds(found, f"2026-03-{day:02d}T12:00:00Z") == {held}
+
+
+def test_a_memory_stays_contested_by_a_third() -> None:
+    links = tuple(Link(target=id_, type="contradicts") for id_ in (NEW, THIRD))
+    of = memory(OLD, links=links)
+    assert still_contested(of, {NEW, THIRD}.__contains__, NEW)
+    assert still_contested(of, {NEW}.__contains__, "")
+    assert not still_contested(of, {NEW}.__contains__, NEW)

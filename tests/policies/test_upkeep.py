@@ -101,6 +101,19 @@ def test_what_a_person_took_back_is_not_done_again() -> None:
     assert found.steps == ()
 
 
+@pytest.mark.parametrize(
+    ("hot", "days", "reason"),
+    [
+        (None, 31, "never retrieved, idle for"),
+        (Hot(until=T0 + D), 62, "never retrieved, no longer hot since 2026-03-02"),
+    ],
+)
+def test_a_commit_says_why_a_memory_was_archived(hot: Hot | None, days: int, reason: str) -> None:
+    (step,) = upkeep(state(memory(hot=hot)), fold([]), T0 + days * D, RULES).steps
+    assert step.op == "archive"
+    assert step.reason.startswith(reason)
+
+
 def test_a_prune_says_class_expiry_and_confirmation() -> None:
     (step,) = upkeep(state(memory(decay=Decay(cls="short"))), Accesses(), T0 + 3 * D, RULES).steps
     assert step.reason == (

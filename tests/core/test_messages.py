@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.changes import Create, Step, Update, Write
+from memrepo.core.changes import Create, Step, Update, Write, fingerprints
 from memrepo.core.memory import Memory
 from memrepo.core.messages import REASON_LENGTH, SUBJECT_LENGTH, Context, fold, message
 
@@ -80,3 +80,8 @@ def test_the_shape_of_a_message_is_always_the_same(what: str, reason: str, actor
         *(["Memrepo-Reason"] if stated else []),
     ]
     assert all(len(line) <= REASON_LENGTH + len("Memrepo-Reason: ") for line in trailers)
+
+
+def test_a_bulk_step_has_a_fingerprint_a_memory_and_another_one_whatever_the_order() -> None:
+    assert fingerprints("create", [ID, OTHER]) == {f"create:{ID}", f"create:{OTHER}"}
+    assert fingerprints("supersede", [OTHER, ID]) == {f"supersede:{ID}+{OTHER}"}

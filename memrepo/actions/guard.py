@@ -33,7 +33,6 @@ from memrepo.policies.rules import PageRules
 from memrepo.views.pages import render_views
 
 if TYPE_CHECKING:
-    from memrepo.core.state import State
     from memrepo.store.repo import Repository
     from memrepo.store.stream import NewCommit
 
@@ -64,25 +63,19 @@ def refuse_secret(text: str, what: str) -> None:
 
 def refuse_new_secrets(store: Repository, base: str, commits: Iterable[NewCommit]) -> None:
     """Raise SecretInText if files to commit contain a secret that the tree of `base` does not."""
-    for commit in commits:
-        for path, data in commit.effect.files.items():
-            if data is not None and next(secrets_of(path, data), None):
-                _refuse_new(store, base, path, data)
+    files = (item for commit in commits for item in commit.effect.files.items())
+    for path, data in files:
+        for secret, value in secrets_of(path, data) if data is not None else ():
+            if not base or not _is_known(store.snapshot(base).state(), path, value):
+                raise SecretInText(
+                    secret.kind,
+                    f"{visible(path)}, line {secret.line},",
+                    fix="leave it out of what is written; if it is not a secret, end its line with"
+                    " <!-- memrepo:allow-secret --> where it comes from",
+                )
 
 
-def _refuse_new(store: Repository, base: str, path: str, data: bytes) -> None:
-    before = store.snapshot(base).state() if base else None
-    for secret, value in secrets_of(path, data):
-        if before is None or not _was_there(before, path, value):
-            raise SecretInText(
-                secret.kind,
-                f"{visible(path)}, line {secret.line},",
-                fix="leave it out of what is written; if it is not a secret, end its line with"
-                " <!-- memrepo:allow-secret --> where it comes from",
-            )
-
-
-def _was_there(before: State, path: str, value: str) -> bool:
+def _is_known(before: State, path: str, value: str) -> bool:
     """Return whether a value already existed in the file or in any memory."""
     if value in before.files.get(path, b"").decode("utf-8", "replace"):
         return True

@@ -77,34 +77,18 @@ AGENT_AUTHOR = "{name} (memrepo) <{id}@memrepo.invalid>"
 _IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
-class NewerFormat(MemrepoError):
-    """Raised on writing when a newer memrepo wrote the repository. Reading still works."""
+class OtherFormat(MemrepoError):
+    """Raised on writing when a newer or older memrepo wrote the repository. Reading works."""
 
     exit_code = Exit.DECIDE
 
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
             f"the repository has format {found}, this memrepo writes format {known}",
-            fix="upgrade memrepo; reading commands still work",
+            fix="upgrade memrepo; reading commands still work"
+            if found > known
+            else "`memrepo upgrade` migrates it in one commit; reading commands still work",
         )
-
-
-class OlderFormat(MemrepoError):
-    """Raised on writing when an older memrepo wrote the repository. It must be migrated first."""
-
-    exit_code = Exit.DECIDE
-
-    def __init__(self, found: int, known: int) -> None:
-        super().__init__(
-            f"the repository has format {found}, this memrepo writes format {known}",
-            fix="`memrepo upgrade` migrates it in one commit; reading commands still work",
-        )
-
-
-def _resume_purge(store: Repository) -> None:
-    from memrepo.store.purges import resume
-
-    resume(store)
 
 
 class Work:
@@ -146,7 +130,12 @@ class Work:
         if self._store is None:
             from memrepo.store.repo import open_repository
 
-            opened = open_repository(self.call.where, _resume_purge)
+            def resume_purge(store: Repository) -> None:
+                from memrepo.store.purges import resume
+
+                resume(store)
+
+            opened = open_repository(self.call.where, resume_purge)
             self._store = opened.__enter__()
             self._opened = opened
             self._store.expected = self.call.expect
@@ -170,17 +159,14 @@ class Work:
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
             switch_off(self._config.get("secrets.off"))
-            self._watch()
+            purged = self.store.folder / "purged"
+            if purged.is_dir():  # the secret scan then also detects purged values
+                from memrepo.store.purges import watching
+
+                watch(watching(self.store.folder))
+            else:
+                watch(None)
         return self._config
-
-    def _watch(self) -> None:
-        """Let the secret scan also detect purged values, if there are any."""
-        if (self.store.folder / "purged").is_dir():
-            from memrepo.store.purges import watching
-
-            watch(watching(self.store.folder))
-        else:
-            watch(None)
 
     @property
     def actor(self) -> str:
@@ -240,12 +226,12 @@ class Work:
             self._tree, self._config = fresh._tree, None  # noqa: SLF001 - its own kind
 
     def require_writable(self) -> None:
-        """Raise NewerFormat or OlderFormat if this version cannot write the repository's format."""
+        """Raise OtherFormat if this version cannot write the repository's format."""
         from memrepo.keys import FORMAT
 
         found = self.config.get("format")
         if found != FORMAT:
-            raise (NewerFormat if found > FORMAT else OlderFormat)(found, FORMAT)
+            raise OtherFormat(found, FORMAT)
 
     def begin_write(self, *, dry_run: bool = False) -> None:
         """Finish operations that a crash interrupted. Raise if writing is not possible here."""

@@ -98,7 +98,9 @@ def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
 def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> CheckResult:
     """Check files. `merging` is set if git is about to commit a merge."""
     if not (request.files or request.staged):
-        return _whole(work, request)
+        tree = scenes.check_tree(work.call.where, request.only)
+        found = (*tree.early, *tree.problems)
+        return CheckResult(problems=found, files=tree.files, exit=_exit(found))
     fixed: list[str] = []
     restored: Mapping[str, tuple[str, ...]] = {}
     if request.files:
@@ -115,7 +117,9 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
             restored = repair.restored(checked.scene, scene, fixed)
         found = (*checked.early, *checks.find_problems(scene, request.only))
     if request.staged:  # before a commit, a misspelt key is an error
-        found = tuple(_refused(problem) for problem in found)
+        found = tuple(
+            replace(p, severity="error") if p.rule == "frontmatter-near-key" else p for p in found
+        )
     found = tuple(replace(p, path=checked.names.get(p.path, p.path)) for p in found)
     return CheckResult(
         problems=found,
@@ -125,18 +129,6 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
         foreign=checked.foreign,
         exit=_exit(found),
     )
-
-
-def _refused(problem: Problem) -> Problem:
-    near = problem.rule == "frontmatter-near-key"
-    return replace(problem, severity="error") if near else problem
-
-
-def _whole(work: Work, request: CheckRequest) -> CheckResult:
-    """Check every file of the tree at HEAD."""
-    looked = scenes.check_tree(work.call.where, request.only)
-    found = (*looked.early, *looked.problems)
-    return CheckResult(problems=found, files=looked.files, exit=_exit(found))
 
 
 def _exit(found: tuple[Problem, ...]) -> Exit:

@@ -115,7 +115,14 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
         around=TreeAt(state, earlier, store.paths(tip)),
     )
     wanted = tuple(only or GROUPS)
-    found = [*early, *_stands(state, files), *_as_one(scene, wanted)]
+    found = list(early)
+    found += [
+        replace(problem, severity="error")
+        for problem in (*state.problems, *closure.closure(state))
+        if problem.path in files and problem.rule == "memory-same-id"
+    ]
+    if groups := [group for group in wanted if group != "derived"]:
+        found += checks.find_problems(scene, groups)
     if "schema" in wanted and tree.layout.config in files:
         found += _config(tree.layout.config, files[tree.layout.config])
     if "derived" in wanted:
@@ -148,19 +155,6 @@ def _ends(work: Work, word: str) -> tuple[str, str]:
             fix="git fetch --unshallow, or a checkout of the whole history (fetch-depth: 0)",
         )
     return (bases[0] if bases else ""), commits[1]
-
-
-def _as_one(scene: Scene, wanted: Sequence[Group]) -> Iterator[Problem]:
-    groups = [group for group in wanted if group != "derived"]
-    if groups:
-        yield from checks.find_problems(scene, groups)
-
-
-def _stands(state: State, files: Collection[str]) -> Iterator[Problem]:
-    """Yield a problem for each memory id in the changed files that another memory also uses."""
-    for problem in (*state.problems, *closure.closure(state)):
-        if problem.path in files and problem.rule == "memory-same-id":
-            yield replace(problem, severity="error")
 
 
 def _config(path: str, data: bytes) -> Iterator[Problem]:

@@ -12,7 +12,6 @@ from msgspec import UNSET, UnsetType
 from memrepo.actions.past.log import (
     Act,
     Commit,
-    Past,
     acts_of,
     changing,
     fields_of,
@@ -334,20 +333,18 @@ def _history(work: Work, request: Request) -> History:
     """List the commits that changed a memory, newest first, even if the memory was removed."""
     there = work_at(work, request.at)
     past = find_past(there, there.tree.state(), request.id)
-    return History(
-        id=past.id,
-        entries=tuple(_changes(past))[: request.n or None],
-        heading=tuple(heading(there, request.at)),
-        zone=there.config.zone.key,
-    )
-
-
-def _changes(past: Past) -> Iterator[MemoryCommit]:
     order = {v.entry.commit: n for n, v in enumerate(past.versions)}
+    entries = []
     for version, previous in changing(past.versions):
         older = past.versions[order[version.entry.commit] + 1 :]
         again = any(v.memory is not None for v in older)
-        yield _change(version, previous, again=again)
+        entries.append(_change(version, previous, again=again))
+    return History(
+        id=past.id,
+        entries=tuple(entries)[: request.n or None],
+        heading=tuple(heading(there, request.at)),
+        zone=there.config.zone.key,
+    )
 
 
 def _change(

@@ -19,7 +19,7 @@ from memrepo.actions.landing import derived_files, prepare
 from memrepo.actions.request import DryRun, Reason, VerbResult
 from memrepo.actions.run.preconditions import upgrade_due
 from memrepo.actions.setup.config import with_value
-from memrepo.actions.work import NewerFormat, Work
+from memrepo.actions.work import OtherFormat, Work
 from memrepo.core import codec
 from memrepo.core.changes import Change, Create, Plan, Remove, Step, Write
 from memrepo.core.ids import slugify, stem_of
@@ -100,7 +100,7 @@ def do(work: Work, request: Request) -> Result:
     """Migrate one format at a time, and report whether the next run must judge all texts again."""
     found = int(work.config.get("format"))
     if found > FORMAT:
-        raise NewerFormat(found, FORMAT)
+        raise OtherFormat(found, FORMAT)
     due = upgrade_due(work)
     result = Result(
         old=found, new=FORMAT, files=(), commit="", judge_again=due.message if due else ""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.landing import hot_rules
-from memrepo.actions.work import NewerFormat, Work
+from memrepo.actions.work import OtherFormat, Work
 from memrepo.config import Config, parse_config
 from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.ids import visible
@@ -126,7 +126,7 @@ def sides_of(
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> PreparedMerge:
     """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
 
-    Raises CannotWork or NewerFormat.
+    Raises CannotWork or OtherFormat.
     """
     sides = _sides(work, hub, name)
     result, clashing = _merged(sides, taken)
@@ -251,7 +251,7 @@ def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: ForeignMer
 def _config(state: State) -> Config:
     config = parse_config(state.files[state.layout.config].decode("utf-8", "replace"))
     if config.read_only:
-        raise NewerFormat(config.get("format"), FORMAT)
+        raise OtherFormat(config.get("format"), FORMAT)
     return config
 
 

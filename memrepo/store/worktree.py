@@ -53,7 +53,7 @@ def index_entries(git: Git) -> Iterator[IndexEntry]:
         yield IndexEntry(path=path, mode=mode, blob=blob, stage=stage, hidden=hidden)
 
 
-class Way(msgspec.Struct, frozen=True, kw_only=True):
+class ReadyFiles(msgspec.Struct, frozen=True, kw_only=True):
     """Paths of files that already have the new content: those to stage and those already staged."""
 
     adopted: tuple[str, ...]
@@ -145,7 +145,7 @@ class WorkTree:
         """Return {path: entry} of the files in the index."""
         return {entry.path: entry for entry in index_entries(self.repo)}
 
-    def clear_way(self, changed: Mapping[str, ChangedFile]) -> Way:
+    def clear_way(self, changed: Mapping[str, ChangedFile]) -> ReadyFiles:
         """Return files that already have the new content. Raise FilesInTheWay for other changes.
 
         `changed` lists the differences from the commit at HEAD. A fast-forward refuses even
@@ -175,7 +175,7 @@ class WorkTree:
                 blocked.add(path)
         if blocked:
             raise FilesInTheWay(sorted(blocked))
-        return Way(adopted=tuple(adopted), kept=tuple(kept))
+        return ReadyFiles(adopted=tuple(adopted), kept=tuple(kept))
 
     def _has_other_files(self, path: str, changed: Mapping[str, ChangedFile]) -> bool:
         """Return whether a folder contains any files, even ignored ones, not in `changed`."""

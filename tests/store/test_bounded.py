@@ -1,4 +1,4 @@
-"""What runs leave beside the branch has an end, and writers that wait come in turn."""
+"""What runs leave beside the branch has an end, and writers at one time all land."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from driving import LATER, LONG, done, git, memories, memrepo
 
-from memrepo.store.lock import keep_newest, lock
+from memrepo.store.lock import keep_newest
 
 WRITERS, EACH = 6, 8 if LONG else 2
 
@@ -29,27 +28,6 @@ def test_the_newest_files_stay(tmp_path: Path) -> None:
     keep_newest(tmp_path, "*.json", 3)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["6.json", "7.json", "8.json", "other.txt"]
     keep_newest(tmp_path / "none", "*", 3)
-
-
-def test_who_waits_gets_the_lock_in_the_order_of_coming(tmp_path: Path) -> None:
-    served: list[int] = []
-
-    def wait(number: int) -> None:
-        with lock(tmp_path, "write", wait_s=30):
-            served.append(number)
-            time.sleep(0.01)
-
-    with lock(tmp_path, "write"):
-        threads = []
-        for number in range(8):
-            threads.append(Thread(target=wait, args=(number,)))
-            threads[-1].start()
-            while len(list((tmp_path / "write.queue").glob("[0-9]*"))) <= number:
-                time.sleep(0.001)
-    for thread in threads:
-        thread.join()
-    assert served == list(range(8))
-    assert list((tmp_path / "write.queue").iterdir()) == []
 
 
 def test_six_that_write_at_once_all_land(repo: Path) -> None:

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import (
     Callable,
     Collection,
-    Hashable,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
     Set,
@@ -506,14 +504,6 @@ SOURCE_COUNT = "source_count"
 MAX_LISTED = 50
 """The number of sources listed. More are listed only if each has a different wording."""
 _LISTED_DAYS = 10
-_TELLING_FILES = frozenset(
-    f"{name}.md"
-    for name in (
-        *("user", "human", "identity", "persona", "tools"),
-        *("memory", "rtmemory", "procedures", "chronicles", "dreams"),
-    )
-)
-"""Names of files that indicate the subject of the file."""
 
 
 def places_of(memory: Memory) -> int:
@@ -529,47 +519,22 @@ def hashes_of(memory: Memory) -> frozenset[str]:
 def listed_places(sources: Sequence[Source]) -> tuple[Source, ...]:
     """Select the sources to list, in their order. All are listed if there are at most MAX_LISTED.
 
-    The selection answers the same questions as the full list. It includes the first source, each
-    wording, each kind, and the newest source of each kind of date. It also includes the newest days
-    and each kind of file that states its subject. The remaining places are filled with the first of
-    the other sources.
+    The selection has the first source, the first of each wording and of each kind, and one of each
+    of the newest days. The remaining places are filled with the first of the other sources.
     """
     if len(sources) <= MAX_LISTED:
         return tuple(sources)
-    kept = dict.fromkeys(_needed_places(sources))
+    days = {s.captured[:10]: s for s in sorted(sources, key=lambda s: s.captured) if s.captured}
+    kept = dict.fromkeys(
+        [
+            sources[0],
+            *{source.text_hash: source for source in reversed(sources)}.values(),
+            *{source.kind: source for source in reversed(sources)}.values(),
+            *[*days.values()][-_LISTED_DAYS:],
+        ]
+    )
     for source in sources:
         if len(kept) >= MAX_LISTED:
             break
         kept[source] = None
     return tuple(source for source in dict.fromkeys(sources) if source in kept)
-
-
-def _needed_places(sources: Sequence[Source]) -> Iterator[Source]:
-    yield sources[0]
-    seen: set[Hashable] = set()
-    for source in sources:
-        for mark in (("text", source.text_hash), ("kind", source.kind), _place_kind(source)):
-            if mark and mark not in seen:
-                seen.add(mark)
-                yield source
-    dated: dict[str, Source] = {}
-    for source in _newest_first(sources):
-        if source.captured_from not in dated:
-            dated[source.captured_from] = source
-            yield source
-    days = {s.captured[:10]: s for s in reversed(_newest_first(sources)) if s.captured}
-    yield from list(reversed(days.values()))[:_LISTED_DAYS]
-
-
-def _newest_first(sources: Iterable[Source]) -> list[Source]:
-    """Sort sources by date, newest first. Sources of the same day remain in their order."""
-    return sorted(sources, key=lambda source: source.captured, reverse=True)
-
-
-def _place_kind(source: Source) -> Hashable:
-    """Return the part of a path that indicates the subject of the file, or an empty value."""
-    *folders, name = source.resource.split("/")
-    if name.casefold() in _TELLING_FILES:
-        return "file", name.casefold()
-    found = {"memories", "episodes"}.intersection(folders)
-    return ("folder", min(found)) if found else ""

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from memrepo.core.jsonl import mappings
+from memrepo.core.jsontext import mappings
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, items, read_pages

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from memrepo.core import codec
-from memrepo.core.jsonl import Line, read_lines
+from memrepo.core.jsontext import JsonLine, read_lines
 from memrepo.core.layout import RESERVED_NAMES, Layout
 from memrepo.core.memory import CLAIM_TYPES, Memory, Source
 from memrepo.core.patterns import regex
@@ -46,7 +46,7 @@ def read_jsonl(files: Files, report: Report) -> Iterator[WholeMemory]:
                 yield WholeMemory(memory=memory, path=path, line=line.number)
 
 
-def _memory(path: str, line: Line, report: Report) -> Memory | None:
+def _memory(path: str, line: JsonLine, report: Report) -> Memory | None:
     known = Report()
     reader, record = FieldReader(known, path, line.number), line.record
     for key, value in record.items():

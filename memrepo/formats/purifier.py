@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import text_hash
-from memrepo.core.jsonl import Line, mappings, read_lines, read_object, texts
+from memrepo.core.jsontext import JsonLine, mappings, read_lines, read_object, texts
 from memrepo.core.judge import Scores
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
@@ -156,13 +156,13 @@ def _named(files: Files, name: str) -> bytes:
     return files.get(f"{RUNTIME}{name}", files.get(name, b""))
 
 
-def _lines(files: Files, name: str, report: Report) -> list[Line]:
+def _lines(files: Files, name: str, report: Report) -> list[JsonLine]:
     found, problems = read_lines(name, _named(files, name), "import-line")
     report.problems += problems
     return found
 
 
-def _record(line: Line, against: Mapping[str, list[str]], report: Report) -> ImportRecord:
+def _record(line: JsonLine, against: Mapping[str, list[str]], report: Report) -> ImportRecord:
     claim, reader = line.record, FieldReader(report, CLAIMS, line.number)
     for ours, theirs in (
         ("subject", "subject"),

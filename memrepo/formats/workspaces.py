@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from memrepo.core.ids import normalise
-from memrepo.core.jsonl import mappings, read_object, texts
+from memrepo.core.jsontext import mappings, read_object, texts
 from memrepo.core.memory import Gist, Source
 from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, items, log_notes, read_pages

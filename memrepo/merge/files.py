@@ -31,7 +31,6 @@ from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, inline, split_lines, unix
 from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST, format_time
-from memrepo.merge.diff3 import merge_text
 from memrepo.merge.tombstones import (
     has_seal,
     is_tombstone,
@@ -39,7 +38,7 @@ from memrepo.merge.tombstones import (
     read_tombstone,
     tombstone_bytes,
 )
-from memrepo.merge.versions import LosingVersion, Origin, Stamps
+from memrepo.merge.versions import LosingVersion, Origin, Stamps, merge_text
 
 FileConflict: TypeAlias = Literal["removed-and-edited", "both-changed", "manifest-differs"]
 

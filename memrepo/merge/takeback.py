@@ -23,11 +23,10 @@ from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS, Field
 from memrepo.core.state import Effect, State, apply
 from memrepo.merge import closure
-from memrepo.merge.diff3 import MergedText, merge_text
 from memrepo.merge.files import is_derived
 from memrepo.merge.states import sweep
 from memrepo.merge.tombstones import is_tombstone
-from memrepo.merge.versions import FileVersion, join_bytes, keyed
+from memrepo.merge.versions import FileVersion, MergedText, join_bytes, keyed, merge_text
 
 RevertConflictKind = Literal["edited-later", "text-overlaps", "depended-on"]
 Side = Literal["", "ours", "theirs"]

@@ -28,8 +28,8 @@ import msgspec
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
 from memrepo.core.state import Effect, Files, State
-from memrepo.merge.diff3 import merge_text
 from memrepo.merge.states import SideFacts, virtual_base
+from memrepo.merge.versions import merge_text
 from memrepo.store import history
 from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
 from memrepo.store.git import ABSENT, FILE, FILES, GitFailed, TreeEntry, one_line

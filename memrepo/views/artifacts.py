@@ -18,7 +18,7 @@ from memrepo import __version__
 from memrepo.core import header as headers
 from memrepo.core.codec import normal_body
 from memrepo.core.fields import Node
-from memrepo.core.jsonl import spell_lines
+from memrepo.core.jsontext import spell_lines
 from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
 from memrepo.core.memory import HOMES

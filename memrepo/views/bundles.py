@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
-from memrepo.core.jsonl import spell_lines
+from memrepo.core.jsontext import spell_lines
 from memrepo.core.memory import LAYERS, Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex

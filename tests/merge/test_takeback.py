@@ -20,8 +20,8 @@ from memrepo.core.memory import Memory, references
 from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, apply, read_state
 from memrepo.merge import closure
-from memrepo.merge.diff3 import merge_text
 from memrepo.merge.takeback import Reverted, take_back
+from memrepo.merge.versions import merge_text
 
 A, B, C = IDS[:3]
 

@@ -148,24 +148,6 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
     }
 
 
-def test_a_search_loads_no_gitpython_and_starts_git_three_times(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo)
-    done(repo, "add", "Ana likes the tea of the harbour")
-    done(repo, "search", "tea")
-    trace = tmp_path / "trace"
-    monkeypatch.setenv("GIT_TRACE", str(trace))
-    code, modules = loaded(repo, "search", "tea", "--no-touch")
-    assert code == 0
-    assert modules & (HEAVY - {"sqlite3", "subprocess", "zoneinfo"} | {"shutil"}) == set()
-    expect_lean(modules, most=80)
-    started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
-    # Contents (the layout, the hits), what is edited, and a ledger that is not there yet.
-    assert 0 < len(started) <= 3
-
-
 @pytest.mark.parametrize("count", [1, 3, 60])
 def test_a_hook_loads_little_and_starts_git_five_times_for_any_number_of_files(
     memory: Path, monkeypatch: pytest.MonkeyPatch, count: int

@@ -10,96 +10,11 @@ import workspaces
 from driving import done, files, git, memrepo
 
 ROOT = Path(__file__).resolve().parents[2]
-OBSIDIAN = b"""\
----
-tags: [project/alpha, 2026]
-aliases:
-  - Alpha
-  - "The: Alpha"
-cssclasses: wide
-up: "[[Projects]]"
-related:
-  - "[[Beta|the second]]"
-rating: 4.5
-done: false
-due: 2026-05-01
-status: in progress
-type: project
-id: alpha
----
-# Alpha
-
-See [[Beta#Plan|beta]], ![[map.png]] and #tag/inner. ^block-1
-"""
-JEKYLL = b"""\
----
-layout: post
-title:  "Welcome: to the blog"
-date:   2026-02-03 09:10:11 +0200
-categories: [news, dev]
-tags: first second
-permalink: /:categories/:title/
-published: false
----
-{% raw %}{{ hello }}{% endraw %}\r
-"""
-HUGO_TOML = b"""\
-+++
-title = "A post"
-date = 2026-01-02T03:04:05-07:00
-draft = true
-tags = ["a", "b"]
-[params]
-  author = "x"
-  [params.nested]
-    deep = 1
-+++
-Text {{< figure src="a.png" >}}
-"""
-HUGO_YAML = b"""\
----
-title: A page
-date: 2026-01-02T03:04:05Z
-draft: true
-params:
-  nested: {deep: [1, 2]}
-menu:
-    main:
-        weight: -10
----
-"""
-CLAUDE_CODE = b"""\
----
-name: user-role
-description: "What the user does: builds compilers"
-metadata:
-  node_type: memory
-  type: user
-  originSessionId: 6f1c9c1e-2d40-4b41-8a44-0123456789ab
----
-
-The user builds compilers in the Lisbon office.
-
-See [[feedback-tests]].
-"""
-LETTA = b"""\
----
-label: persona
-description: How the agent speaks.
-limit: 20000
-read_only: false
-metadata: {}
----
-I am terse.
-"""
+ADOPTED = ROOT / "tests" / "data" / "adopted"
 GIVEN = {
-    "vault/notes/Alpha.md": OBSIDIAN,
-    "site/_posts/2026-02-03-welcome.md": JEKYLL,
-    "blog/content/posts/a.md": HUGO_TOML,
-    "blog/content/about.md": HUGO_YAML,
-    "memory/user_role.md": CLAUDE_CODE,
-    "MEMORY.md": b"- [Role](memory/user_role.md) - what the user does\n",
-    "system/persona.md": LETTA,
+    file.relative_to(ADOPTED).as_posix(): file.read_bytes()
+    for file in sorted(ADOPTED.rglob("*"))
+    if file.is_file()
 }
 TAKEN = {f"memories/knowledge/{Path(name).name}": data for name, data in GIVEN.items()}
 """The same files where memories of memrepo's own would lie: a name that is taken."""

@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from memrepo.core.judge import Profile
 from memrepo.keys import KEYS
 from memrepo.policies.cadence import (
-    SLACK,
     Cadence,
     clock_times,
     cron_problem,
-    due,
     fires,
-    guard,
     missed,
     upcoming,
 )
@@ -33,7 +30,6 @@ CADENCES = {
     )
     for profile in ("personal", "business")
 }
-PERSONAL = CADENCES["personal"]
 moments = st.integers(0, 15 * 366 * 86400).map(
     lambda seconds: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
 )
@@ -88,37 +84,6 @@ def test_a_week_of_each_profile(profile: Profile, due_in_one_week: list[str]) ->
     assert missed(start, start + timedelta(days=7), CADENCES[profile], MANILA) == len(
         due_in_one_week
     )
-
-
-@pytest.mark.parametrize(
-    ("local", "owned"),
-    [
-        ("2026-03-04T04:14:59", False),
-        ("2026-03-04T04:15", True),
-        ("2026-03-04T05:15", True),
-        ("2026-03-04T06:15", True),
-        ("2026-03-04T06:15:01", False),
-        ("2026-03-04T17:15", False),
-        ("2026-03-05T05:15", False),
-        ("2026-03-01T05:00", True),
-        ("2026-03-07T05:15", False),
-    ],
-)
-def test_a_reconciliation_owns_the_hour_around_it(local: str, owned: bool) -> None:
-    assert guard(at(local), PERSONAL, MANILA) is owned
-
-
-@given(moment=moments)
-def test_what_is_due_is_after_now_in_order_and_due_then(moment: datetime) -> None:
-    found = list(islice(upcoming(moment, PERSONAL, BERLIN), 5))
-    times = [fire.when.astimezone(UTC) for fire in found]
-    assert times == sorted(times)
-    assert all(time > moment for time in times)
-    for fire, time in zip(found, times, strict=True):
-        assert due(time, PERSONAL, BERLIN, fire.mode)
-        assert due(time + SLACK - timedelta(seconds=1), PERSONAL, BERLIN, fire.mode)
-        assert not due(time - timedelta(seconds=1), PERSONAL, BERLIN, fire.mode)
-        assert not due(time + SLACK, PERSONAL, BERLIN, fire.mode)
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import CLASSIC
 
-from memrepo.core.access import RETRIEVAL, Event, fold
-from memrepo.core.memory import Decay, Memory, Stamp
-from memrepo.policies.ageing import classify, retention_of, segments
+from memrepo.policies.ageing import classify, segments
 from memrepo.policies.rules import TTLS
 from memrepo.text.dates import future_date
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
-RULES = CLASSIC.decay
 SUBSTRINGS = {
     "username",
     "filename",
@@ -121,95 +117,8 @@ def found_date(row: dict[str, Any]) -> int | None:
     return int(found.timestamp()) if found else None
 
 
-HANDLED = {"at", "store", "expired", "prune", "refresh", "confirm", "get"}
-
-
-class Played:
-    """A scenario played with our rules: what is stored, what happened, what the clock says."""
-
-    def __init__(self) -> None:
-        self.memories: dict[str, Memory] = {}
-        self.reads: list[Event] = []
-        self.now = datetime(1970, 1, 1, tzinfo=UTC)
-
-    def kept(self, ref: str) -> Any:
-        access = fold(self.reads).of(ref)
-        return retention_of(self.memories[ref], access, self.now, RULES)
-
-    def expired(self) -> list[str]:
-        return [ref for ref in self.memories if self.kept(ref).expired]
-
-    def play(self, op: dict[str, Any]) -> dict[str, Any] | None:
-        match op["op"]:
-            case "at":
-                self.now = datetime.fromtimestamp(op["t"], tz=UTC)
-            case "store":
-                fields = {"type": "fact", "created": self.now}
-                if "decayClass" in op:
-                    fields["decay"] = Decay(cls=op["decayClass"])
-                self.memories[op["ref"]] = Memory(path="p", fields=fields, body=op["text"])
-                return {"op": "store", "ref": op["ref"], **self.fact(op["ref"])}
-            case "expired":
-                return {"op": "expired", "n": len(self.expired())}
-            case "prune":
-                gone = self.expired()
-                for ref in gone:
-                    del self.memories[ref]
-                return {"op": "prune", "n": len(gone)}
-            case "refresh":
-                at = int(self.now.timestamp())
-                self.reads += [
-                    Event(kind=RETRIEVAL, at=at, session="s", memory=ref) for ref in op["refs"]
-                ]
-            case "confirm":
-                memory = self.memories[op["ref"]]
-                stamp = Stamp(by="process:x", at=self.now)
-                self.memories[op["ref"]] = memory.with_fields({"verified": (stamp,)})
-            case "get":
-                known = op["ref"] in self.memories
-                return {
-                    "op": "get",
-                    "ref": op["ref"],
-                    "fact": self.fact(op["ref"]) if known else None,
-                }
-        return None
-
-    def fact(self, ref: str) -> dict[str, Any]:
-        kept = self.kept(ref)
-        expires, created = kept.expires, self.memories[ref].fields["created"]
-        return {
-            "decayClass": kept.cls,
-            "createdAt": int(created.timestamp()),
-            "expiresAt": None if expires is None else int(expires.timestamp()),
-            "lastConfirmedAt": int(kept.confirmed.timestamp()),
-        }
-
-
 def same(expected: Any, ours: Any) -> Any:
     """Reduce an expected record to the fields that both sides have; not confidence, nor counts."""
     if not isinstance(expected, dict) or not isinstance(ours, dict):
         return expected
     return {key: same(expected.get(key), value) for key, value in ours.items()}
-
-
-def playable(row: dict[str, Any]) -> bool:
-    ops = row["args"][0]
-    plain = all("decayFreezeUntil" not in op and "confidence" not in op for op in ops)
-    return plain and {op["op"] for op in ops} <= HANDLED
-
-
-SCENARIOS = [row for row in rows("scenarios") if playable(row)]
-
-
-@pytest.mark.parametrize("row", named(SCENARIOS))
-def test_storing_pruning_refreshing_and_confirming_are_as_in_the_original(
-    row: dict[str, Any],
-) -> None:
-    played = Played()
-    said = [answer for op in row["args"][0] if (answer := played.play(op)) is not None]
-    expected = [e for e in row["expect"] if e["op"] in {s["op"] for s in said}]
-    assert said == [same(e, s) for e, s in zip(expected, said, strict=True)]
-
-
-def test_most_scenarios_are_played() -> None:
-    assert len(SCENARIOS) >= 25

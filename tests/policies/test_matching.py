@@ -16,7 +16,6 @@ from memrepo.policies.matching import (
     probable_duplicate,
     statement_of,
 )
-from memrepo.text.words import content_words
 
 
 def prior(id_, subject, predicate, object_="", text="", **changes):
@@ -81,37 +80,6 @@ def test_predicate_folding(text, folded):
 )
 def test_subject_folding(text, folded):
     assert normal_subject(text) == folded
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("The port is 8080!", {"port", "8080"}),
-        ("Größe der Straße", {"grösse", "der", "strasse"}),
-        ("喜欢绿茶", {"喜欢", "欢绿", "绿茶"}),
-        ("用 Docker 跑", {"用", "docker", "跑"}),
-        ("サーバー", {"サー", "ーバ", "バー"}),
-        ("", set()),
-        ("the of", set()),
-    ],
-)
-def test_tokens_are_words_or_pairs_of_wide_characters(text, found):
-    assert content_words(text) == found
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "score"),
-    [
-        (said("Anna", "likes", "tea"), said("anna", "like", "Tea", "Anna likes tea"), 1.1),
-        (said("Anna", "likes", "tea"), said("Anna", "likes", "tea", home="PLAYBOOKS.md"), 0.0),
-        (said("Web", "port", "8080", "Port: 8080"), said("Web", "port", "9090", "Port: 9090"), 0.0),
-        (said("Web", "", "", "runs nightly"), said("Web", "", "", "needs coffee"), 0.6),
-        (said("Web", "", "", "runs nightly"), said("Web", "", "", "Runs nightly."), 0.8),
-        (said("", "", "", "a b c"), said("", "", "", "a b c"), 0.4),
-    ],
-)
-def test_composite_score(one, other, score):
-    assert duplicate_score(one, other) == pytest.approx(score)
 
 
 def test_different_objects_are_no_duplicate_unless_the_texts_agree_by_half():

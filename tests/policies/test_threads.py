@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memrepo.actions.recall.thread import Turn, assign, threads_of, title_of
-from memrepo.core.memory import Link, Memory, Source
+from memrepo.core.memory import Memory
 from memrepo.policies.importance import lexicon
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden"
@@ -75,51 +75,9 @@ def test_titles_of_a_single_thread_are_those_of_the_original(row: dict[str, Any]
     assert title_of(words, Counter(set(words)), 1) == row["expect"]
 
 
-def note(
-    number: int, title: str, body: str = "Words.", day: str = "2026-02-01", **more: Any
-) -> Memory:
-    source = Source(
-        resource=more.pop("file", f"sources/memory/{day}.md"), lines=(number, number), captured=day
-    )
-    fields = {"id": f"mem-{number:016x}", "type": "note", "title": title, "sources": (source,)}
-    path = f"memories/notes/2026-02/01/x-{number:06x}.md"
-    return Memory(path=path, fields={**fields, **more}, body=body)
-
-
 def found(*notes: Memory) -> list[tuple[list[int], str]]:
     threads = threads_of({n.id: n for n in notes}, WORDS, ZONE)
     return [([int(id_[4:], 16) for id_ in t.members], t.key) for t in threads]
-
-
-def test_notes_of_a_day_are_parted_by_clock_and_session() -> None:
-    assert found(
-        note(3, "10:00 Greenhouse"),
-        note(1, "09:00 Orders"),
-        note(2, "09:25 More orders"),
-        note(4, "10:05", "- **Session Key**: agent:main:tg\nWater."),
-        note(5, "10:10", "More water."),
-        note(6, "10:15", "Session key: agent:main:cli"),
-        note(7, "10:20", "session id: 7f3a"),
-    ) == [
-        ([1, 2], ""),
-        ([3, 4, 5], "agent:main:tg"),
-        ([6], "agent:main:cli"),
-        ([7], "7f3a"),
-    ]
-
-
-def test_threads_are_linked_by_what_their_notes_refer_to_and_by_their_session() -> None:
-    back = Link(target="mem-0000000000000002", type="follows")
-    notes = [
-        note(1, "09:00 Orders", "session key: x1"),
-        note(2, "12:00", "See [[mem-0000000000000001]]."),
-        note(3, "15:00", "Session key: x1", links=(back,)),
-        note(4, "18:00", type="fact", threads=("trip",)),
-    ]
-    threads = threads_of({n.id: n for n in notes}, WORDS, ZONE)
-    one, two, three, trip = threads
-    assert (two.linked, three.linked) == ((one.id,), (one.id, two.id))
-    assert (trip.id, trip.members, one.linked) == ("trip", ("mem-0000000000000004",), ())
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.sampled_from(["", "a", "b"])), max_size=30))

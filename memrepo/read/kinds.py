@@ -39,6 +39,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     words: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     shape: str = ""
+    shape_reason: str = ""
     prior: float
     share: float
     floor: int
@@ -51,6 +52,11 @@ class Kinds(msgspec.Struct, frozen=True, kw_only=True):
     kind: tuple[Kind, ...]
     sections: Mapping[str, float]
     signs: Mapping[str, float]
+    marks: Mapping[str, str]
+    file_types: Mapping[str, str]
+    section_types: Mapping[str, str]
+    groups: Mapping[str, frozenset[str]]
+    """Named sets of kinds of files, kinds of sections, or signs."""
 
     def named(self, name: str) -> Kind:
         """Return the file kind with the given name. Raises KeyError if the name is unknown."""
@@ -86,7 +92,7 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
     for kind in table.kind:
         reason = _by_path(kind, folders, name)
         if not reason and kind.shape and _has_shape(kind.shape, path, lines, units, len(text)):
-            reason = _SHAPES[kind.shape]
+            reason = kind.shape_reason
         if reason:
             return FileKind(kind=kind, reason=reason)
     raise AssertionError("the last kind fits any file")
@@ -134,22 +140,6 @@ _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
 _DIGITS = regex(r"\d+")
 _NO_WORD = regex(r"\W+")
-
-
-_SHAPES = {
-    "template": "more than half of it is placeholders",
-    "stanzas": "repeats the same lines with other numbers",
-    "talk": "its lines are turns of a conversation",
-    "dated name": "has a date in its name",
-    "episode": "is in the folder episodes",
-    "one memory": "has a memory's header",
-    "boxes": "more than a quarter of its lines are checkboxes",
-    "rows and links": "more than half of its lines are table rows or links",
-    "rules": "nearly half of it are rules",
-    "long": "is long or mostly code",
-    "any": "no sign of another kind",
-}
-"""The reason to show for each shape, by the name of its test in `_has_shape`."""
 
 
 def _has_shape(
@@ -219,21 +209,15 @@ def section_kind(headings: Sequence[str]) -> str:
     return ""
 
 
-_MARKED = regex(r"\[[A-Z_]*(?P<mark>RULE|CORRECTION|DECISION|PREF|LESSON|POLICY)[A-Z_]*\]")
-_MARKS = {
-    "RULE": "constraint",
-    "POLICY": "constraint",
-    "CORRECTION": "lesson",
-    "LESSON": "lesson",
-    "DECISION": "decision",
-    "PREF": "preference",
-}
+@cache
+def _marked() -> re.Pattern[str]:
+    return re.compile(rf"\[[A-Z_]*({'|'.join(kinds().marks)})[A-Z_]*\]")
 
 
 def mark_of(text: str) -> str:
     """Return the type that a mark such as `[RULE]` gives a statement, or "" without a mark."""
-    match = _MARKED.search(text[:SIGN_LENGTH])
-    return _MARKS[match["mark"]] if match else ""
+    match = _marked().search(text[:SIGN_LENGTH])
+    return kinds().marks[match[1]] if match else ""
 
 
 _TICKED = regex(r"^\W*\[[xX]\]|[✅✔☑]|~~")
@@ -287,7 +271,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
     shapes = {
         "done": table["done"].search(begin) or table["done_end"].search(first),
         "meta": all(table["meta"].match(_NO_MARK.sub("", line)) for line in lines),
-        "mark": _MARKED.search(text),
+        "mark": _marked().search(text),
         "ticked": unit.task == "done" or _TICKED.search(text),
         "open_box": unit.task == "open" or text.startswith("⏳"),
         "clock": find_clock(first[:40]),

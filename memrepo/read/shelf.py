@@ -46,28 +46,10 @@ NEWS = 1.5
 """The bonus for a line of a daily log that states a decision, a correction or similar news."""
 SECTION_COST = 0.12
 """The cost in rank of each earlier statement of the same section."""
-_GENEROUS = frozenset(
-    ("profile", "memory", "rules", "decisions", "tools", "instruction", "project", "procedures")
-)
-"""Kinds of files from which a shelf with few claims also accepts fair statements."""
-_LOOSE = ("day log", "plan", "article", "page", "catalogue", "transcript")
-"""Kinds of files from which only lasting statements become claims."""
-_VOID_SIGNS = frozenset(("unset", "pointer"))
-"""Statements with one of these signs are never promoted."""
-_EMPTY_SIGNS = frozenset(("placeholder", "meta", "dangling", "code")) | _VOID_SIGNS
-_LASTING_SIGNS = frozenset(("ban", "preference", "decision", "lesson", "mark"))
-_LASTING_SECTIONS = frozenset(("rule", "ban", "preference", "decision", "lesson", "person"))
-_SECTION_TYPES = {"ban": "constraint", "rule": "constraint", "preference": "preference"}
-"""The type for statements under such a heading that state no other type."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
 """Rows of the sentence tables whose matches state a type, most certain first."""
-_UNSETTLED = ("option", "closed", "example", "status", "plan")
-"""Kinds of sections whose sentences state no preference, decision or commitment."""
-_OF_RULES = ("profile", "instruction", "rules")
-"""Kinds of files in which every statement below a heading about behaviour is a rule."""
 OPENING = 200
 """The number of leading characters that determine a statement's type."""
-_KIND_TYPES = {"episode": "episode", "procedures": "method"}
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -114,10 +96,12 @@ def rank_file(
     seen: Counter[tuple[str, ...]] = Counter()
     for unit in units:
         one = _rank(kind, unit, names)
-        is_rule = kind.kind.name in _OF_RULES and "ban" in one.signs  # a rule for a file
+        is_rule = (
+            _is_in(kind.kind.name, "of_rules") and "ban" in one.signs
+        )  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
-        if one.signs & _VOID_SIGNS:
+        if one.signs & kinds().groups["void_signs"]:
             one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
         if taste:
             # Adjust the rank by the owner's decisions on similar statements.
@@ -133,8 +117,10 @@ def rank_file(
     if size == "all":
         for hash_ in order:
             one = ranked[hash_]
-            passing = kind.kind.name == "day log" and not one.signs & _LASTING_SIGNS
-            if not passing and not one.signs & _EMPTY_SIGNS:
+            passing = (
+                kind.kind.name == "day log" and not one.signs & kinds().groups["lasting_signs"]
+            )
+            if not passing and not one.signs & kinds().groups["empty_signs"]:
                 ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits="good")
         return ranked
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
@@ -142,14 +128,19 @@ def rank_file(
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     for hash_ in order[:share]:
         rank = ranked[hash_].rank
-        if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & _VOID_SIGNS:
+        if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
-        lasts = ranked[hash_].section not in ("option", "closed", "example", "log", "status")
-        fair = lasts and rank >= FAIR and kind.kind.name in _GENEROUS
+        lasts = ranked[hash_]not _is_in(.section, "passing_sections")
+        fair = lasts and rank >= FAIR and _is_in(kind.kind.name, "generous")
         fits = "good" if rank >= GOOD else "fair" if fair else ""
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
+
+
+def _is_in(name: str, group: str) -> bool:
+    """Return whether a kind of file or section belongs to a group of `kinds.toml`."""
+    return name in kinds().groups[group]
 
 
 def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
@@ -157,7 +148,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     signs = signs_of(unit)
     section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
     name = kind.kind.name
-    if name in _LOOSE and not _teaches(unit):
+    if _is_in(name, "loose") and not _teaches(unit):
         signs -= {"lesson"}  # in a list of observations, one word does not make a lesson
     weight = table.sections.get(section, 0.0)
     if name == "profile" and section in ("log", "status"):
@@ -168,10 +159,16 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     if name in ("memory", "profile") and "tiny" in signs:
         rank -= table.signs["tiny"]  # one word in such a file may be a fact: "vegan"
     stated = name != "day log" or signs & {"rule", "identity"}  # some of a daily log is passing
-    lasting = signs & _LASTING_SIGNS or (section in _LASTING_SECTIONS and stated)
-    if name == "day log" and section not in _UNSETTLED and _is_news(unit, signs):
+    lasting = signs & kinds().groups["lasting_signs"] or (
+        _is_in(section, "lasting_sections") and stated
+    )
+    if (
+        name == "day log"
+        and not _is_in(section, "unsettled_sections")
+        and _is_news(unit, signs)
+    ):
         lasting, rank = True, rank + NEWS
-    if name in _LOOSE and not lasting:
+    if _is_in(name, "loose") and not lasting:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
         rank -= 0.6
@@ -191,10 +188,10 @@ def type_of(
 ) -> str:
     """Return the type that a statement expresses, or `fact` if it expresses no type."""
     by_name = default_type(unit.resource)
-    by_file = _KIND_TYPES.get(file_kind) or (by_name if by_name != FACT else "")
+    by_file = kinds().file_types.get(file_kind) or (by_name if by_name != FACT else "")
     if fixed := unit.hint or by_file or mark_of(unit.text):
         return fixed
-    if "link" in signs and not ("ban" in signs and file_kind in _OF_RULES):
+    if "link" in signs and not ("ban" in signs and _is_in(file_kind, "of_rules")):
         return FACT
     key = field_of(unit.text.partition("\n")[0].lstrip("-*+ "))[0]
     if unit.kind == "card" and key.lower() in patterns().names:
@@ -203,11 +200,14 @@ def type_of(
         if _opens_as_rule(unit, file_kind, section, ("ban",)):
             return "constraint"
         if section == "lesson":
-            return FACT if file_kind in _LOOSE and not _teaches(unit) else "lesson"
+            return FACT if _is_in(file_kind, "loose") and not _teaches(unit) else "lesson"
         return "procedure"
     if "question" in signs:
         return "open_question"
-    passing = bool({"done", "now", "ticked"} & set(signs)) or section in _UNSETTLED
+    passing = (
+        bool({"done", "now", "ticked"} & set(signs))
+        or _is_in(section, "unsettled_sections")
+    )
     if not passing and (stated := _stated(unit, signs)):
         return stated
     is_personal = section in ("preference", "person") or file_kind == "profile"
@@ -225,9 +225,9 @@ def type_of(
     plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)
     if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
         is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
-        if section == "rule" and not is_ruled and file_kind not in _OF_RULES:
+        if section == "rule" and not is_ruled and not _is_in(file_kind, "of_rules"):
             return FACT  # a heading such as "Workflow" or "Security" also has facts below it
-        headed = _SECTION_TYPES.get(section, FACT)
+        headed = kinds().section_types.get(section, FACT)
         says = headed != "constraint" or _opens_as_rule(unit, file_kind, section)
         return headed if says else FACT
     return found
@@ -262,7 +262,7 @@ def _opens_as_rule(
     table, text = patterns().sentences, unit.text[:OPENING]
     says = any(table[row].search(text) for row in rows)
     headed = section in ("ban", "rule")
-    if file_kind not in _LOOSE:
+    if not _is_in(file_kind, "loose"):
         return says or headed or file_kind == "rules"
     clauses = _CLAUSE.split(text)
     return (headed and says) or any(table[r].match(one) for r in rows for one in clauses)

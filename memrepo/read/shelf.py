@@ -96,9 +96,7 @@ def rank_file(
     seen: Counter[tuple[str, ...]] = Counter()
     for unit in units:
         one = _rank(kind, unit, names)
-        is_rule = (
-            _is_in(kind.kind.name, "of_rules") and "ban" in one.signs
-        )  # a rule for a file
+        is_rule = _is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
         if one.signs & kinds().groups["void_signs"]:
@@ -130,7 +128,7 @@ def rank_file(
         rank = ranked[hash_].rank
         if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
-        lasts = ranked[hash_]not _is_in(.section, "passing_sections")
+        lasts = not _is_in(ranked[hash_].section, "passing_sections")
         fair = lasts and rank >= FAIR and _is_in(kind.kind.name, "generous")
         fits = "good" if rank >= GOOD else "fair" if fair else ""
         if fits:
@@ -162,11 +160,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
     lasting = signs & kinds().groups["lasting_signs"] or (
         _is_in(section, "lasting_sections") and stated
     )
-    if (
-        name == "day log"
-        and not _is_in(section, "unsettled_sections")
-        and _is_news(unit, signs)
-    ):
+    if name == "day log" and not _is_in(section, "unsettled_sections") and _is_news(unit, signs):
         lasting, rank = True, rank + NEWS
     if _is_in(name, "loose") and not lasting:
         rank -= 1.2
@@ -204,10 +198,7 @@ def type_of(
         return "procedure"
     if "question" in signs:
         return "open_question"
-    passing = (
-        bool({"done", "now", "ticked"} & set(signs))
-        or _is_in(section, "unsettled_sections")
-    )
+    passing = bool({"done", "now", "ticked"} & set(signs)) or _is_in(section, "unsettled_sections")
     if not passing and (stated := _stated(unit, signs)):
         return stated
     is_personal = section in ("preference", "person") or file_kind == "profile"

@@ -286,7 +286,7 @@ def test_a_claim_source_that_is_gone_with_its_words_waits_for_a_person(small_rep
     before = memories(small_repo)
     answer = memrepo(small_repo, "run", now=LATER)
     assert answer.exit == 3
-    assert "memory/tools.md is gone" in answer.data["why"]
+    assert "memory/tools.md was deleted" in answer.data["why"]
     assert memories(small_repo) == before
     again = memrepo(small_repo, "run", now="2026-03-01T11:30:00Z")
     assert (again.exit, again.data["branch"]) == (3, answer.data["branch"])

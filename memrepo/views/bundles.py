@@ -1,27 +1,39 @@
-"""Export memories as JSON objects, an Open Knowledge Format bundle or an OpenClaw workspace."""
+"""Export memories for other programs, and their usage in the tracker files of earlier tools.
+
+The formats are JSON objects, an Open Knowledge Format bundle, an OpenClaw workspace, hygiene.json
+and its monthly logs (lineage: layered-memory-manager) and refcount.json (lineage: context-clear).
+Log entries older than 180 days move to the file of their month. If the tracker is still too large,
+the oldest months move too.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec
+from memrepo.core.access import Access, Accesses
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.memory import LAYERS, Memory
+from memrepo.core.memory import LAYERS, Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.policies.hotcache import hot_of, is_exempt
+from memrepo.core.times import format_time
+from memrepo.policies.ageing import Nomination, effective
+from memrepo.policies.hotcache import hot_of, is_exempt, unused
 from memrepo.policies.links import Target, Targets, address, rewritten
+from memrepo.policies.rules import TierRules
 
 _WHOLE = 400
 """Maximum characters of a one-line memory in OpenClaw's MEMORY.md."""
@@ -234,3 +246,225 @@ def _plain(text: str, limit: int) -> str:
     line = " ".join(visible(text).split())
     line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
     return _MARKUP.sub(r"\\\1", line)
+
+
+HYGIENE, REFCOUNT, REPORT = "hygiene.json", "refcount.json", "promote_report.md"
+LOG = "hygiene-log-{month}.json"
+RETENTION = timedelta(days=180)
+SIZE = 50 * 1024
+WEEK = 7
+_LOGS = ("promotionLog", "demotionLog")
+
+
+class Logged(msgspec.Struct, frozen=True, kw_only=True):
+    """A promotion, demotion or archiving recorded in the history."""
+
+    op: str
+    memory: str
+    when: datetime
+    reason: str
+
+
+def key_of(memory: Memory) -> str:
+    """Return a memory's name in the hot cache's log: `<layer>:<slug>`."""
+    return f"{memory.layer}:{memory.slug}"
+
+
+def file_key(memory: Memory) -> str:
+    """Return a memory's name in the log of memory files: `memory/<layer>.md:<slug>`."""
+    return f"memory/{memory.layer}.md:{memory.slug}"
+
+
+def hygiene_files(
+    memories: Mapping[str, Memory], accesses: Accesses, logged: Iterable[Logged], now: datetime
+) -> dict[str, bytes]:
+    """Return hygiene.json and its monthly logs, by file name.
+
+    Memories without an access are omitted, except those that left the hot cache, whose count
+    restarts.
+    """
+    found = sorted(
+        (
+            m
+            for m in memories.values()
+            if m.type not in ("note", "chunk") and m.status in ("active", "archived")
+        ),
+        key=lambda m: m.path,
+    )
+    events = [e for e in logged if e.memory in memories]
+    hot = {key_of(m): _hot_entry(m, accesses, now) for m in found if hot_of(m) is not None}
+    cold = {}
+    for memory in found:
+        if memory.status == "active" and hot_of(memory) is None:
+            left: Hot | None = memory.fields.get("hot")
+            recent = accesses.of(memory.id).since(left.until if left is not None else None)
+            if recent or left is not None:
+                sessions = sorted({id_ for _, id_ in recent})
+                cold[file_key(memory)] = {
+                    "accessCount": len(sessions),
+                    "sessions": sessions,
+                    "lastAccess": _day(Access(recent=tuple(recent)).last),
+                }
+    archived = []
+    for memory in found:
+        if memory.status == "archived":
+            mine = [e for e in events if e.op == "archive" and e.memory == memory.id]
+            reason = max(mine, key=lambda e: e.when).reason if mine else ""
+            at = _day(memory.time("archived_at"))
+            archived.append({"entry": file_key(memory), "archivedAt": at, "reason": reason})
+    tracker: dict[str, object] = {
+        "L1accessLog": hot,
+        "accessLog": cold,
+        "promotionLog": _log("promote", events, memories),
+        "demotionLog": _log("demote", events, memories),
+        "archiveQueue": archived,
+    }
+    return _cut(tracker, (now - RETENTION).date().isoformat())
+
+
+def refcount_file(
+    notes: Iterable[Memory], accesses: Accesses, now: datetime, rules: TierRules
+) -> bytes:
+    """Return refcount.json: how often and when each note was retrieved, by tier and file."""
+    found = {}
+    for note in sorted(notes, key=lambda m: m.path):
+        access = accesses.of(note.id)
+        created = note.time("created")
+        entry: dict[str, object] = {
+            "total": access.total,
+            "7d": access.within(WEEK, now),
+            "timestamps": sorted(at for at, _ in access.recent),
+            "user_marked": note.flag("user_marked"),
+            "summarized": "gist" in note.fields,
+            "created": int(created.timestamp()) if created else 0,
+        }
+        if note.flag("promoted"):
+            entry["promoted"] = True
+        found[f"{effective(note, access, now, rules)}/{note.slug}.md"] = entry
+    return _spelled(found)
+
+
+def _hot_entry(memory: Memory, accesses: Accesses, now: datetime) -> dict[str, object]:
+    last = next(iter(accesses.of(memory.id).recent), None)
+    return {
+        "sessionsSinceAccess": unused(memory, accesses, now),
+        "lastAccess": _day(accesses.of(memory.id).last),
+        "lastSessionId": last[1] if last else None,
+        "pinned": memory.flag("pinned"),
+    }
+
+
+def _log(op: str, events: Sequence[Logged], memories: Mapping[str, Memory]) -> list[dict[str, str]]:
+    """Return the log entries of one operation, oldest first."""
+    ends = ("L2", "L1") if op == "promote" else ("L1", "L2")
+    rows, newest = [], set[str]()
+    for event in sorted(events, key=lambda e: (e.when, e.memory), reverse=True):
+        if event.op != op:
+            continue
+        hot: Hot | None = memories[event.memory].fields.get("hot")
+        known = None if hot is None else hot.since if op == "promote" else hot.until
+        at = event.when if event.memory in newest or known is None else known
+        newest.add(event.memory)
+        rows.append(
+            {
+                "entry": file_key(memories[event.memory]),
+                "from": ends[0],
+                "to": ends[1],
+                "at": at.date().isoformat(),
+                "reason": event.reason,
+            }
+        )
+    return rows[::-1]
+
+
+def _cut(tracker: dict[str, Any], oldest: str) -> dict[str, bytes]:
+    """Move old log entries to monthly files, and more months while the tracker is too large."""
+    months: dict[str, dict[str, list[object]]] = defaultdict(lambda: {name: [] for name in _LOGS})
+    while rows := sorted(row["at"] for name in _LOGS for row in tracker[name]):
+        if rows[0] >= oldest and len(_spelled(tracker)) <= SIZE:
+            break
+        month = rows[0][:7]
+        for name in _LOGS:
+            moved = [
+                r
+                for r in tracker[name]
+                if r["at"][:7] == month and (r["at"] < oldest or rows[0] >= oldest)
+            ]
+            months[month][name] += moved
+            tracker[name] = [r for r in tracker[name] if r not in moved]
+    files = {LOG.format(month=month): _spelled(logs) for month, logs in sorted(months.items())}
+    return {HYGIENE: _spelled(tracker), **files}
+
+
+def _day(when: datetime | None) -> str | None:
+    return when.date().isoformat() if when is not None else None
+
+
+def _spelled(record: object) -> bytes:
+    return json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n"
+
+
+class Promotion(msgspec.Struct, frozen=True, kw_only=True):
+    """A note nominated for promotion, with reasons, destination and number of retrievals."""
+
+    id: str
+    path: str
+    title: str
+    why: tuple[str, ...]
+    destination: str
+    retrievals: int
+    last: str
+    """The time of the last retrieval. Empty for never."""
+
+    @property
+    def name(self) -> str:
+        """Return the note's title on one line, or else its file name."""
+        slug = self.path.rsplit("/", 1)[-1].removesuffix(".md")
+        return " ".join(visible(self.title or slug).split())
+
+
+def promotions(found: Iterable[Nomination]) -> tuple[Promotion, ...]:
+    """Convert candidates to promotions."""
+    return tuple(
+        Promotion(
+            id=one.note.id,
+            path=one.note.path,
+            title=one.note.text("title"),
+            why=one.why,
+            destination=one.destination,
+            retrievals=one.access.total,
+            last=format_time(one.access.last) if one.access.last else "",
+        )
+        for one in found
+    )
+
+
+def listed(found: Sequence[Promotion]) -> list[str]:
+    """Return lines of text: the number of promotions, followed by one line per promotion."""
+    return [
+        _count(found),
+        *(
+            f"  {one.id}  {one.name}: {', '.join(one.why)}; to the {one.destination}"
+            for one in found
+        ),
+    ]
+
+
+def report(found: Sequence[Promotion]) -> list[str]:
+    """Return the lines of a markdown report on promotions, with proposed destinations."""
+    lines = ["# Promotion report", "", _count(found) + "."]
+    for one in found:
+        lines += [
+            "",
+            f"## {one.name}",
+            "",
+            f"- file: `{one.path}`",
+            f"- retrievals: {one.retrievals}" + (f", last {one.last}" if one.last else ""),
+            f"- why: {', '.join(one.why)}",
+            f"- destination: {one.destination}",
+        ]
+    return lines
+
+
+def _count(found: Sequence[Promotion]) -> str:
+    return counted(len(found), "note is", "notes are") + " nominated"

@@ -22,7 +22,7 @@ from rule_examples import (
     scene,
 )
 
-from memrepo.actions.check.repair import repaired_files
+from memrepo.actions.check.check import repaired_files
 from memrepo.actions.check.scenes import Everything
 from memrepo.checks import find_problems as problems
 from memrepo.checks.rules import GROUPS, Scene, all_rules

@@ -12,7 +12,7 @@ from driving import NOW, done, memories
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory
 from memrepo.core.times import format_time, parse_time
-from memrepo.views.hygiene import HYGIENE, SIZE, Logged, hygiene_files
+from memrepo.views.bundles import HYGIENE, SIZE, Logged, hygiene_files
 
 
 def after(**span: int) -> str:

@@ -29,14 +29,18 @@ from memrepo.store import history, run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
 from memrepo.views.artifacts import Exported, ExportTerms, artifacts
-from memrepo.views.bundles import Limits, jsonl, layer_pages, okf, openclaw_files
-from memrepo.views.hygiene import (
+from memrepo.views.bundles import (
     HYGIENE,
     REFCOUNT,
     REPORT,
     SIZE,
+    Limits,
     Logged,
     hygiene_files,
+    jsonl,
+    layer_pages,
+    okf,
+    openclaw_files,
     promotions,
     refcount_file,
     report,

@@ -35,7 +35,7 @@ from memrepo.policies.upkeep import LABELS, Leaving, archive
 from memrepo.policies.upkeep import health as measure
 from memrepo.store import history
 from memrepo.store.ledger import ledger_of
-from memrepo.views.hygiene import RETENTION, Promotion, promotions
+from memrepo.views.bundles import RETENTION, Promotion, promotions
 
 
 class DecayRequest(msgspec.Struct, frozen=True, kw_only=True):

@@ -37,8 +37,8 @@ from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import interrupted_runs
 from memrepo.text.words import content_words
+from memrepo.views.bundles import Promotion, promotions
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
-from memrepo.views.hygiene import Promotion, promotions
 
 MAX_TOKENS = 1500
 LAST_CONTEXT = "given.json"

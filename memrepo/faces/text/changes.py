@@ -22,8 +22,8 @@ from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE
 from memrepo.policies.upkeep import COLD_AFTER, LABELS
 from memrepo.text.sentences import token_count
-from memrepo.views.hygiene import RETENTION, listed
-from memrepo.views.hygiene import report as promotion_report
+from memrepo.views.bundles import RETENTION, listed
+from memrepo.views.bundles import report as promotion_report
 from memrepo.views.report import (
     count_lines,
     counts_in_words,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,39 @@ def test_a_revert_of_a_revert_brings_back_and_a_third_takes_again(bare: Path) ->
     assert taken_back(bare) == frozenset()
     revert(bare, run, other)
     assert taken_back(bare) == {run, other}
+
+
+def test_when_a_file_last_changed_follows_first_parents(bare: Path) -> None:
+    names = ["s/a.md", 's/with "quotes" and \\.md', "s/日記.md", "s/deep/er/b.md"]
+    for number, name in enumerate(names):
+        path = bare / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+        git(bare, "add", "-A")
+        day = f"2026-01-0{number + 1}T12:00:00Z"
+        git(bare, "-c", "core.quotePath=true", "commit", "-qm", name)
+        git(bare, "commit", "-q", "--amend", "--no-edit", "--date", day)
+        committer(bare, day)
+    git(bare, "switch", "-qc", "side")
+    (bare / "s/a.md").write_text("changed on the side")
+    git(bare, "commit", "-qam", "side")
+    git(bare, "switch", "-q", "main")
+    git(bare, "merge", "-q", "--no-ff", "-m", "join", "side")
+    committer(bare, "2026-01-09T12:00:00Z")
+    with opened(bare) as found:
+        days = history.last_changed(found, "HEAD", [*names, "s/none.md"])
+    assert {name: day.day for name, day in days.items()} == {
+        "s/a.md": 9,
+        names[1]: 2,
+        names[2]: 3,
+        names[3]: 4,
+    }
+
+
+def committer(repo: Path, day: str) -> None:
+    """Set the committer date of the last commit."""
+    subprocess.run(
+        ["git", "-C", str(repo), "commit", "-q", "--amend", "--no-edit", "--allow-empty"],
+        env={**os.environ, "GIT_COMMITTER_DATE": day},
+        check=True,
+    )

@@ -337,7 +337,7 @@ def driver_state(repo: Repo, layout: Layout, *, adopted: bool) -> str:
 
     program = next(iter(shlex.split(driver)), "")
     if shutil.which(program) is None:
-        return f"the merge driver's program is gone: {program}"
+        return f"found no program for the merge driver at {program}"
     for key, value in _WANTED.items():
         if (found := get(repo, key)) != value:
             return f"{key} is {found or 'not set'}, expected {value}: git may follow renames"

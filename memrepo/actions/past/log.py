@@ -105,7 +105,7 @@ class LandedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Runs(VerbResult, frozen=True, kw_only=True):
-    """The pending runs and the runs in effect, newest first."""
+    """The pending runs, oldest first, and the runs in effect, newest first."""
 
     waiting: tuple[WaitingRun, ...]
     runs: tuple[LandedRun, ...]

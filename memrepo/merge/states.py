@@ -163,7 +163,7 @@ class _Merge:
             home = base.memories[id_].path if id_ in base.memories else ""
             results.append((id_, home, self._join(id_, versions)))
         # Memories that remain at their path come before those that move to it.
-        results.sort(key=lambda r: (r[0] != "", r[2] is None or r[2].path != r[1], r[0], r[1]))
+        results.sort(key=lambda r: (r[2] is None or r[2].path != r[1], r[0], r[1]))
         memories = {i: m for i, m in ours.memories.items() if i not in self.found.units}
         taken: set[str] = set()
         for id_, _, version in results:

@@ -6,7 +6,7 @@ import pytest
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
-from memrepo.merge.versions import FileVersion, JoinedBytes, join_bytes
+from memrepo.merge.versions import FileVersion, JoinedBytes, join_bytes, own_words
 
 PATH = "memories/knowledge/2026-01/m-111111.md"
 HEAD = "id: mem-1111111111111111\ntype: fact\n"
@@ -136,3 +136,23 @@ def test_what_no_file_can_hold_together_is_none() -> None:
     big = "x" * 600_000
     base, ours, theirs = version(HEAD), version(f"{HEAD}a: {big}\n"), version(f"{HEAD}b: {big}\n")
     assert join_bytes(base, ours, theirs, theirs.memory) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_equal"),
+    [
+        (HEAD, HEAD, True),
+        (HEAD, f"{HEAD}title: t\n", True),
+        (HEAD, f"{HEAD}a: 1\n", False),
+        (f"{HEAD}a: 1\n", f"{HEAD}a: 2\n", False),
+        (f"{HEAD}# why\n", f"{HEAD}# why\n", True),
+        (f"{HEAD}# why\n", f"{HEAD}# how\n", False),
+        (f"{HEAD}title: t # why\n", f"{HEAD}title: u # why\n", True),
+        (f"{HEAD}title: t # why\n", f"{HEAD}title: t\n", False),
+        (f'{HEAD}title: "# no"\n', f"{HEAD}title: t\n", True),
+    ],
+)
+def test_foreign_keys_and_comments_are_a_person_s_words(
+    one: str, other: str, is_equal: bool
+) -> None:
+    assert (own_words(version(one)) == own_words(version(other))) is is_equal

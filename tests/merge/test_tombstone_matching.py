@@ -235,6 +235,8 @@ def test_a_correction_binds_older_evidence_of_other_files(
 def test_a_wrong_correction_binds_nothing() -> None:
     wrong = NEW.with_fields({"status": "forgotten"})
     assert corrected_in(state(OLD, wrong)).bar_whole(fact(GREEN, C)) is None
+    one_is_gone = OLD.with_fields({"superseded_by": (B, C)})
+    assert corrected_in(state(one_is_gone, NEW)).bar_whole(fact(GREEN, C)) is not None
     alone = OLD.with_fields({"superseded_by": None})
     stone = corrected_in(state(alone)).bar_whole(fact(GREEN, C))
     assert stone is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
@@ -225,13 +226,9 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
             turned(stone, "lifted", by=actor, at=work.call.now, reason=request.reason)
             for stone in stones
         ]
-        still = Tombstones({**tombstones_in(state).found, **{s.key: s for s in lifted}})
-        ids = dict.fromkeys(id_ for stone in stones for id_ in stone.forgotten)
-        held = [state.memories[i] for i in ids if i in state.memories]
-        back = [m for m in held if m.status == "forgotten" and still.bar(m) is None]
         changes: list[Change] = [
             *(Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s)) for s in lifted),
-            *map(back_in_recall, back),
+            *map(back_in_recall, freed_by(state, lifted)),
         ]
         return Step(
             op="unreject",
@@ -240,6 +237,14 @@ def _lifted(work: Work, request: Request) -> Written | Unchanged:
         )
 
     return write(work, request, draft)
+
+
+def freed_by(state: State, lifted: Sequence[Tombstone]) -> list[Memory]:
+    """Return the memories that lifted tombstones had removed from recall and no other one bars."""
+    barring = Tombstones({**tombstones_in(state).found, **{s.key: s for s in lifted}})
+    ids = dict.fromkeys(id_ for stone in lifted for id_ in stone.forgotten)
+    known = (state.memories[id_] for id_ in ids if id_ in state.memories)
+    return [m for m in known if m.status == "forgotten" and barring.bar(m) is None]
 
 
 def tombstones_named(state: State, word: str) -> list[Tombstone]:

@@ -101,7 +101,7 @@ def common(rows: Sequence[Row]) -> set[int]:
     return {one for one, where in places.items() if len(where) >= MIN_WORKSPACES}
 
 
-def train(data: Rows, left_out: int | None = None) -> learned.Weights:
+def train(data: Rows, left_out: int | None = None) -> learned.LearnedWeights:
     """Return the model, of all workspaces or of all but one."""
     rows = [row for row in data.rows if row.workspace != left_out]
     known = common(rows)
@@ -124,7 +124,7 @@ def train(data: Rows, left_out: int | None = None) -> learned.Weights:
 
 def quantised(
     types: tuple[str, ...], outputs: Sequence[dict[int, float]], templates: frozenset[int]
-) -> learned.Weights:
+) -> learned.LearnedWeights:
     """Return a model whose weights are integers of one byte."""
     steps = [max(abs(w) for one, w in output.items() if one) / 127 for output in outputs]
     steps = [float(f"{step:.6g}") for step in steps]
@@ -136,7 +136,7 @@ def quantised(
         )
         if any(numbers):
             rows[one] = numbers
-    return learned.Weights(
+    return learned.LearnedWeights(
         types=types,
         bias=tuple(float(f"{output[0]:.4g}") for output in outputs),
         steps=tuple(steps),
@@ -232,7 +232,7 @@ def measure(data: Rows) -> None:
     print("only what is stated:", typing([(a, b) for a, _, b in types]))
 
 
-def encode(model: learned.Weights) -> bytes:
+def encode(model: learned.LearnedWeights) -> bytes:
     """Return the bytes of a model's file."""
     head = learned.Head(
         types=model.types,

@@ -38,7 +38,7 @@ from memrepo.core.memory import Gist, Source
 from memrepo.core.patterns import regex
 from memrepo.judges.passes import measure, promotion_scores, with_postures
 from memrepo.policies.change import (
-    Change,
+    StatementChange,
     change_of,
     is_dated,
     newer_of,
@@ -209,7 +209,7 @@ SURE_CHANGE, UNSURE = 0.95, 0.5
 class FoundChange(msgspec.Struct, frozen=True, kw_only=True):
     """A change between two statements, which of them is newer, and whether that is certain."""
 
-    change: Change
+    change: StatementChange
     newer: Newer
     is_certain: bool
 

@@ -396,7 +396,7 @@ class Move(msgspec.Struct, frozen=True, kw_only=True):
         return f"{note.label} {self.source} to {self.tier}"
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class TierPlace(msgspec.Struct, frozen=True, kw_only=True):
     """The tier of a note, when it entered the tier (None if it never moved), and its last use."""
 
     tier: str
@@ -404,7 +404,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     touched: datetime
 
 
-def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
+def place_of(note: Memory, access: Access, rules: TierRules) -> TierPlace | None:
     """Return the tier and last use of a note from its file, or None if it has no creation time."""
     created = note.time("created")
     if created is None:
@@ -414,7 +414,7 @@ def place_of(note: Memory, access: Access, rules: TierRules) -> Place | None:
     if tier == "warm" and since is not None:
         # The note either aged from hot, or was recovered from forgotten at the time of the stamp.
         touched = max((touched, *(at for at in _times(access) if at <= since)))
-    return Place(tier=tier, since=since, touched=touched)
+    return TierPlace(tier=tier, since=since, touched=touched)
 
 
 def moves(note: Memory, access: Access, now: datetime, rules: TierRules) -> tuple[Move, ...]:
@@ -428,7 +428,7 @@ def moves(note: Memory, access: Access, now: datetime, rules: TierRules) -> tupl
         back = _back(place, at)
         made += (*aged, *back)
         tier, since = (back[0].tier, at) if back else (place.tier, place.since)
-        place = Place(tier=tier, since=since, touched=at)
+        place = TierPlace(tier=tier, since=since, touched=at)
     return (*made, *_aged(note, place, now, rules)[1])
 
 
@@ -436,7 +436,7 @@ def _times(access: Access) -> list[datetime]:
     return [moment(at) for at, _ in access.recent]
 
 
-def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
+def _touches(access: Access, place: TierPlace, now: datetime) -> list[datetime]:
     """Return the times of a note's retrievals since its last stored move, oldest first."""
     floor = place.touched
     if place.tier == "warm" and place.since is not None:
@@ -445,8 +445,8 @@ def _touches(access: Access, place: Place, now: datetime) -> list[datetime]:
 
 
 def _aged(
-    note: Memory, place: Place, now: datetime, rules: TierRules
-) -> tuple[Place, tuple[Move, ...]]:
+    note: Memory, place: TierPlace, now: datetime, rules: TierRules
+) -> tuple[TierPlace, tuple[Move, ...]]:
     """Return the note's state at `now` if it was not used until then, and the moves due by age."""
     made: list[Move] = []
     if note.flag("pinned"):
@@ -459,11 +459,11 @@ def _aged(
             break
         why = f"{basis} {format_time(place.touched)}, {age} old when checked at {format_time(due)}"
         made.append(Move(source=place.tier, tier=goal, since=due, why=why))
-        place = Place(tier=goal, since=due, touched=place.touched)
+        place = TierPlace(tier=goal, since=due, touched=place.touched)
     return place, tuple(made)
 
 
-def _back(place: Place, at: datetime) -> tuple[Move, ...]:
+def _back(place: TierPlace, at: datetime) -> tuple[Move, ...]:
     if place.tier == "hot":
         return ()
     # A retrieval before the note was forgotten came late from another clone. It recovers nothing.

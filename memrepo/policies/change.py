@@ -64,7 +64,7 @@ _ENDINGS = ("ing", "ed", "s")
 _PAUSE = frozenset(",;.:()!?，。；：（）！？、")
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The effect of a newer statement on an older one.
 
     `stated` is true if the newer statement names what has ended. Otherwise it only has another
@@ -406,7 +406,9 @@ def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tupl
 # -- comparing two -------------------------------------------------------------------------------
 
 
-def change_of(old: PriorClaim, new: PriorClaim, *, together: bool = False) -> Change | None:
+def change_of(
+    old: PriorClaim, new: PriorClaim, *, together: bool = False
+) -> StatementChange | None:
     """Return how a newer statement changes an older one, or None if both may be true.
 
     `together` is true if both are lines of one version of a file. Such lines only change each other
@@ -415,14 +417,16 @@ def change_of(old: PriorClaim, new: PriorClaim, *, together: bool = False) -> Ch
     one, two = read(old.text), read(new.text)
     if one.is_open or two.is_open or one.words == two.words:
         return None
-    if found := _said_to_be_over(one, two, old, new):
+    if found := _change_that_ends(one, two, old, new):
         return found
     if together or one.ended is not None:
         return None
     return _another_value(one, two, old, new)
 
 
-def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim) -> Change | None:
+def _change_that_ends(
+    one: Reading, two: Reading, old: PriorClaim, new: PriorClaim
+) -> StatementChange | None:
     if one.times and two.times and not two.times <= one.times:
         return None
     if two.ended and one.ended is None:
@@ -432,16 +436,18 @@ def _said_to_be_over(one: Reading, two: Reading, old: PriorClaim, new: PriorClai
         is_named = len(shared) > 2 or _is_same_context(old, new, shared & (one.names | two.names))
         if is_whole and is_named and cover >= MIN_COVER:
             is_sure = not two.corrects or cover == 1
-            return Change(reason="a newer line says that it is over", stated=is_sure, cover=cover)
+            return StatementChange(
+                reason="a newer line says that it is over", stated=is_sure, cover=cover
+            )
     for value, instead in two.replaced:
-        if found := _gave_up(one, two, value, instead):
+        if found := _change_of_value(one, two, value, instead):
             return found
     return None
 
 
-def _gave_up(
+def _change_of_value(
     one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
-) -> Change | None:
+) -> StatementChange | None:
     """Return the change if the newer statement replaces a value in the older one, else None."""
     if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
         return None
@@ -457,7 +463,9 @@ def _gave_up(
     cover = len(shared) / len(known)
     if cover < MIN_COVER:
         return None
-    return Change(reason="a newer line says that its value was replaced", stated=True, cover=cover)
+    return StatementChange(
+        reason="a newer line says that its value was replaced", stated=True, cover=cover
+    )
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -465,11 +473,13 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return size > 0 and any(words[at : at + size] == part for at in range(len(words) - size + 1))
 
 
-def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim) -> Change | None:
+def _another_value(
+    one: Reading, two: Reading, old: PriorClaim, new: PriorClaim
+) -> StatementChange | None:
     shared = set(one.keys) & set(two.keys)
     if one.key and f"k {one.key}" in shared:
         if _is_same_heading(old, new, one.key) and _excludes(one.value, two.value):
-            return Change(reason="the same key has another value", is_event=True)
+            return StatementChange(reason="the same key has another value", is_event=True)
         return None
     if any(key.startswith("p ") for key in shared):
         named = one.subject and set(map(_stem, one.subject)) & (one.names | two.names)
@@ -478,18 +488,18 @@ def _another_value(one: Reading, two: Reading, old: PriorClaim, new: PriorClaim)
         if same and _excludes(one.object, two.object, is_choice=is_choice):
             is_event = one.predicate == ONE_NAME
             reason = f"another value of “{one.predicate.removeprefix('~')}”"
-            return Change(reason=reason, is_event=is_event)
+            return StatementChange(reason=reason, is_event=is_event)
         return None
     if any(key.startswith("f ") for key in shared):
         return _turned(one, two) if _is_same_context(old, new, len(one.content) > 1) else None
     return None
 
 
-def _turned(one: Reading, two: Reading) -> Change | None:
+def _turned(one: Reading, two: Reading) -> StatementChange | None:
     """Return the change if two sentences differ only in polarity or in one number, else None."""
     if one.polarity != two.polarity:
         return (
-            Change(reason="another line states the opposite", is_event=True)
+            StatementChange(reason="another line states the opposite", is_event=True)
             if one.times == two.times
             else None
         )
@@ -500,7 +510,7 @@ def _turned(one: Reading, two: Reading) -> Change | None:
         return None
     if _unit(apart[0][0]) != _unit(apart[0][1]):
         return None
-    return Change(reason="another line gives another number for it", is_event=True)
+    return StatementChange(reason="another line gives another number for it", is_event=True)
 
 
 def _unit(number: str) -> str:

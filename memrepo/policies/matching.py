@@ -41,7 +41,7 @@ _ARTICLE = regex(r"^(?:the|a|an) (?=\S)")
 _SUFFIXES = (("ing", 3), ("ed", 3), ("s", 4))
 
 
-class Statement(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ClaimParts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The parts of a claim that are compared: its triple, its text and its primary page."""
 
     subject: str
@@ -93,7 +93,7 @@ class PriorIndex:
             for prior in self._of_subject(subject):
                 self.add(prior)
 
-    def with_key(self, statement: Statement) -> tuple[PriorClaim, ...]:
+    def with_key(self, statement: ClaimParts) -> tuple[PriorClaim, ...]:
         """Return the prior claims with the reuse key of a statement, newest evidence first."""
         key = reuse_key(statement.subject, statement.predicate, statement.home)
         if key is None:
@@ -102,7 +102,7 @@ class PriorIndex:
         found = sorted(self._by_key.get(key, ()), key=lambda p: p.memory_id)
         return tuple(sorted(found, key=newest_capture, reverse=True))
 
-    def near(self, statement: Statement) -> tuple[PriorClaim, ...]:
+    def near(self, statement: ClaimParts) -> tuple[PriorClaim, ...]:
         """Return the prior claims whose similarity to a statement may reach 0.80.
 
         These have the same subject and primary page, and also the same predicate, words or object.
@@ -148,10 +148,10 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / union if union else 0.0
 
 
-def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
+def statement_of(claim: CanonicalClaim | PriorClaim) -> ClaimParts:
     """Return the parts of a claim that are compared with other claims."""
     source = claim.wording if isinstance(claim, CanonicalClaim) else claim
-    return Statement(
+    return ClaimParts(
         subject=source.subject,
         predicate=source.predicate,
         object=source.object,
@@ -160,7 +160,7 @@ def statement_of(claim: CanonicalClaim | PriorClaim) -> Statement:
     )
 
 
-def duplicate_score(one: Statement, other: Statement) -> float:
+def duplicate_score(one: ClaimParts, other: ClaimParts) -> float:
     """Return the similarity of two statements, 0 to 1.1, rounded to four decimals.
 
     The score is the sum of these weights:
@@ -195,7 +195,7 @@ def newest_capture(prior: PriorClaim) -> str:
     return max((s.captured for s in prior.sources), default="")
 
 
-def probable_duplicate(statement: Statement, index: PriorIndex) -> Duplicate | None:
+def probable_duplicate(statement: ClaimParts, index: PriorIndex) -> Duplicate | None:
     """Return the prior claim most similar to a statement, or None if no score reaches 0.80."""
     near = index.near(statement)
     scored = [(-duplicate_score(statement, statement_of(p)), p.memory_id) for p in near]

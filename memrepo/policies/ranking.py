@@ -60,7 +60,7 @@ class Document(msgspec.Struct, frozen=True, dict=True):
         return {term: count for term, count in counts.items() if count > 1}
 
 
-class Row(msgspec.Struct, frozen=True):
+class ThreadRow(msgspec.Struct, frozen=True):
     """Adjacent documents of one thread, by number, and whether the thread is a conversation."""
 
     numbers: Sequence[int]
@@ -89,7 +89,7 @@ class Corpus(Protocol):
     def numbered(self, numbers: Collection[int]) -> list[Document]:
         """Return the documents with the given numbers."""
 
-    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+    def around(self, documents: Iterable[Document]) -> Mapping[int, ThreadRow]:
         """Map each document's number to its neighbours, up to four places away in the thread."""
 
 
@@ -154,7 +154,7 @@ class Scoring:
         self.question, self.corpus, self.weights = question, corpus, weights
         self.rarity: dict[str, float] = {}
         self.misnamed = False
-        self.talks: list[Row] = []
+        self.talks: list[ThreadRow] = []
         self.timely = corpus.dated(question.spans, MAX_DATED) if question.spans else []
         asked = [t for t in question.terms if not (self.timely and t in question.timed)]
         self.terms: dict[str, float] = {}
@@ -388,13 +388,13 @@ class Scoring:
         for reply in self.replies(hits[:MAX_ASKING], around):
             lent.setdefault(reply, 0.0)
         for number in hits:
-            row = around.get(number, Row((number,)))
+            row = around.get(number, ThreadRow((number,)))
             for other, away in self.neighbours(number, row, 1):
                 if other in lent:
                     lent[other] += self.share(number, other, away) * scores[number]
         return lent
 
-    def neighbours(self, number: int, row: Row, far: int) -> Iterator[tuple[int, int]]:
+    def neighbours(self, number: int, row: ThreadRow, far: int) -> Iterator[tuple[int, int]]:
         """Yield the documents within `far` places of a document, with their relative positions."""
         here, at = self.documents[number].path, row.numbers.index(number)
         first = max(0, at - far)
@@ -403,7 +403,7 @@ class Scoring:
                 yield other, i - at
 
     def in_context(
-        self, scores: Mapping[int, float], around: Mapping[int, Row]
+        self, scores: Mapping[int, float], around: Mapping[int, ThreadRow]
     ) -> dict[int, float]:
         """Raise the scores of turns for query words that only the adjacent turns contain."""
         worth, found = self.worth(self.terms), dict(scores)
@@ -442,7 +442,7 @@ class Scoring:
             return weights.answers.reply
         return weights.neighbour
 
-    def replies(self, hits: Sequence[int], around: Mapping[int, Row]) -> set[int]:
+    def replies(self, hits: Sequence[int], around: Mapping[int, ThreadRow]) -> set[int]:
         """Return the numbers of documents that reply to hits that are questions."""
         asking = [n for n in hits if ASKS in self.documents[n].cues and n in around]
         rows = {n: around[n].numbers for n in asking}

@@ -240,7 +240,7 @@ COLD_AFTER = timedelta(days=30)
 LABELS = ("critical", "pinned", "recent", "stale", "cold")
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class HealthFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Statistics about the hot cache and all other memories."""
 
     hot: int
@@ -275,14 +275,16 @@ class Health(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(found)
 
 
-def health(memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules) -> Health:
+def health(
+    memories: Iterable[Memory], accesses: Accesses, now: datetime, rules: Rules
+) -> HealthFigures:
     """Compute the statistics of memories at a given time."""
     found = [m for m in memories if m.type not in ("note", "chunk")]
     active = [m for m in found if m.status == "active"]
     hot = [m for m in active if hot_of(m) is not None]
     counts = {m.id: unused(m, accesses, now) for m in hot}
     ranked = sorted(hot, key=lambda m: (-counts[m.id], m.path))
-    return Health(
+    return HealthFigures(
         hot=len(hot),
         budget=rules.hot.budget,
         pinned=sum(m.flag("pinned") for m in hot),

@@ -29,7 +29,7 @@ from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, read_owners
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
-from memrepo.read.shelf import Ranked, Taste, rank_file, taste_of
+from memrepo.read.shelf import RankedUnit, Taste, rank_file, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.dates import is_date_heading
 from memrepo.text.words import content_words
@@ -47,7 +47,7 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Text hash of the unit at this place before an edit, or empty."""
     retrieved: str = ""
     """How often recall returned the note, for a note promoted because of that."""
-    ranked: Ranked | None = None
+    ranked: RankedUnit | None = None
     """Its rank, or None for a unit that is judged in any case."""
     hint: str = ""
     """Its type, if nothing else determines one."""
@@ -367,7 +367,7 @@ class Reader:
         shown = self._bytes(text.blob).decode("utf-8", "replace")
         return file_kind(text.name, shown, units, text.as_kind)
 
-    def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, Ranked]:
+    def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, RankedUnit]:
         """Return the ranks of a file's statements by hash. New statements compete for its share."""
         units = self.claims(text.name, text.blob).units
         return rank_file(
@@ -623,7 +623,7 @@ def _placed(
     text: SourceText,
     revision: Revision,
     about: str = "",
-    ranked: Ranked | None = None,
+    ranked: RankedUnit | None = None,
 ) -> Placed:
     return Placed(
         unit=unit,

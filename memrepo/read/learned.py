@@ -69,7 +69,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     form: tuple[str, ...]
 
 
-class Weights(msgspec.Struct, frozen=True, kw_only=True):
+class LearnedWeights(msgspec.Struct, frozen=True, kw_only=True):
     """The weights of the model. `rows` maps each feature's hash to one small integer per output.
 
     The first output is the worth, and the others are the logits of `types`. `steps` is the factor
@@ -160,7 +160,7 @@ def form_hash(name: str) -> int:
 
 
 @cache
-def weights() -> Weights:
+def weights() -> LearnedWeights:
     """Load the weights of the model."""
     line, _, body = WEIGHTS.read_bytes().partition(b"\n")
     head = msgspec.json.decode(line, type=Head)
@@ -169,7 +169,7 @@ def weights() -> Weights:
     end = at + width * head.features
     rows = struct.iter_unpack(f"<{width}b", body[at:end])
     templates = struct.unpack_from(f"<{head.templates}I", body, end)
-    return Weights(
+    return LearnedWeights(
         types=head.types,
         bias=head.bias,
         steps=head.steps,
@@ -178,7 +178,7 @@ def weights() -> Weights:
     )
 
 
-def scores(found: Features, model: Weights, outputs: int | None = None) -> list[float]:
+def scores(found: Features, model: LearnedWeights, outputs: int | None = None) -> list[float]:
     """Return the logits of a model's outputs. If `outputs` is given, return only the first ones."""
     total = list(model.bias[:outputs])
     groups: tuple[tuple[Iterable[int], float], ...] = (

@@ -64,7 +64,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     children: tuple[Block, ...] = ()
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class ParsedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed source file: its lines, its top-level blocks in order, and its problems."""
 
     source: SourceLines
@@ -80,7 +80,7 @@ def _marker(sign: re.Match[str]) -> str:
     return f"{sign['indent']}{marker}{blank}"
 
 
-def parse_document(resource: str, data: bytes) -> Document:
+def parse_document(resource: str, data: bytes) -> ParsedFile:
     """Parse a source file into blocks. Never raises.
 
     A file that is skipped results in a document with one error and no blocks.
@@ -106,7 +106,7 @@ def parse_document(resource: str, data: bytes) -> Document:
             rule="source-too-deep",
             message="is nested too deeply; the file is skipped",
         )
-        return Document(source=source, problems=(*source.problems, problem))
+        return ParsedFile(source=source, problems=(*source.problems, problem))
     swallowed = (
         Problem(
             path=resource,
@@ -118,7 +118,7 @@ def parse_document(resource: str, data: bytes) -> Document:
         )
         for line, last, what in parser.open_ended
     )
-    return Document(source=source, blocks=blocks, problems=(*source.problems, *swallowed))
+    return ParsedFile(source=source, blocks=blocks, problems=(*source.problems, *swallowed))
 
 
 class _State(BlockState):

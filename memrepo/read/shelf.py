@@ -52,7 +52,7 @@ OPENING = 200
 """The number of leading characters that determine a statement's type."""
 
 
-class Ranked(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The rank and type of a statement, with the reasons for the rank.
 
     `fits` is whether the file's share includes it: "good", "fair" (only while there are few claims)
@@ -83,7 +83,7 @@ def rank_file(
     taste: Taste | None = None,
     resource: str = "",
     sources: Collection[str] = (),
-) -> dict[str, Ranked]:
+) -> dict[str, RankedUnit]:
     """Rank the statements of a file. Return the ranks by unit hash.
 
     `names` are the names of the people and agents in the profile files. `open_` contains the hashes
@@ -92,7 +92,7 @@ def rank_file(
     derived from the owner's decisions and knows the file as `resource`. Statements that only link
     to one of `sources` are never promoted.
     """
-    ranked: dict[str, Ranked] = {}
+    ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     for unit in units:
         one = _rank(kind, unit, names)
@@ -141,7 +141,7 @@ def _is_in(name: str, group: str) -> bool:
     return name in kinds().groups[group]
 
 
-def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
+def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     table = kinds()
     signs = signs_of(unit)
     section = (section_kind([unit.key]) if unit.key else "") or section_kind(unit.headings)
@@ -168,7 +168,7 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> Ranked:
         rank -= 0.6
     seen = features(unit, name, section, signs)
     rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, worth(seen)))
-    return Ranked(
+    return RankedUnit(
         rank=rank,
         type=type_of(unit, name, section, signs, seen),
         file_kind=name,
@@ -277,7 +277,7 @@ def _opening(unit: Unit) -> str:
 # --------------------------------------------------------------------------
 
 
-class Choice(msgspec.Struct, frozen=True, kw_only=True):
+class ShelfChoice(msgspec.Struct, frozen=True, kw_only=True):
     """The choice of candidates in a run: those on the shelf, those next in rank, and duplicates."""
 
     shelf: frozenset[str]
@@ -292,7 +292,7 @@ def shelf_size(files: int, size: Size = "normal") -> float:
 
 def choose(
     candidates: Sequence[Candidate], *, size: float, existing: int, always: Collection[str] = ()
-) -> Choice:
+) -> ShelfChoice:
     """Choose the candidates that become memories. Candidates in `always` are always chosen.
 
     `existing` is the number of claims the repository already has. Later runs may always add a tenth
@@ -316,7 +316,7 @@ def choose(
     more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]
     next_best = frozenset(more[: math.ceil(max(room, taken))] if room < math.inf else more)
     followed = {id_ for id_, better in same.items() if better in shelf}
-    return Choice(shelf=frozenset(shelf), next_best=next_best | followed, same=same)
+    return ShelfChoice(shelf=frozenset(shelf), next_best=next_best | followed, same=same)
 
 
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")

@@ -33,7 +33,7 @@ from memrepo.text.dates import (
 from memrepo.text.languages import patterns
 
 if TYPE_CHECKING:
-    from memrepo.read.markdown import Block, Document
+    from memrepo.read.markdown import Block, ParsedFile
 
 Shape = Literal[
     "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
@@ -274,19 +274,19 @@ class _FileReader(msgspec.Struct):
 
     # -- kinds of files ------------------------------------------------------------------------
 
-    def add_sections(self, document: Document) -> None:
+    def add_sections(self, document: ParsedFile) -> None:
         """Add the statements in all sections of a file."""
         for heads, blocks in _sections(document.blocks):
             self._compose(heads, self._nodes(blocks))
 
-    def add_document(self, document: Document) -> None:
+    def add_document(self, document: ParsedFile) -> None:
         """Add an episode as one statement."""
         rows = [n for b in document.blocks if b.kind != "comment" for n in b.lines]
         if rows:
             last = max(n for block in document.blocks for n in _span(block))
             self.add("document", self._verbatim(min(rows), last), (min(rows), last), ())
 
-    def add_procedures(self, document: Document) -> None:
+    def add_procedures(self, document: ParsedFile) -> None:
         """Add every second-level section as one statement."""
         starts = [b for b in document.blocks if b.kind == "heading" and b.level == 2]
         if not starts:

@@ -17,7 +17,7 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.policies.questions import cues_of
-from memrepo.policies.ranking import Document, Row
+from memrepo.policies.ranking import Document, ThreadRow
 from memrepo.store.database import get_meta, set_meta
 from memrepo.text.dates import Span
 from memrepo.text.words import is_spaceless
@@ -153,13 +153,13 @@ class IndexCorpus:
             self._values,
         ).fetchall()
 
-    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+    def around(self, documents: Iterable[Document]) -> Mapping[int, ThreadRow]:
         """Return {document number: neighbours in its thread, up to four on each side}."""
         threads: dict[str, list[Document]] = defaultdict(list)
         for document in documents:
             if document.thread:
                 threads[document.thread].append(document)
-        found: dict[int, Row] = {}
+        found: dict[int, ThreadRow] = {}
         for name, hits in threads.items():
             rows = self._base.execute(
                 f"""SELECT m.number, m.subject FROM memory AS m
@@ -171,7 +171,7 @@ class IndexCorpus:
             places = {number: at for at, number in enumerate(numbers)}
             for at, number in ((places[hit.number], hit.number) for hit in hits):
                 around = numbers[max(0, at - _NEIGHBOURS) : at + _NEIGHBOURS + 1]
-                found[number] = Row(around, is_talk)
+                found[number] = ThreadRow(around, is_talk)
         return found
 
 
@@ -262,7 +262,7 @@ class CombinedCorpus(IndexCorpus):
             passages.setdefault((context, text), document)
         return [*super().propose(found, limit), *passages.values()]
 
-    def around(self, documents: Iterable[Document]) -> Mapping[int, Row]:
+    def around(self, documents: Iterable[Document]) -> Mapping[int, ThreadRow]:
         """Return the neighbours of each memory in its thread. Passages have no neighbours."""
         return super().around(one for one in documents if one.number > 0)
 

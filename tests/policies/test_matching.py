@@ -8,8 +8,8 @@ from memrepo.core.judge import PriorClaim
 from memrepo.core.memory import Source
 from memrepo.policies.matching import (
     DUPLICATE_THRESHOLD,
+    ClaimParts,
     PriorIndex,
-    Statement,
     duplicate_score,
     normal_predicate,
     normal_subject,
@@ -33,7 +33,7 @@ def prior(id_, subject, predicate, object_="", text="", **changes):
 
 
 def said(subject, predicate, object_="", text="", home="LTMEMORY.md"):
-    return Statement(
+    return ClaimParts(
         subject=subject,
         predicate=predicate,
         object=object_,

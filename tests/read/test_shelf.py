@@ -10,11 +10,11 @@ import pytest
 from memrepo.core.judge import Candidate
 from memrepo.read import shelf
 from memrepo.read.kinds import file_kind
-from memrepo.read.shelf import Ranked, choose, rank_file
+from memrepo.read.shelf import RankedUnit, choose, rank_file
 from memrepo.read.thoughts import scan
 
 
-def ranked(path: str, lines: Sequence[str], **options: object) -> list[Ranked]:
+def ranked(path: str, lines: Sequence[str], **options: object) -> list[RankedUnit]:
     text = "# Mill\n\n" + "".join(f"- {line}\n" for line in lines)
     units = scan(path, text.encode()).units
     return list(rank_file(file_kind(path, text, units), units, **options).values())

@@ -29,7 +29,7 @@ _TELLING = 4
 """Minimum length of a word that is searched for before a file is compared line by line."""
 
 
-class Found(msgspec.Struct, frozen=True, kw_only=True):
+class Located(msgspec.Struct, frozen=True, kw_only=True):
     """The result of locating a piece of evidence: path and one-based lines, if found."""
 
     outcome: Outcome
@@ -37,7 +37,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     lines: Lines = (0, 0)
 
 
-class Text:
+class SourceVersion:
     """One version of a source file, parsed only as far as needed."""
 
     def __init__(self, path: str, data: bytes, name: str) -> None:
@@ -85,7 +85,7 @@ class Text:
         return self.lines[first - 1 : last] if first else self.lines
 
 
-def quote(text: Text, lines: Lines) -> str:
+def quote(text: SourceVersion, lines: Lines) -> str:
     """Return the lines of a span, with each secret replaced by the name of its kind."""
     rows = text.span(lines)
     first = max(lines[0], 1)
@@ -101,21 +101,21 @@ def quote(text: Text, lines: Lines) -> str:
     return redact("".join(parts))[0]
 
 
-def resolve(source: Source, recorded: Text | None, now: _Sources) -> Found:
+def resolve(source: Source, recorded: SourceVersion | None, now: _Sources) -> Located:
     """Return where the recorded lines of a source are now."""
     path, lines = source.resource, source.lines
     wanted = recorded.span(lines) if recorded is not None else []
     if path in now.blobs:
         here = now.open(path)
         if any(wanted) and here.span(lines) == wanted:
-            return Found(outcome="exact", path=path, lines=lines)
+            return Located(outcome="exact", path=path, lines=lines)
         if spans := [*_spans(here, source.text_hash, wanted)]:
             near = min(spans, key=lambda s: (abs(s[0] - lines[0]), s))
-            return Found(outcome="exact" if near == lines else "moved", path=path, lines=near)
+            return Located(outcome="exact" if near == lines else "moved", path=path, lines=near)
     return now.holding(source.text_hash, tuple(wanted))
 
 
-def _spans(text: Text, text_hash: str, rows: Sequence[str]) -> Iterator[Lines]:
+def _spans(text: SourceVersion, text_hash: str, rows: Sequence[str]) -> Iterator[Lines]:
     wanted = [line for row in rows if (line := normal_claim(row))]
     # A note's hash covers its text without the heading, which may have changed.
     below = [line for line in wanted if not line.startswith("#")] or wanted
@@ -147,19 +147,19 @@ class _Sources:
         self.open = cache(self._open)
         self.holding = cache(self._holding)
 
-    def _open(self, path: str) -> Text:
+    def _open(self, path: str) -> SourceVersion:
         blob = self.blobs[path]
         return self.text(path, contents(self.work.store.repo, [blob]).get(blob) or b"")
 
-    def _holding(self, text_hash: str, rows: tuple[str, ...]) -> Found:
+    def _holding(self, text_hash: str, rows: tuple[str, ...]) -> Located:
         """Return the first place, in path order, that contains the given lines."""
         places = ((p, [*_spans(self.open(p), text_hash, rows)]) for p in sorted(self.blobs))
-        found = (Found(outcome="moved", path=p, lines=min(at)) for p, at in places if at)
-        return next(found, Found(outcome="lost"))
+        found = (Located(outcome="moved", path=p, lines=min(at)) for p, at in places if at)
+        return next(found, Located(outcome="lost"))
 
-    def text(self, path: str, data: bytes) -> Text:
+    def text(self, path: str, data: bytes) -> SourceVersion:
         """Return a Text for one version of a source, named as in the workspace."""
-        return Text(path, data, self.work.tree.layout.source_name(path))
+        return SourceVersion(path, data, self.work.tree.layout.source_name(path))
 
 
 class Now(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +190,7 @@ class Version(NamedTuple):
     """A version of a file, with the range of lines that contain a text."""
 
     blob: str
-    text: Text | None
+    text: SourceVersion | None
     lines: Lines
 
 
@@ -241,7 +241,7 @@ class Versions:
         blobs = (line.split()[3] for line in raw.splitlines() if line.startswith(":"))
         return [blob for blob in blobs if blob.strip("0")]
 
-    def _text_of(self, path: str, blob: str) -> Text | None:
+    def _text_of(self, path: str, blob: str) -> SourceVersion | None:
         data = contents(self._work.store.repo, [blob]).get(blob)
         return None if data is None else self._now.text(path, data)
 
@@ -266,7 +266,9 @@ def evidence(work: Work, memory: Memory) -> tuple[Quote, ...]:
     return tuple(found)
 
 
-def _quote(source: Source, text: Text | None, place: Found, now: _Sources, lines: Lines) -> Quote:
+def _quote(
+    source: Source, text: SourceVersion | None, place: Located, now: _Sources, lines: Lines
+) -> Quote:
     quoted = quote(text, source.lines) if text is not None else ""
     if text is None and place.path in now.blobs:
         quoted = quote(now.open(place.path), place.lines)

@@ -48,7 +48,7 @@ class RecentRequest(msgspec.Struct, frozen=True, kw_only=True):
     limit: Annotated[int, option("at most N memories (10)", "-k", metavar="N", ge=1)] = 10
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class ChangedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """One changed memory. `before` is its previous text, if the text changed."""
 
     change: str
@@ -63,7 +63,7 @@ class Recent(VerbResult, frozen=True, kw_only=True):
 
     since: str
     commit: str
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedMemory, ...]
     left_out: int
 
 
@@ -82,9 +82,9 @@ def recent(work: Work, request: RecentRequest) -> Recent:
     found.sort(key=lambda one: (_touched(one.memory), one.memory.id), reverse=True)
     accesses, rules = ledger_of(work.store).accesses(), work.config.rules
 
-    def change_of(one: Difference) -> Change:
+    def change_of(one: Difference) -> ChangedMemory:
         recall = recalled(one.memory, accesses, work.call.now, rules)
-        return Change(
+        return ChangedMemory(
             change=CHANGE_WORDS[one.kind],
             hit=hit_of(
                 in_words(recall, after.memories.get, work.tree.files.id_of), work.tree.commit

@@ -99,7 +99,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     valid_at: ValidAt = ""
 
 
-class Place(msgspec.Struct, frozen=True, kw_only=True):
+class SourcePlace(msgspec.Struct, frozen=True, kw_only=True):
     """The place of a memory's evidence: file, one-based lines and day."""
 
     resource: str
@@ -167,7 +167,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     It is lower if the memory contains little of the query, if there are doubts, and for old notes.
     """
     commit: str
-    sources: tuple[Place, ...]
+    sources: tuple[SourcePlace, ...]
     source_count: int | UnsetType = UNSET
     """Total number of source places, if `sources` lists only some."""
 
@@ -450,7 +450,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         answer_confidence=found.answer_confidence,
         commit="" if found.edited else commit,
         sources=tuple(
-            Place(resource=s.resource, lines=found.lines_of(s), captured=s.captured)
+            SourcePlace(resource=s.resource, lines=found.lines_of(s), captured=s.captured)
             for s in memory.sources
         ),
         source_count=memory.fields.get(SOURCE_COUNT, UNSET),

@@ -40,7 +40,7 @@ from memrepo.policies.ageing import SKILLS, Nomination
 from memrepo.policies.claims import find_reflecting
 from memrepo.read.intake import Intake, Placed, Reader, SourceText, candidate_id, meaning_key
 from memrepo.read.kinds import kinds
-from memrepo.read.shelf import Ranked
+from memrepo.read.shelf import RankedUnit
 from memrepo.read.thoughts import MAX_TEXT, Unit
 from memrepo.text.dates import DateBasis
 from memrepo.text.words import content_words
@@ -329,7 +329,7 @@ def _returning(
     by_id: dict[str, dict[str, list[Unit]]] = {}
     news = [_words(c.text, c.context) for c in new]
     ids = {c.candidate_id for c in new}
-    ranks: dict[str, dict[str, Ranked]] = {}
+    ranks: dict[str, dict[str, RankedUnit]] = {}
     restated: list[Placed] = []
     resembling: list[tuple[int, str, list[Placed]]] = []
     for file in deferred:

@@ -161,24 +161,6 @@ def test_a_file_is_a_memory_like_others(repo: Path, tool: MemoryTool) -> None:
     assert "coffee" in call(tool, "view", path="/memories/customers/ana.md")
 
 
-def test_a_directory_shows_two_levels_with_sizes(tool: MemoryTool) -> None:
-    for path in ("a.md", "b/c.md", "b/d/e.md", "b/d/f/g.md"):
-        create(tool, path, "x" * 2000)
-    assert call(tool, "view", path="/memories").splitlines()[1:] == [
-        "7.8K\t/memories",
-        "2.0K\t/memories/a.md",
-        "5.9K\t/memories/b/",
-        "2.0K\t/memories/b/c.md",
-        "3.9K\t/memories/b/d/",
-    ]
-    assert call(tool, "view", path="/memories/b/d/").splitlines()[1:] == [
-        "3.9K\t/memories/b/d",
-        "2.0K\t/memories/b/d/e.md",
-        "2.0K\t/memories/b/d/f/",
-        "2.0K\t/memories/b/d/f/g.md",
-    ]
-
-
 def test_a_directory_is_renamed_and_deleted_in_one_commit(repo: Path, tool: MemoryTool) -> None:
     create(tool, "a/x.md")
     create(tool, "a/b/y.md", "Other.")

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import done, git
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
@@ -146,26 +145,3 @@ def test_what_needs_no_repository_loads_neither_codec_nor_store(
         "memrepo.faces.cli",
         "memrepo.faces.cli.parser",
     }
-
-
-@pytest.mark.parametrize("count", [1, 3, 60])
-def test_a_hook_loads_little_and_starts_git_five_times_for_any_number_of_files(
-    memory: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
-    repo = memory.parent / "repo"
-    done(memory.parent, "init", repo)
-    folder = repo / "memories/knowledge/2026"
-    folder.mkdir(parents=True)
-    for number in range(count):
-        text = MEMORY.replace("6490de", f"6490{number:02x}")
-        folder.joinpath(f"editor-vim-6490{number:02x}.md").write_text(text, encoding="utf-8")
-    git(repo, "add", "-A")
-    trace = memory.parent / "trace"
-    monkeypatch.setenv("GIT_TRACE", str(trace))
-    code, modules = loaded(repo, "hooks", "run", "pre-commit")
-    assert code == 0
-    assert modules & (HEAVY - {"subprocess"} | {"shutil", "tomllib"}) == set()
-    expect_lean(modules, most=60)
-    started = [line for line in trace.read_text().splitlines() if "built-in: git " in line]
-    # What checks rest on, the change, contents, memories of the same ids, and paths alike.
-    assert 0 < len(started) <= 5

@@ -128,19 +128,6 @@ def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
     assert shown["schedule.incremental"]["value"] == ["15 13 * * 1,2,4,5,6"]
 
 
-def test_the_preset_writes_openclaw_s_shared_log_under_the_name_its_readers_know(
-    small_repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("OPENCLAW_AGENT_ID", "jeeves")
-    git(small_repo, "config", "memrepo.telemetry.preset", "openclaw")
-    done(small_repo, "run")
-    folder = tmp_path / "home" / ".openclaw" / "telemetry"
-    found = events(folder)
-    assert {(e["component"], e["agent"]) for e in found} == {("memory-purifier.purifier", "jeeves")}
-    assert (folder / "memory-purifier" / "last-run.md").is_file()
-
-
 def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo: Path) -> None:
     (fresh_repo / ".memrepo").write_text("in the way")
     answer = memrepo(fresh_repo, "run", as_json=False)

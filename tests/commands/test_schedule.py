@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 from pathlib import Path
 
@@ -11,8 +10,6 @@ import pytest
 from driving import Done, done, git, memrepo
 
 import memrepo as package
-from memrepo.core.errors import Exit
-from memrepo.faces.cli.parser import command_parser
 
 FOREIGN = "MAILTO=me@example.org\n*/5 * * * * /usr/bin/true\n"
 SATURDAY = "2026-02-28T00:00:00Z"  # 08:00 in Manila
@@ -251,26 +248,3 @@ def test_a_setting_that_cannot_be_used_is_named(small_repo: Path, text: str, sai
     answer = memrepo(small_repo, "status")
     assert answer.exit == 2
     assert said in answer.error["message"] + answer.error["fix"]
-
-
-@pytest.mark.parametrize("mode", ["incremental", "reconciliation"])
-def test_the_instructions_for_an_agent_name_commands_that_exist(tmp_path: Path, mode: str) -> None:
-    done(tmp_path, "init", "a repo")
-    repo = tmp_path / "a repo"
-    found = done(repo, "schedule", "show", "--prompt", mode)
-    assert found["version"] >= 1
-    assert re.fullmatch(r"sha256:[0-9a-f]{64}", found["hash"])
-    assert "$" not in found["prompt"]
-    lines = re.findall(r"`([^`]* -C [^`]*)`", found["prompt"])
-    calls = [shlex.split(line) for line in lines]
-    assert len(calls) >= 4
-    for words in calls:
-        at = words.index("-C")
-        assert words[at + 1] == str(repo)
-        name, *rest = words[at + 2 :]
-        command_parser(name).parse_args(rest)
-    assert any(words[-4:] == ["--mode", mode, "--report", "silent"] for words in calls)
-    table = {int(code) for code in re.findall(r"^\| +(\d+) \|", found["prompt"], re.MULTILINE)}
-    assert table == {int(code) for code in Exit} - {Exit.NO, Exit.BUG}
-    plain = memrepo(repo, "schedule", "show", "--prompt", mode, as_json=False).out
-    assert plain.strip() == found["prompt"]

@@ -93,25 +93,6 @@ def test_a_secret_in_the_recorded_version_is_not_quoted(small_repo: Path) -> Non
         assert found["quote"] == "- the token is [redacted:github-pat] and more"
 
 
-@pytest.mark.parametrize("reachable", [True, False])
-def test_shallow_and_partial_clones_quote_what_they_can(
-    small_repo: Path, tmp_path: Path, reachable: bool
-) -> None:
-    id_ = by_text(small_repo, "raised beds").id
-    rewrite(small_repo, "MEMORY.md", "# Memory\n\n- Something else is written here.\n")
-    git(small_repo, "config", "uploadpack.allowFilter", "true")
-    git(small_repo, "config", "uploadpack.allowAnySHA1InWant", "true")
-    url = f"file://{small_repo}"
-    git(tmp_path, "clone", "-q", "--depth", "1", url, "shallow")
-    git(tmp_path, "clone", "-q", "--filter=blob:none", url, "partial")
-    if not reachable:
-        small_repo.rename(tmp_path / "away")
-    found = piece(tmp_path / "shallow", id_)
-    assert (found["missing"], found["resolved"], found["quote"]) == (True, "lost", "")
-    found = piece(tmp_path / "partial", id_)
-    assert (found["missing"], found["quote"]) == ((False, BEDS) if reachable else (True, ""))
-
-
 def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_repo: Path) -> None:
     found = done(small_repo, "why", by_text(small_repo, "prune the roses").id)
     merge = git(small_repo, "rev-parse", "HEAD").strip()

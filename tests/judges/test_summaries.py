@@ -84,25 +84,3 @@ def test_an_unsupported_answer_is_asked_for_again_with_its_fault_then_made_offli
     assert all("crane is false" not in m.body for m in summaries(hoarding))
     told = [w for w in manifest(hoarding)["warnings"] if w["rule"] == "summary-offline"]
     assert len(told) == len(summaries(hoarding)) == len(faults) // 2
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"),
-    [
-        ({"title": ""}, "title: 0 characters"),
-        ({"title": "x" * 121}, "title: 121 characters"),
-        ({"text": "It rained for 713 days."}, "text: a number that is not in the evidence: 713"),
-        ({"text": "It is false."}, "it differs"),
-        ({"facts": []}, "facts: 0, expected 1 to 10"),
-        ({"facts": ["It rained."] * 11}, "facts: 11, expected 1 to 10"),
-        ({"entities": ["Vera"] * 11}, "entities: 11, expected at most 10"),
-        ({"text": "It rained.\n## Sources"}, "text: more than one line"),
-    ],
-)
-def test_what_the_checks_refuse_of_a_summary(
-    service: Service, hoarding: Path, changes: dict[str, Any], fault: str
-) -> None:
-    service.default = answering(**changes)
-    assert ask(hoarding).exit == 0
-    assert fault in asked(service)[1]["fault"]
-    assert all("It rained" not in m.body and "false" not in m.body for m in summaries(hoarding))

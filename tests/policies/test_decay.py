@@ -7,13 +7,10 @@ from typing import Any
 
 import pytest
 from driving import CLASSIC
-from hypothesis import given
-from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from memrepo.core.access import RETRIEVAL, Access, Accesses, Event, fold, seconds
-from memrepo.core.memory import Decay, Memory, Source, Stamp
-from memrepo.policies.ageing import FLOOR, class_of, is_over, prunable, retention_of
+from memrepo.core.memory import Decay, Memory, Stamp
+from memrepo.policies.ageing import class_of, prunable, retention_of
 from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -134,41 +131,3 @@ def test_a_class_is_found_by_whole_words_and_an_explicit_one_wins(
 def test_what_is_protected_is_never_pruned(fields: dict[str, Any]) -> None:
     of = memory("short").with_fields(fields)
     assert prunable([of], Accesses(), T0 + 999 * D, RULES) == []
-
-
-_LINE = (Source(resource="memory/a.md", lines=(1, 1), text_hash="aa"),)
-
-
-@given(
-    cls=st.sampled_from(["", *TTLS, "of-another-program"]),
-    body=st.sampled_from(["plain words", "due on 2026-05-01", "tomorrow at noon"]),
-    fields=st.fixed_dictionaries(
-        {},
-        optional={
-            "confidence": st.sampled_from([0.0, 0.05, FLOOR, 0.19, 0.2, 0.21, 0.5]),
-            "valid_until": st.sampled_from(["2026-03-02", "2027-01-01"]),
-            "pinned": st.just(True),
-            "standing": st.just("retire_candidate"),
-            "sources": st.just(_LINE),
-            "verified": st.just((Stamp(by="human:ann", at=T0 + D),)),
-            "generated": st.just(Stamp(by="human:ann", at=T0)),
-        },
-    ),
-    hours=st.sampled_from([1, 20, 24, 30, 200, 24 * 14, 24 * 70, 24 * 100, 24 * 400]),
-    read_after=st.sampled_from([None, 1, 300]),
-    evidence=st.booleans(),
-)
-def test_what_is_told_cheaply_to_stay_is_never_over(
-    cls: str,
-    body: str,
-    fields: dict[str, Any],
-    hours: int,
-    read_after: int | None,
-    evidence: bool,
-) -> None:
-    one, now = memory(cls, body, **fields), T0 + hours * H
-    rules = replace(RULES, evidence=evidence)
-    access = read() if read_after is None else read(T0 + read_after * H)
-    known = Accesses(by_memory={one.id: access})
-    kept = retention_of(one, access, now, rules)
-    assert prunable([one], known, now, rules) == ([(one, kept)] if is_over(one, kept) else [])

@@ -5,7 +5,7 @@ A class without a row in EXAMPLES or GIVEN fails here.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -17,12 +17,10 @@ from memrepo.policies.ageing import (
     automatic,
     class_of,
     classify,
-    segments,
 )
 from memrepo.policies.rules import REFRESHED, TTLS
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)
-S = timedelta(seconds=1)
 EXAMPLES: dict[str, tuple[tuple[tuple[str, str, str], ...], tuple[str, str, str]]] = {
     "permanent": (
         (
@@ -77,17 +75,3 @@ def test_an_explicit_class_wins_and_a_summary_has_its_own() -> None:
     assert automatic(memory(type="summary", predicate="email")) == "durable"
     assert automatic(memory(type="decision")) == "permanent"
     assert automatic(memory(tags=("decision",))) == "permanent"
-
-
-@pytest.mark.parametrize(
-    ("key", "parts"),
-    [
-        ("apiKey", ("api", "key")),
-        ("date_of-birth.x:y z", ("date", "of", "birth", "x", "y", "z")),
-        ("APIKey", ("apikey",)),
-        ("v2Key", ("v2", "key")),
-        ("__", ()),
-    ],
-)
-def test_a_key_is_cut_at_marks_and_changes_of_case(key: str, parts: tuple[str, ...]) -> None:
-    assert segments(key) == parts

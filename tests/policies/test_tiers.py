@@ -105,23 +105,6 @@ def test_a_forgotten_note_comes_back_warm_and_marked() -> None:
     assert owed(back, at + 7 * D, at) == [("warm", "gist", at + 7 * D)]
 
 
-def test_a_retrieval_that_another_clone_saw_undoes_a_forgetting_and_marks_nothing() -> None:
-    of, at = note(tier="forgotten", tier_since=T0 + 14 * D, tier_written=T0 + 15 * D), T0 + 10 * D
-    late = owed(of, T0 + 20 * D, at)
-    assert late == [
-        ("forgotten", "hot", at),
-        ("hot", "warm", at + 3 * H),
-        ("warm", "gist", at + 7 * D),
-    ]
-    assert [m[1:] for m in owed(note(), T0 + 20 * D, at)][-3:] == [m[1:] for m in late]
-    assert not written(of, T0 + 20 * D, at).flag("user_marked")
-    # One that came after the forgetting, of the same ledger, is a recovery all the same.
-    assert [tier for _, tier, _ in owed(of, T0 + 30 * D, at, T0 + 26 * D)][-2:] == [
-        "forgotten",
-        "warm",
-    ]
-
-
 @given(
     st.lists(st.integers(0, 60 * 86_400), max_size=8),
     st.lists(st.integers(0, 90 * 86_400), min_size=1, max_size=6),

@@ -183,26 +183,6 @@ def test_three_sessions_without_use_demote(sessions: int, expected: list[str]) -
     assert ops(state(of), events, T0 + D) == expected
 
 
-def test_eviction_takes_cold_then_stale_then_recent_and_the_oldest_first() -> None:
-    rules = Rules(hot=HotRules(budget=2, idle=5))
-    cold = memory(1, hot=Hot(since=T0, reason="x"), pinned=None)
-    stale = memory(2, hot=Hot(since=T0, reason="x"))
-    old = memory(3, hot=Hot(since=T0 + S, reason="x"))
-    new = memory(4, hot=Hot(since=T0 + 2 * S, reason="x"))
-    events = [
-        *begins(*(T0 + n * H for n in (1, 2, 3, 4))),
-        *reads(cold, T0 + H - S),
-        *reads(stale, T0 + 3 * H + S),
-        *reads(old, T0 + 5 * H),
-        *reads(new, T0 + 5 * H),
-    ]
-    found = upkeep(state(cold, stale, old, new), fold(events), T0 + 6 * H, rules)
-    assert [s.memory_ids[0] for s in found.steps] == [cold.id, stale.id]
-    tight = Rules(hot=HotRules(budget=1, idle=5))
-    found = upkeep(state(old, new), fold(events), T0 + 6 * H, tight)
-    assert [s.memory_ids[0] for s in found.steps] == [old.id]
-
-
 # -- the page ------------------------------------------------------------------------------------
 def test_a_bullet_is_a_condensed_memory_with_its_tag() -> None:
     of = memory(hot=Hot(since=T0, reason="3 sessions"), pinned=True)
@@ -219,25 +199,6 @@ def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
     line = bullet(of)
     assert line.count("↑") == line.count("←") == 1
     assert "[[" not in line
-
-
-def test_the_page_follows_the_memories_and_never_touches_a_foreign_file() -> None:
-    of = memory(hot=Hot(since=T0, reason="x"))
-    (change,) = hot_changes(state(of), HotRules())
-    assert change.path == "MEMORY.md"
-    files = {of.path: encode(of), "MEMORY.md": b"# mine\n"}
-    (change,) = hot_changes(read_state(files, Layout()), HotRules())
-    assert change.path == "HOT.md"
-    files["HOT.md"] = change.data
-    assert hot_changes(read_state(files, Layout()), HotRules()) == []
-    del files["MEMORY.md"]
-    moved = hot_changes(read_state(files, Layout()), HotRules())
-    assert [(type(c).__name__, c.path) for c in moved] == [
-        ("Delete", "HOT.md"),
-        ("Write", "MEMORY.md"),
-    ]
-    del files[of.path]
-    assert [c.path for c in hot_changes(read_state(files, Layout()), HotRules())] == ["HOT.md"]
 
 
 # -- nomination ----------------------------------------------------------------------------------

@@ -9,11 +9,11 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from lineage_contract import CLAIM_FIELDS, check_artifacts
+from lineage_contract import CLAIM_FIELDS
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.manifest import Consumed, Manifest
+from memrepo.core.manifest import Manifest
 from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import purifier
@@ -24,44 +24,6 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SEEN = datetime(2026, 2, 1, 9, tzinfo=UTC)
 SOURCE = Source(resource="sources/MEMORY.md", lines=(3, 4), kind="direct", captured="2026-01-05")
 LAYOUT = Layout()
-
-MANIFEST_FIELDS = (
-    "version",
-    "packageVersion",
-    "logicVersion",
-    "manifestSchemaVersion",
-    "artifactSchemaVersion",
-    "runtimeStateVersion",
-    "lastSuccessfulLogicVersion",
-    "upgradeRequired",
-    "upgradeReason",
-    "upgradeBlockedAt",
-    "requiresForcedReconciliation",
-    "runId",
-    "mode",
-    "status",
-    "startedAt",
-    "finishedAt",
-    "finishedAt_utc",
-    "timezone",
-    "profileScope",
-    "sourceInventory",
-    "processedSegments",
-    "promotionStats",
-    "claimStats",
-    "homeStats",
-    "warnings",
-    "partialFailures",
-    "routeValidationWarnings",
-    "lastSuccessfulCursor",
-    "downstreamWikiIngestSuggested",
-    "publishCommitted",
-    "publishedAt",
-    "publishedArtifactSet",
-    "publishedViewSet",
-    "downstreamWikiSignalEmitted",
-    "commitRunId",
-)
 
 
 def mem(digit: str, **fields: Any) -> Memory:
@@ -157,40 +119,6 @@ def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> Non
     assert len(claims(artifacts(found, terms()))) == 2
 
 
-def test_provenance_names_the_workspaces_files() -> None:
-    more = Source(resource="sources/episodes/a.md", kind="merged")
-    record = only(artifacts(state(mem("1", sources=(SOURCE, more))), terms()))
-    assert record["provenance"] == [
-        {
-            "source": "MEMORY.md",
-            "lineSpan": [3, 4],
-            "type": "direct",
-            "capturedAt": "2026-01-05T00:00:00Z",
-        },
-        {
-            "source": "episodes/a.md",
-            "lineSpan": None,
-            "type": "merged",
-            "capturedAt": "2026-02-01T00:00:00Z",
-        },
-    ]
-    assert record["crossSurfaceSupport"] == ["MEMORY.md", "episodes/a.md"]
-
-
-@pytest.mark.parametrize("side", ["newer", "older", "both"])
-def test_supersession_stands_on_both_sides_whichever_names_it(side: str) -> None:
-    new, old = mem("1"), mem("2", status="superseded", superseded_at=NOW)
-    if side != "older":
-        new = new.with_fields({"supersedes": (old.id,)})
-    if side != "newer":
-        old = old.with_fields({"superseded_by": (new.id,)})
-    made = artifacts(state(new, old), terms())
-    newer, older = claims(made)[new.body], claims(made)[old.body]
-    assert (newer["supersedes"], older["supersededBy"]) == ([older["id"]], [newer["id"]])
-    assert older["updatedAt_utc"] == "2026-03-01T09:00:00Z"
-    assert check_artifacts(made.files, "personal") == []
-
-
 def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
     one = mem(
         "1",
@@ -252,81 +180,7 @@ def judged(disposition: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_the_manifest_has_every_field_and_a_cursor_over_the_claim_sources() -> None:
-    source = b"# Memory\n\n- The garden has 1 beds.\n"
-    files = {
-        "sources/MEMORY.md": source,
-        "sources/memory/2026-02-01.md": b"a note\n",
-        "views/LTMEMORY.md": b"# x\n",
-        **manifest(
-            "20260201T090000Z-aaaaaaaa",
-            consumed=(
-                Consumed(resource="sources/MEMORY.md", to="1" * 40),
-                Consumed(resource="sources/memory/2026-02-01.md", to="2" * 40),
-            ),
-            counts={"promoted": 3, "rejected": 1},
-            judgements={mem("1").id: [judged("new_claim")]},
-            quarantined=({"id": "clust-9", "reason": "no text"},),
-        ),
-    }
-    found = page(artifacts(state(mem("1"), **files), terms()), purifier.MANIFEST)
-    hash_ = "sha256:" + hashlib.sha256(source).hexdigest()
-    cursor = hashlib.sha256(f"MEMORY.md:{hash_}".encode()).hexdigest()[:16]
-    assert found["sourceInventory"] == [{"path": "MEMORY.md", "content_hash": hash_}]
-    assert found["lastSuccessfulCursor"] == f"cursor-v1:{cursor}"
-    assert found["processedSegments"] == ["MEMORY.md"]
-    assert found["promotionStats"] == {
-        "reject": 1,
-        "defer": 0,
-        "compress": 0,
-        "merge": 0,
-        "promote": 3,
-    }
-    assert (found["claimStats"], found["homeStats"]) == ({"resolved": 1}, {"LTMEMORY.md": 1})
-    assert found["partialFailures"] == [
-        {
-            "pass": "purifier",
-            "attempts": None,
-            "errors": ["clust-9: no text"],
-            "failed_record_path": None,
-        },
-    ]
-    assert found["status"] == "ok"
-    assert found["publishCommitted"] is True
-    assert found["downstreamWikiIngestSuggested"] is True
-    assert found["publishedViewSet"] == ["LTMEMORY.md"]
-    triple = hashlib.sha1(b"1.6.0|1|1", usedforsecurity=False).hexdigest()[:12]
-    assert found["runtimeStateVersion"] == triple
-    assert tuple(found) == MANIFEST_FIELDS
-
-
 def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:
     made = artifacts(state(mem("1"), **{"runs/2026-02/20260201T090000Z.json": b"{"}), terms())
     assert [p.rule for p in made.problems] == ["manifest-unreadable"]
     assert len(claims(made)) == 1
-
-
-def test_a_damaged_candidate_is_a_problem_and_the_others_are_exported() -> None:
-    good = (
-        b"---\ntype: candidate\nverdict: defer\nstrength: 1.20\n"
-        b"scores: {durability: 0.50, noise_risk: 0.10}\nreason: vague\n"
-        b"judged: 2026-02-01T09:00:00Z\nsources:\n"
-        b"  - {resource: sources/DREAMS.md, lines: [4, 5], captured: 2026-01-03}\n"
-        b"---\n\nPerhaps a  pond.\n"
-    )
-    files = {
-        "candidates/deferred/00/th-0000000000000000.md": good,
-        "candidates/deferred/11/th-1111111111111111.md": b"no header\n",
-        **manifest("20260201T090000Z-aaaaaaaa"),
-    }
-    made = artifacts(state(**files), terms())
-    (record,) = [json.loads(x) for x in made.files[purifier.DEFERRED].splitlines()]
-    assert [p.rule for p in made.problems] == ["candidate-unreadable"]
-    raw = hashlib.sha256(b"DREAMS.md:4:perhaps a pond.").hexdigest()[:16]
-    assert record["candidate_id"] == f"cand-{raw}"
-    assert (record["type_hint"], record["verdict"]) == ("aspiration", "defer")
-    assert record["run_id"] == "20260201T090000Z-aaaaaaaa"
-    assert record["scores"] == {"durability": 0.5, "noise_risk": 0.1}
-    assert record["source_refs"] == [
-        {"source": "DREAMS.md", "line_span": [4, 5], "captured_at": "2026-01-03T00:00:00Z"}
-    ]

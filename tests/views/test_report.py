@@ -6,12 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from memrepo.views.report import (
     RunSummary,
     chat,
-    ended_event,
     last_run,
 )
 
@@ -51,36 +48,6 @@ def told(status: str = "ok", *, data: dict[str, Any] | None = None, **more: Any)
         context=CONTEXT,
         **more,
     )
-
-
-def test_an_event_says_who_ran_what_when_in_which_zone() -> None:
-    event = ended_event(told())
-    assert {k: v for k, v in event.items() if k not in ("token_usage", "details")} == {
-        "timestamp": "2026-03-02T06:31:05+08:00",
-        "timestamp_utc": "2026-03-01T22:31:05Z",
-        "timezone": "Asia/Manila",
-        "domain": "memory",
-        "component": "memrepo",
-        "event": "run_completed",
-        "run_id": "20260301T223000Z",
-        "status": "ok",
-        "agent": "jeeves",
-        "profile": "personal",
-        "mode": "incremental",
-    }
-    assert event["token_usage"] == {
-        "prompt_tokens": 1200,
-        "completion_tokens": 80,
-        "total_tokens": 1280,
-        "source": "exact",
-    }
-    details = event["details"]
-    assert (details["run"], details["claims_new"], details["claims_total"]) == (RUN, 3, 40)
-    assert (details["supersession_count"], details["contradiction_count"]) == (1, 0)
-    assert (details["warnings_count"], details["partial_failures_count"]) == (1, 1)
-    assert details["rendered_views"] == ["LTMEMORY.md"]
-    assert details["downstream_wiki_ingest_suggested"] is True
-    assert details["duration_s"] == 65
 
 
 def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
@@ -124,30 +91,6 @@ def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
 - told
 """
     )
-
-
-@pytest.mark.parametrize(
-    ("status", "mode", "lines"),
-    [
-        ("ok", "silent", 0),
-        ("failed", "silent", 0),
-        ("held", "silent", 0),
-        ("ok", "summary", 1),
-        ("ok", "full", 9),
-        ("partial", "summary", 1),
-        ("held", "summary", 2),
-        ("held", "full", 2),
-        ("failed", "summary", 2),
-        ("failed", "full", 2),
-        ("upgrade_required", "summary", 2),
-        ("skipped", "summary", 0),
-        ("skipped", "full", 0),
-        ("skipped_superseded", "full", 0),
-        ("locked", "full", 0),
-    ],
-)
-def test_a_chat_hears_as_much_as_its_mode_lets_through(status: str, mode: str, lines: int) -> None:
-    assert len(chat(told(status), enabled=True, mode=mode).splitlines()) == lines
 
 
 def test_a_failure_is_told_on_one_line_with_what_mends_it() -> None:

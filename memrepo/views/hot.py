@@ -6,7 +6,7 @@ hash of the rest. A page edited by hand can therefore be distinguished from an o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -153,7 +153,9 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
     for layer in layers:
         mine = sorted((m for m in kept if _section(m) == layer), key=_first_to_stay)
         if mine:
-            lines += ["", f"## {layer.capitalize()}", *map(bullet, mine), _pointer(mine)]
+            folders = ", ".join(f"`{folder}`" for folder in sorted({_folder(m) for m in mine}))
+            pointer = f"→ Full version: {folders}"
+            lines += ["", f"## {layer.capitalize()}", *map(bullet, mine), pointer]
     if out:
         lines += ["", _LEFT_OUT, f"{len(out)} more are in:"]
         lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
@@ -166,10 +168,6 @@ def _section(memory: Memory) -> str:
     if part == "person" and not is_about_person(memory):
         return memory.layer if memory.layer in _ORDER[:2] else "user"
     return _SECTIONS.get(part, memory.layer)
-
-
-def _pointer(memories: Iterable[Memory]) -> str:
-    return "→ Full version: " + ", ".join(f"`{f}`" for f in sorted({_folder(m) for m in memories}))
 
 
 def _folder(memory: Memory) -> str:
@@ -372,24 +370,15 @@ def _tokens(piece: str) -> int:
 
 
 def _sizes(note: Memory, most: int) -> tuple[str, ...]:
-    whole, gist = _note(note), _gist(note)
-    return (whole, gist) if _tokens(whole) <= most else (gist,)
-
-
-def _note(note: Memory) -> str:
-    body = "\n".join(f"  {line}" for line in visible(without_secrets(note.body)).split("\n"))
-    return f"{_head(note)}:\n{body}"
-
-
-def _gist(note: Memory) -> str:
-    gist: Gist = note.fields.get("gist") or gist_of(note)
-    return f"{_head(note)}, its gist: {_line(_BOLD_MARKS.sub('', gist.summary))}"
-
-
-def _head(note: Memory) -> str:
+    """Return a note with its whole text, if it has at most `most` tokens, and with its gist."""
     day = max((s.captured for s in note.sources), default="")[:10]
     about = ", ".join(filter(None, (day, note.id)))
-    return f"note {_line(note.text('title')) or note.slug} ({about})"
+    head = f"note {_line(note.text('title')) or note.slug} ({about})"
+    text = visible(without_secrets(note.body)).replace("\n", "\n  ")
+    whole = f"{head}:\n  {text}"
+    summary: Gist = note.fields.get("gist") or gist_of(note)
+    gist = f"{head}, its gist: {_line(_BOLD_MARKS.sub('', summary.summary))}"
+    return (whole, gist) if _tokens(whole) <= most else (gist,)
 
 
 def _line(text: str) -> str:

@@ -185,7 +185,17 @@ def graph_page(graph: Graph, title: str) -> str:
     kinds = Counter(edge.type for edge in graph.edges)
     layers = {memory.layer for memory in linked}
     data = {
-        "nodes": [_node(memory) for memory in linked],
+        "nodes": [
+            {
+                "id": memory.id,
+                "label": label(memory),
+                "type": memory.type,
+                "layer": memory.layer,
+                "text": text if len(text) <= _TEXT else f"{text[:_TEXT].rstrip()}…",
+            }
+            for memory in linked
+            for text in (visible(without_secrets(memory.body)),)
+        ],
         "edges": [
             [place[e.source], place[e.target], e.type, e.strength, e.in_body] for e in graph.edges
         ],
@@ -200,7 +210,8 @@ def graph_page(graph: Graph, title: str) -> str:
         script=script,
         script_hash=script_hash,
         data=_as_script(data),
-        counts=_counts(graph, len(linked)),
+        counts=f"{counted(len(graph.edges), 'link', 'links')} between {len(linked)} of "
+        + counted(len(graph.memories), "memory", "memories"),
         rows=[
             (label(graph.memories[e.source]), e.type, label(graph.memories[e.target]), e.strength)
             for e in graph.edges
@@ -212,23 +223,6 @@ def label(memory: Memory) -> str:
     """Return a memory's label in the drawing: its title or the beginning of its text."""
     own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-\n").replace("**", "")
     return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
-
-
-def _node(memory: Memory) -> dict[str, object]:
-    text = visible(without_secrets(memory.body))
-    return {
-        "id": memory.id,
-        "label": label(memory),
-        "type": memory.type,
-        "layer": memory.layer,
-        "text": text if len(text) <= _TEXT else f"{text[:_TEXT].rstrip()}…",
-    }
-
-
-def _counts(graph: Graph, linked: int) -> str:
-    whole = counted(len(graph.memories), "memory", "memories")
-    links = counted(len(graph.edges), "link", "links")
-    return f"{links} between {linked} of {whole}"
 
 
 def _as_script(data: dict[str, object]) -> Markup:

@@ -1,7 +1,8 @@
 """Turn a plan into commits: apply it to a state, write the messages, build the chain.
 
 Every chain that can contain memories is built by `chain`, which refuses secrets and statements that
-a person rejected. A test ensures that no code path bypasses this module.
+a person rejected. A test ensures that no code path bypasses this module. The views and the hot
+cache, which are derived from the memories and committed with them, are rendered here too.
 """
 
 from __future__ import annotations

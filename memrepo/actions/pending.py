@@ -1,4 +1,8 @@
-"""Runs that wait for review. Each is a branch `run/<run-id>` that can be fast-forwarded."""
+"""Runs that wait for review, and other conditions that need a person's attention.
+
+A pending run is a branch `run/<run-id>` that can be fast-forwarded. A configured command is called
+when the conditions differ from those it last reported.
+"""
 
 from __future__ import annotations
 

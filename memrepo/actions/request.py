@@ -1,8 +1,9 @@
-"""The declaration of fields in the `Request` of a verb, and fields that many verbs share.
+"""What a verb takes and returns: the fields of its `Request`, and the base class of its result.
 
 A request is a frozen `msgspec.Struct` whose fields are `Annotated[type, option(...)]`. Every
 interface is derived from these fields: the command-line parser, the JSON Schema of tools, and the
-reference pages.
+reference pages. A result contains everything that an interface may show. Its fields are the keys of
+`--json`, and the wording is defined in `memrepo.faces.text`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rules about deceptive characters, sizes, and the order of keys in memory files."""
+"""Rules about texts: deceptive characters, sizes, the order of keys, links and references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules about memory files: header, id, file name, layer, primary page and tags."""
+"""Rules about memory files: header, id, place, tags, and fields that only memrepo may write."""
 
 from __future__ import annotations
 

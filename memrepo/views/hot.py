@@ -1,7 +1,8 @@
-"""Generate `MEMORY.md`, the hot cache for agents. The bytes depend only on the tree.
+"""Generate `MEMORY.md`, the hot cache for agents, and pack the context of an agent's session.
 
-Each bullet is one condensed memory with its tag `↑date(reason)←path[pin]`. The first line has a
-hash of the rest. A page edited by hand can therefore be distinguished from an outdated one.
+The bytes of the page depend only on the tree. Each bullet is one condensed memory with its tag
+`↑date(reason)←path[pin]`. The first line has a hash of the rest. A page edited by hand can
+therefore be distinguished from an outdated one. A context fits a budget and is fenced as data.
 """
 
 from __future__ import annotations

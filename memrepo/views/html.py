@@ -1,4 +1,8 @@
-"""Common parts of HTML pages: templates that escape, and hashes of styles and scripts."""
+"""HTML pages: escaped texts, word-by-word comparisons, inlined assets, and the page of the graph.
+
+Memory text is data. A page's policy only permits the style sheet and the script whose hashes it
+names. No network is used.
+"""
 
 from __future__ import annotations
 

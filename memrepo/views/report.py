@@ -1,5 +1,6 @@
-"""Report a run as telemetry events, as the operator's report, and as a chat message.
+"""Report a run as telemetry events, as the operator's report and as a chat message.
 
+Codes that programs record as reasons are translated here. Files, commits and JSON retain the codes.
 Lineage: memory-purifier, reporting surfaces. Deliberate differences: failed, pending and locked-out
 runs are reported too. Times are in the configured zone. The token block contains actual counts.
 """

@@ -1,4 +1,4 @@
-"""The files that `check` examines, with their context: named files or staged files."""
+"""The files that `check` examines with their context: named, staged, or the whole tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memrepo log`: show history in terms of memories, one line per run or ingest."""
+"""`memrepo log`: show history in terms of memories, and find memories and runs in history."""
 
 from __future__ import annotations
 

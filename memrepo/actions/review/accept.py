@@ -1,9 +1,9 @@
-"""`memrepo accept`: apply a pending run to the branch, as a whole or in part.
+"""`memrepo accept` and `discard`: apply a pending run, as a whole or in part, or reject it.
 
 The branch of the run is not merged. Instead, each accepted decision is merged field by field onto
 HEAD, in a new chain of commits. So only decisions in effect are ancestors of the branch. Decisions
-that a person skipped are recorded and proposed again. Decisions that can no longer take effect are
-not proposed again.
+that a person skipped are recorded and proposed again. Decisions that can no longer take effect, and
+those of a discarded run, are not proposed again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Manual changes to a memory: edit, confirm, forget, pin, archive, promote, link, supersede.
 
 Each verb computes the fields to set, or why nothing is to be done. `write` makes the commit.
+`directives` carries out such changes as a text asks for them in `[[...]]`.
 """
 
 from __future__ import annotations

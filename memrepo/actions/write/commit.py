@@ -1,6 +1,9 @@
 """The commits of manual changes to the branch, with a retry if the branch moved.
 
-`write` commits one step, `write_steps` commits several. Both update the page of the hot cache.
+`write` commits one step, `write_steps` commits several. Both update the page of the hot cache. A
+change of an agent that a person must approve, such as removing that person's memory from recall, is
+stored as a run with one decision on its own branch. `status`, `diff`, `accept` and `discard` treat
+it like any other pending run. Commands that a person runs are never delayed.
 """
 
 from __future__ import annotations

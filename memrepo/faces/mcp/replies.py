@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -255,11 +256,6 @@ def longest(text: str, max_tokens: int, build: Callable[[str], ToolReply]) -> To
     whole = build(text)
     if whole.tokens <= max_tokens:
         return whole
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if build(text[:middle]).tokens <= max_tokens:
-            low = middle
-        else:
-            high = middle - 1
-    return build(text[:low])
+    sizes = range(1, len(text) + 1)
+    fitting = bisect_right(sizes, max_tokens, key=lambda size: build(text[:size]).tokens)
+    return build(text[:fitting])

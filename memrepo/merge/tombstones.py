@@ -312,7 +312,7 @@ class Tombstones:
             for key in {stone.memory, stone.triple, stone.text, stone.bare} - {""}:
                 self._exact.setdefault(key, []).append(stone)
         self._units = {unit: stone for stone in self.active for unit in stone.units}
-        self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active if stone.tokens]
+        self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active]
         self._stated: dict[str, list[Tombstone]] = {}
         for stone in self.active:
             whole = (stone.text, stone.bare) if len(stone.tokens) >= MIN_WORDS else ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory
-from memrepo.merge.versions import FileVersion, JoinedBytes, join_bytes, own_words
+from memrepo.merge.versions import FileVersion, JoinedBytes, join_bytes, join_versions, own_words
 
 PATH = "memories/knowledge/2026-01/m-111111.md"
 HEAD = "id: mem-1111111111111111\ntype: fact\n"
@@ -156,3 +157,20 @@ def test_foreign_keys_and_comments_are_a_person_s_words(
     one: str, other: str, is_equal: bool
 ) -> None:
     assert (own_words(version(one)) == own_words(version(other))) is is_equal
+
+
+def test_a_move_and_an_edit_are_both_in_the_merged_file() -> None:
+    base, edited = version(HEAD), version(HEAD, "Two.")
+    assert base.memory is not None
+    path = PATH.replace("2026-01", "2026-02")
+    moved = FileVersion(path, base.data, replace(base.memory, path=path))
+    for ours, theirs in ((moved, edited), (edited, moved)):
+        merged = join_versions(base, ours, theirs).version
+        assert merged is not None
+        assert (merged.path, merged.data) == (path, edited.data)
+        assert merged.memory is not None
+        assert (merged.memory.path, merged.memory.body) == (path, "Two.")
+    unreadable = FileVersion(PATH, b"<<<<<<<", None)
+    kept = join_versions(base, moved, unreadable).version
+    assert kept is not None
+    assert (kept.path, kept.data, kept.memory) == (path, b"<<<<<<<", None)

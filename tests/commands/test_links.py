@@ -91,3 +91,14 @@ def test_a_hook_names_what_still_refers_to_a_deleted_memory(tmp_path: Path) -> N
     git(repo, "rm", "-q", memories(repo)[one].path)
     answer = memrepo(repo, "hooks", "run", "pre-commit", as_json=False)
     assert f"{memories(repo)[two].path}: reference-deleted" in answer.out
+
+
+def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    old = done(repo, "add", "The stall is shut in July.")["id"]
+    new = done(repo, "supersede", old, "The stall is shut in August.")["id"]
+    for one, other, way in ((new, old, "to"), (old, new, "from")):
+        (row,) = done(repo, "related", one)["related"]
+        assert (row["id"], row["type"], row["way"]) == (other, "supersedes", way)
+    assert "supersedes it" in memrepo(repo, "related", old, as_json=False).out

@@ -16,8 +16,7 @@ def main() -> int:
             return 0
     if sys.platform == "win32":
         sys.stderr.write(
-            "memrepo: Windows has not the locks that memrepo relies on\n"
-            "  try: run it in WSL, where it is on Linux\n"
+            "memrepo: Windows lacks the file locks that memrepo needs\n  try: run it in WSL\n"
         )
         return 5
     from memrepo.faces.cli import main as command_line

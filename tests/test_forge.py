@@ -228,7 +228,7 @@ def test_a_bad_pull_request_is_annotated_and_fails(clone: Path) -> None:
     name = memory.relative_to(clone).as_posix()
     assert f"::error file={name},line=3," in ran.stdout
     review = (clone / "review" / "review.md").read_text()
-    assert "**Rules are broken.**" in review
+    assert "**Some rules fail.**" in review
     assert summary.read_text() == review
 
 
@@ -237,7 +237,7 @@ def test_a_good_pull_request_passes_with_its_review(clone: Path) -> None:
     ran = script("check-pull-request", clone, "main", "pull", GITHUB_ACTIONS="")
     assert (ran.returncode, ran.stderr) == (0, "")
     review = (clone / "memrepo-review" / "review.md").read_text()
-    assert "**All rules hold.** 1 commit, 1 file of memory: 0 errors" in review
+    assert "**Every rule passes.** 1 commit, 1 file of memory: 0 errors" in review
     assert "The bakery opens at seven." in review
 
 

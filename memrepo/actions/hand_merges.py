@@ -97,9 +97,9 @@ def _settle(work: Work) -> tuple[Problem, ...]:
         waiting = _warning(
             error.paths[0],
             "git-merge-unsettled",
-            f"a merge made by git ({plan.found[0].merge[:10]}) is not settled yet: "
-            "found uncommitted changes on a file that it concerns",
-            "commit or undo them; the next command that writes then completes the merge",
+            f"a merge made by git ({plan.found[0].merge[:10]}) is not repaired yet: "
+            "one of its files has uncommitted changes",
+            "commit or undo them; the next command that writes then repairs the merge",
         )
         return (*notices, waiting)
     _remember(at, tip)
@@ -107,8 +107,8 @@ def _settle(work: Work) -> tuple[Problem, ...]:
         _warning(
             one.merge[:10],
             "git-merge-settled",
-            f"git made this merge without memrepo; settled in {tip[:10]}: {', '.join(one.what)}",
-            f"nothing; `memrepo revert {tip[:10]}` takes it back",
+            f"git made this merge without memrepo; repaired in {tip[:10]}: {', '.join(one.what)}",
+            f"nothing; `memrepo revert {tip[:10]}` reverts it",
         )
         for one in plan.found
     )
@@ -211,7 +211,7 @@ def _land(at: Work, plan: Settling) -> str:
         op="sync",
         what=f"Repair merge {', '.join(commit[:10] for commit in merges[:3])}, made by git",
         memories=tuple(sorted({id_ for one in plan.found for id_ in one.memories})),
-        reason=f"git merged without memrepo; set right: {', '.join(counts)}",
+        reason=f"git merged without memrepo; repaired: {', '.join(counts)}",
     )
     when = at.store.not_before(at.call.now, at.tree.commit)
     text = message(step, Context(actor=MACHINE, settles=merges))

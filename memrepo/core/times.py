@@ -47,7 +47,7 @@ def parse_time(text: str) -> datetime:
 def format_time(moment: datetime) -> str:
     """Format a time as `YYYY-MM-DDTHH:MM:SSZ`. Raise ValueError for a datetime without a zone."""
     if moment.tzinfo is None:
-        raise ValueError("a naive datetime has no place in memrepo")
+        raise ValueError("found a datetime without a time zone, expected one with a zone")
     # strftime is not used because its %Y does not pad years before 1000.
     return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 

@@ -140,7 +140,7 @@ def _take_in(work: Work, place: Path) -> None:
             text=f"{asked}{ended}",
             type="note",
             title=f"Session of {record['began'][:16]}Z",
-            reason="what was asked in a session of the agent",
+            reason="requests made in a session of the agent",
         )
         perform(work, "add", request)
     place.unlink(missing_ok=True)

@@ -180,7 +180,7 @@ def _record(line: JsonLine, against: Mapping[str, list[str]], report: Report) ->
     written = reader.time(claim.get("updatedAt_utc") or claim.get("updatedAt"), "updatedAt")
     word = claim.get("status")
     if word not in CLAIM_STATUSES:
-        reader.note("status", f"found the status {word!r}, taken for unresolved")
+        reader.note("status", f"found the status {word!r}, treated as unresolved")
         word = "unresolved"
     is_superseded = word == "superseded"
     reader.put("status", "superseded" if is_superseded else "active")

@@ -490,7 +490,7 @@ def _take_unsupported(asked: PassResult[CanonicalClaim], words: _Wording) -> dic
             if key in found.left:
                 waiting.add(id_)
             elif key in found.refused:
-                faults[id_] = f"nobody verified it: {found.refused[key]}"
+                faults[id_] = f"it was not verified: {found.refused[key]}"
             elif not (answer := assessments[key]).stated:
                 why = answer.reason or "not what it states"
                 faults[id_] = f"{why} (your text was: {texts[key]})"

@@ -112,7 +112,7 @@ def missing_span(quote: str, grounds: Grounds) -> str:
     """
     spans = spans_of(quote)
     if not spans:
-        return "quote is empty: copy the words of the evidence that the claim rests on"
+        return "quote is empty: copy the words of the evidence that support the claim"
     evidence, context = ("\n".join(map(_loose, t)) for t in (grounds.evidence, grounds.context))
     outside = [span for span in spans if _loose(span) not in evidence]
     if len(outside) == len(spans) or any(_loose(span) not in context for span in outside):

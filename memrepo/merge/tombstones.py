@@ -121,7 +121,7 @@ TOMBSTONE_FIELDS = (
     Field(
         "scope", Text(limit=200), "const", "Scope in which it applies; empty means everywhere.", ""
     ),
-    Field("text", _TEXT_HASH, "const", "Hash of the text as it looks."),
+    Field("text", _TEXT_HASH, "const", "Hash of the text, equal for texts that look the same."),
     Field(
         "triple", _TRIPLE_HASH, "const", "Hash of subject, predicate and object, if it has all.", ""
     ),
@@ -151,7 +151,7 @@ TOMBSTONE_FIELDS = (
         "units",
         ListOf(_UNIT, limit=20_000),
         "set3",
-        "Source texts it rested on, and former wordings.",
+        "Hashes of source texts that supported it, and of former wordings.",
         (),
     ),
     Field("memory", memory_ref(), "const", "The memory that was rejected.", ""),
@@ -165,7 +165,9 @@ TOMBSTONE_FIELDS = (
     Field("reason", Text(), "lww", "Why, in the person's words.", ""),
     Field("by", Text(limit=300), "lww", "Who decided last."),
     Field("at", Time(), "lww", "When."),
-    Field(SEAL, _SEAL, "derived", "Of all the rest: who changes that by hand lifts nothing.", ""),
+    Field(
+        SEAL, _SEAL, "derived", "Checksum of the other fields; a change by hand has no effect.", ""
+    ),
 )
 _REQUIRED = ("key", "state", "text", "by", "at")
 

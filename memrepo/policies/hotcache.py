@@ -270,7 +270,7 @@ def _difference(
         changes = tuple(Update(id=m.id, fields={"hot": Hot(until=now)}) for m in left)
         yield Step(
             op="demote",
-            reason="the first page, composed again, has no line for it",
+            reason="not selected for the first page, which every run rebuilds",
             changes=changes,
         )
     if added:

@@ -40,7 +40,7 @@ def test_what_is_recalled_says_until_when_and_what_comes_first(repo: Path) -> No
     assert why(repo, short) == [
         f"recalled: class short, confidence 1.00, until {after(hours=45)}",
         f"pruned after {after(hours=45)}, if it is not confirmed",
-        "not hot: retrieved in 0 sessions of 3, in no session twice",
+        "not hot: retrieved in 0 sessions of 3, each session counted once",
     ]
     assert why(repo, stable)[1] == (
         f"due for the archive at {after(days=30)}, if it is not retrieved"
@@ -103,7 +103,7 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
 def test_why_it_is_not_hot(repo: Path) -> None:
     id_ = added(repo, "The hall is wet.")
     done(repo, "show", id_)
-    assert why(repo, id_)[-1] == "not hot: retrieved in 1 session of 3, in no session twice"
+    assert why(repo, id_)[-1] == "not hot: retrieved in 1 session of 3, each session counted once"
     done(repo, "promote", id_)
     assert why(repo, id_)[-1] == f"hot since {NOW} (user request)"
     config = repo / "memrepo.toml"

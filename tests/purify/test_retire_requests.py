@@ -40,7 +40,7 @@ SHED = Memory(
         ("Remember this: the pump leaks", "asks to be remembered", f"`memrepo promote {ID}`"),
         ("And don’t forget the gate.", "asks to be remembered", f"`memrepo promote {ID}`"),
         ("Forget about the old shed.", "asks to forget about old shed", f"`memrepo archive {ID}`"),
-        ("forget about Mars, ok", "asks to forget about Mars", "nothing here says so by this name"),
+        ("forget about Mars, ok", "asks to forget about Mars", "no memory has this name"),
     ],
 )
 def test_a_request_is_told_with_its_command(text: str, asks: str, fix: str) -> None:

@@ -161,7 +161,7 @@ def taken(
                     "tree-not-a-file",
                     path,
                     f"found {what}, expected a file or folder: it is never followed",
-                    fix="replace it by what it stands for, or remove it",
+                    fix="replace it with the file it points to, or remove it",
                 )
             )
     return files, tuple(problems)

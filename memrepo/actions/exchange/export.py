@@ -65,7 +65,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     dir: Annotated[str, option("the folder to write, outside the repository", metavar="DIR")]
     profile: Annotated[
         Profile | None,
-        option("artifacts for this profile (the repository's own)", "--profile", choices=PROFILES),
+        option(
+            "profile of the artifacts (default: the repository's)", "--profile", choices=PROFILES
+        ),
     ] = None
     all: Annotated[
         bool, option("jsonl, okf: include superseded, archived and forgotten memories", "--all")
@@ -241,8 +243,8 @@ def _hygiene(work: Work, request: Request, state: State) -> Exported:
         path=HYGIENE,
         rule="hygiene-large",
         severity="warning",
-        message=f"has {size} bytes, expected at most {SIZE}: so many memories were used",
-        fix="nothing is lost; read it as a whole",
+        message=f"has {size} bytes, expected at most {SIZE}: many memories were used",
+        fix="nothing to do",
     )
     problems = (large,) if size > SIZE else ()
     return Exported(files=files, counts={"files": len(files)}, left_out={}, problems=problems)

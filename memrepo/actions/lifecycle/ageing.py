@@ -134,7 +134,7 @@ def _backfill(state: State) -> Sequence[Step]:
     return [
         Step(
             op="decay",
-            reason=f"by the present rules its decay class is {name}, was {class_of(m)}",
+            reason=f"by the current rules its decay class is {name}, was {class_of(m)}",
             changes=(Update(id=m.id, fields={"decay": Decay(cls=name)}),),
         )
         for m, name in changed

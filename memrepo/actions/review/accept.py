@@ -105,7 +105,7 @@ class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
     refuse: Annotated[
         tuple[str, ...],
-        option("not these, and do not propose them again", "--refuse", metavar="ID", several=True),
+        option("reject these: they are not proposed again", "--refuse", metavar="ID", several=True),
     ] = ()
     dry_run: DryRun = False
     reason: Annotated[str, option("why, for the merge commit", "--reason")] = ""

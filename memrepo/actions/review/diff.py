@@ -154,7 +154,7 @@ class NothingToCompare(MemrepoError):
     exit_code = Exit.USAGE
 
     def __init__(self, what: str, fix: str = "") -> None:
-        super().__init__(what, fix=fix or "`memrepo runs` and `memrepo log` list what there is")
+        super().__init__(what, fix=fix or "`memrepo log` lists runs and commits")
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

@@ -309,11 +309,11 @@ def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
 
 
 _VERDICTS: Mapping[CorrectionVerdict, str] = {
-    "superseded": "one of the two holds",
+    "superseded": "one of the two is true",
     "both": "they do not contradict each other",
-    "neither": "neither of the two holds",
-    "merged": "one memory unites the two",
-    "context": "more must be known first",
+    "neither": "neither of the two is true",
+    "merged": "one memory replaces both",
+    "context": "information is missing",
 }
 """The reason for the commit, by verdict."""
 Fields: TypeAlias = dict[str, object]
@@ -346,7 +346,9 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
         if case is not None and (case.verdict, case.kept) == (verdict, winner.id if winner else ""):
             repeats = case.verdict == "context" and self.reason in ("", case.reason)
             if conflict.status == "resolved" or repeats:
-                return unchanged(winner or conflict.first, f"was decided so ({conflict.id})")
+                return unchanged(
+                    winner or conflict.first, f"has this decision already ({conflict.id})"
+                )
         active = all(m.status == "active" for m in conflict.sides)
         if not active and (conflict.status == "resolved" or verdict in ("merged", "context")):
             raise DecidedBefore(conflict)

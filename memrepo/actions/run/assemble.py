@@ -560,7 +560,7 @@ def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
     seen = find_change(prior_of(one), prior_of(two))
     if seen is not None and seen.is_certain and seen.newer == "first":
         return ""
-    return "" if known.rules.undated else "no date says that it is over"
+    return "" if known.rules.undated else "no date shows that it has ended"
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
@@ -580,7 +580,7 @@ def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
     if known.current(new).status != "active":
         return f"a {known.current(new).status} statement was made again"
     if sure <= known.rules.confidence:
-        return "a newer statement, but not a sure one"
+        return "a newer statement, but with low confidence"
     if not known.rules.auto_resolve:
         return "a newer statement, left to a person (`contradictions.auto_resolve`)"
     return "" if known.current(old).status == "active" and old != new else "superseded already"

@@ -163,7 +163,7 @@ def _shortened(plan: RunPlan, reader: Reader) -> Iterator[Problem]:
                 line=one.unit.lines[0],
                 rule=f"{rule}-left-out",
                 severity="warning",
-                message=f"a statement here was {what}: it is left out, the rest is kept",
+                message=f"a statement here was {what}: it is left out, the rest is used",
                 fix=fix,
             )
 

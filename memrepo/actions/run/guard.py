@@ -417,7 +417,7 @@ def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
 
 REVERTED = "the same changes were reverted before"
 LEFT_OUT = "it was left out when a run was accepted"
-SIMILAR = "what it says is close to what was rejected"
+SIMILAR = "its text is similar to a rejected statement"
 
 
 def split_steps(

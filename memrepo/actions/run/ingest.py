@@ -358,7 +358,7 @@ def _news(work: Work, unread: Unread, *, dry_run: bool) -> tuple[Problem, ...]:
         severity="warning",
         message=f"found {_unmatched(unread).summary}; runs do not read them",
         fix="name them in sources.claims or sources.notes of memrepo.toml to have them read, "
-        "in sources.deny to hear no more of them",
+        "or in sources.deny to silence this warning",
     )
     return (warning,) if names else ()
 
@@ -402,7 +402,7 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
         path=names[0],
         rule="source-gone",
         message=f"{len(names)} files that {where} held are gone"
-        f" ({', '.join(sorted(names)[:NAMED])}{more}), too many: their last snapshots stay",
+        f" ({', '.join(sorted(names)[:NAMED])}{more}), too many to accept: their last snapshots stay",
         fix="check the workspace; if you deleted them yourself, run `memrepo ingest --force`",
     )
 

@@ -364,5 +364,5 @@ def wording_fault(
     answers = judge.verify(VerificationRequest(now=now, checks=(check,)))
     own = [answer for answer in answers if answer.check_id == check.check_id]
     if not own or own[0].fault:
-        return own[0].fault if own else "nobody verified it"
+        return own[0].fault if own else "it was not verified"
     return "" if all(a.stated for a in own) else own[0].reason or "not what the evidence states"

@@ -345,7 +345,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
         """Return the estimate as a text."""
         used = self.usage
         if not used.calls:
-            return "the next run would ask nothing that costs"
+            return "the next run would make no paid call"
         cost = "price unknown" if used.cost_usd is None else f"about {used.cost_usd:.4f} USD"
         calls = counted(used.calls, "question", "questions")
         return (

@@ -269,7 +269,7 @@ def requests(texts: Iterable[NewText], memories: Mapping[str, Memory]) -> Iterat
                 if m.status == "active" and not m.is_note and about.casefold() in m.body.casefold()
             )
             fix = " or ".join(f"`memrepo archive {id_}`" for _, id_ in hits[:_MAX_NAMED])
-            fix = fix or "nothing here says so by this name"
+            fix = fix or "no memory has this name"
             yield _request(one, f"to forget about {about}", fix)
 
 

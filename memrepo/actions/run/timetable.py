@@ -137,7 +137,7 @@ def collides_with_reconciliation(work: Work, now: datetime) -> str:
     if not settings.local(work.store.repo).get(BY) or not guard(now, cadence, zone):
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"
-    return f"{local} is within an hour of a reconciliation, which owns that time (--force runs now)"
+    return f"{local} is within an hour of a reconciliation, which has priority (--force runs now)"
 
 
 def stamp(now: datetime) -> str:

@@ -161,8 +161,8 @@ def restore_pruned(
         path=f"refs/memrepo/access@{before[:10]}",
         rule="ledger-behind",
         severity="warning",
-        message="the newest run decided from retrievals that are not known here: what was used"
-        " elsewhere may age",
+        message="the newest run used retrievals that this clone lacks: memories used in other"
+        " clones may age",
         fix="`memrepo sync` brings them; `memrepo doctor --fix`, where the ref was lost here",
     )
     return tuple(steps), (problem,)
@@ -267,7 +267,7 @@ def _contradictions(
             rule="pairs-not-compared",
             severity="warning",
             fix="nothing: the next run compares them",
-            message=f"pairs of memories that may contradict each other were left: {why}",
+            message=f"pairs of memories that may contradict each other were not compared: {why}",
         )
         plan.warnings += (problem,)
     plan.failures += tuple(found.asked.failures)

@@ -398,8 +398,8 @@ def _unread(edits: Sequence[FileEdit]) -> Iterator[str]:
                 json.loads(edit.after or "{}")
                 return
             yield (
-                f"{edit.path} holds comments or trailing commas, which stay: Claude Code runs no"
-                " hooks of such a file; take them out, or install the plugin instead"
+                f"{edit.path} has comments or trailing commas: Claude Code ignores the hooks"
+                " in such a file; remove them, or install the plugin instead"
             )
 
 
@@ -409,7 +409,7 @@ def _into(work: Work, request: Request) -> Path:
     home = home_of(request.host)
     if home is None:
         raise UsageError(
-            f"memrepo agent: {request.host} has no folder for all projects that could be written",
+            f"memrepo agent: {request.host} has no writable folder for all projects",
             fix="name a project's folder with --into",
         )
     return home

@@ -154,7 +154,7 @@ def _rows(work: Work) -> Iterator[KeyRow]:
             doc=key.doc,
         )
     for name, setting in outside(work).items():
-        doc = "A person's own setting, which no repository may carry."
+        doc = "A personal setting; it is never read from a repository."
         if name in RETIRED:
             doc = "No longer used: remove it."
         yield KeyRow(key=name, value=setting.value, from_=setting.origin, doc=doc)
@@ -188,7 +188,7 @@ def _explained(work: Work, name: str) -> Explained:
     found = {row.key: row for row in _rows(work)}.get(name)
     return Explained(
         key=name,
-        doc=key.doc if key else "A person's own setting, which no repository may carry.",
+        doc=key.doc if key else "A personal setting; it is never read from a repository.",
         kind=key.kind if key else "text",
         words=key.words if key else (),
         default=_plain(Config(values={}).get(name)) if key else None,

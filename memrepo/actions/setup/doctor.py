@@ -180,7 +180,9 @@ def _objects(work: Work, fix: bool) -> CheckFinding:
         error = NoContent(blob=blob, path=path or "a file")
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         return _finding(f"{error.message}{more}; {error.fix}", "")
-    return _finding(f"git fsck says: {problems[0]}" if problems else "", "git fsck finds nothing")
+    return _finding(
+        f"git fsck reports: {problems[0]}" if problems else "", "git fsck finds nothing"
+    )
 
 
 def _missing_objects(work: Work) -> dict[str, str]:
@@ -210,8 +212,8 @@ def _state(work: Work, fix: bool) -> CheckFinding:
         verb, these = ("lies", "it") if len(removed) == 1 else ("lie", "them")
         message = (
             f"the next commit would delete {counted(len(removed), 'file', 'files')} that still"
-            f" {verb} there, first {removed[0]}: unless somebody wants"
-            f" that, `git restore --staged .` keeps {these}"
+            f" {verb} there, first {removed[0]}: unless that is"
+            f" intended, `git restore --staged .` keeps {these}"
         )
         return _finding(message, "")
     return _finding(
@@ -505,7 +507,7 @@ def _history(work: Work, fix: bool) -> CheckFinding:
     ]
     problems = history_problems(facts)
     errors = [p for p in problems if p.severity == "error"]
-    count = counted(len(facts), "commit is what it says", "commits are what they say")
+    count = counted(len(facts), "commit matches its message", "commits match their messages")
     message = f"{count}, {sum(bool(f.op) for f in facts)} of them memrepo's"
     if errors:
         first = errors[0]
@@ -545,7 +547,7 @@ def _runs(work: Work, fix: bool) -> CheckFinding:
 
 @_check("references", whole=True)
 def _references(work: Work, fix: bool) -> CheckFinding:
-    return _since(work, closure.closure, "every reference and supersession holds")
+    return _since(work, closure.closure, "every reference and supersession is valid")
 
 
 @_check("tombstones", whole=True)

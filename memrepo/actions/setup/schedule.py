@@ -218,7 +218,7 @@ def out_of_step(work: Work, now: datetime) -> str:
     present = crontab.block(crontab.read(), str(work.store.root))
     if list(present) == _block(work, now):
         return ""
-    what = "out of step with the configuration" if present else "not there"
+    what = "different from the configuration" if present else "not there"
     return f"the crontab's entries are {what} (`memrepo schedule install`)"
 
 

@@ -84,7 +84,9 @@ def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Merged
     old, mine, other = (_version(path, data) for data in (base, ours, theirs))
     ids = {v.memory.id for v in (mine, other) if v is not None and v.memory is not None}
     if len(ids) > 1:
-        return MergedFile(data=ours, open_=("the two sides hold two memories under one name",))
+        return MergedFile(
+            data=ours, open_=("the two sides have different memories under one name",)
+        )
     joined = join_versions(old, mine, other)
     notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
     if not notes:

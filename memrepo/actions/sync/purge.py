@@ -131,8 +131,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     what: Annotated[
         str,
         option(
-            "the memory whose text is taken out, or `verify`; the value from standard input "
-            "where it is left out",
+            "the memory whose text to purge, or `verify`; without it, the value is read from "
+            "standard input",
             metavar="ID|verify",
         ),
     ] = ""
@@ -477,7 +477,7 @@ def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
 
 # -- other clones ----------------------------------------------------------------------------
 
-_MESSAGE = "purge: records of both\n"
+_MESSAGE = "Merge purge records\n"
 _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
 """The refs that a clone may push. A host has other refs, such as those of pull requests."""
 

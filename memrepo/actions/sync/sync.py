@@ -29,7 +29,7 @@ from memrepo.store.remote import RECORDS, Hub, SegmentCounts, carry, count, hub_
 TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
 CLASHING = (
-    "--ours keeps there what this clone has, --theirs takes what the hub has; "
+    "--ours uses this clone's version of these, --theirs the hub's; "
     "`git show COMMIT` shows each side"
 )
 

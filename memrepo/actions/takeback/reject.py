@@ -164,7 +164,7 @@ def _statement(memory: Memory, text: str) -> Memory:
     stone = replace(tombstone_of(only_this, reason="", by="", at=EARLIEST), memory="")
     if not Tombstones({"": stone}).stated_in(bare):
         raise UsageError(
-            f"{memory.id} makes no statement {text!r} that would be known elsewhere",
+            f"{memory.id} has no statement {text!r} that could be recognised elsewhere",
             fix="copy a complete line or sentence of the memory, or omit --statement",
         )
     return only_this

@@ -162,9 +162,9 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     if target.op == "sync":
         commit = target.commit[:10]
         raise UsageError(
-            f"{commit} joined this clone with its hub: to revert it would remove all that one of"
-            " the two had",
-            fix="revert what it brought, a run or a decision at a time:"
+            f"{commit} joined this clone with its hub: reverting it would remove everything that"
+            " one of the two had",
+            fix="revert single runs or decisions instead:"
             f" `git log {commit}^1..{commit}^2` is this clone's, `^2..^1` the hub's",
         )
     asked = wanted.only

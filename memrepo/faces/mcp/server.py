@@ -134,7 +134,7 @@ class _Handlers:
         tool = self.tools.get(params.name)
         if tool is None:
             known = ", ".join(self.tools)
-            raise _refused(f"found no tool {fold(params.name, 100)!r}; there are {known}")
+            raise _refused(f"found no tool {fold(params.name, 100)!r}; the tools are {known}")
         work = partial(
             answer, self.session, tool, params.arguments or {}, _client(context), _progress(context)
         )

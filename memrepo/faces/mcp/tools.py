@@ -208,7 +208,7 @@ def _refuse_unfit(tool: Tool, arguments: Mapping[str, object]) -> None:
     for name, value in arguments.items():
         if not all(map(_is_text, _texts(value))):
             raise InvalidArguments(
-                tool, f"{name}: ", "found a NUL or half of a character: no file holds it"
+                tool, f"{name}: ", "found a NUL or an unpaired surrogate, which no file may contain"
             )
 
 

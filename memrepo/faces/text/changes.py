@@ -547,7 +547,7 @@ def _decided(decided: Act) -> Iterator[str]:
 
 def _other(other: explaining.Other) -> str:
     if other.gone:
-        return f"{other.id}  (not there any more; `memrepo why {other.id} --show history`)"
+        return f"{other.id}  (no longer in the tree; `memrepo why {other.id} --show history`)"
     when = f" {other.superseded_at}" if other.superseded_at else ""
     return f"{other.id}  {_short(other.text)} ({other.status}{when})"
 

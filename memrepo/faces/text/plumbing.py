@@ -61,7 +61,7 @@ def markdown(problems: Sequence[Problem], what: str) -> str:
     errors = sum(p.severity == "error" for p in problems)
     warnings = len(problems) - errors
     reported = f"{counted(errors, 'error', 'errors')}, {counted(warnings, 'warning', 'warnings')}"
-    verdict = "Rules are broken." if errors else "All rules hold."
+    verdict = "Some rules fail." if errors else "Every rule passes."
     lines = ["## memrepo check", "", f"**{verdict}** {what}: {reported}."]
     if problems:
         lines += ["", "| where | rule | what |", "| --- | --- | --- |"]
@@ -178,7 +178,7 @@ def import_(request: object, result: importing.Result, colour: bool) -> str:
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )
     head = f"committed as {result.commit[:10]}" if result.commit else "nothing new"
-    return f"{'dry run' if result.dry_run else head}: {message or 'nothing to take in'}"
+    return f"{'dry run' if result.dry_run else head}: {message or 'nothing to import'}"
 
 
 def merge_driver(request: object, result: object, colour: bool) -> str:
@@ -269,7 +269,8 @@ def purge(request: purging.Request, result: purging.Result, colour: bool) -> str
         lines += [f"  {kind:<16} {hits}" for kind, hits in result.hits.items()]
         lines.append(f"{counted(result.commits, 'commit', 'commits')} rewritten")
     lines += [
-        f"left to you: {kind}, {counted(hits, 'hit', 'hits')}" for kind, hits in result.left.items()
+        f"not purged, yours to do: {kind}, {counted(hits, 'hit', 'hits')}"
+        for kind, hits in result.left.items()
     ]
     lines += [f"pending in clone {c.clone}" for c in result.clones if not c.acknowledged]
     if result.collect:

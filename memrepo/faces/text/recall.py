@@ -249,7 +249,7 @@ def _importance(found: Scored) -> Iterator[str]:
     yield f"{'importance:':<15}{found.score:.2f}, {found.level}"
     adds = found.rule == "sum"
     if adds and found.level != "trivial":
-        yield f"  {BASE:+.2f}  every text that says something"
+        yield f"  {BASE:+.2f}  every text with content"
     for point in found.points:
         yield f"  {f'{point.weight:+.2f}  ' if adds else ''}{point.code}: {visible(point.words)}"
     if found.keywords:

@@ -92,7 +92,7 @@ def review_markdown(review: Review) -> str:
             if len(lines) > 1
             else [text[:MAX_MARKDOWN]]
         )
-        text, cut = "\n".join(lines), "\n\nThe rest is cut; `memrepo diff` shows all of it."
+        text, cut = "\n".join(lines), "\n\nThe rest is omitted; `memrepo diff` shows all of it."
     runs = max((len(run) for run in _TICKS.findall(text)), default=0)
     fence = "`" * max(3, runs + 1)
     return f"## What changes in memory\n\n{fence}text\n{text}\n{fence}{cut}"
@@ -242,9 +242,7 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
     if result.conflicts:
         return _clashing(result)
     if not result.commits:
-        message = (
-            "would touch" if result.files else "changes nothing: later work replaced all of its"
-        )
+        message = "would touch" if result.files else "changes nothing: later work replaced all its"
         return f"reverting {name} {message} {counted(result.files, 'file', 'files')}"
     before = ("file as it was before", "files as they were before")
     kept = "later work kept" if not result.overridden else "later work reverted too"

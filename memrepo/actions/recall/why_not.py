@@ -355,7 +355,8 @@ def _not_asked_for(case: Case) -> str:
     if cutoff is not None:
         since = f" since it was demoted at {format_time(cutoff)}{case.because('demote', cutoff)}"
     count = counted(len(sessions), "session", "sessions")
-    return f"not hot: retrieved in {count} of {case.rules.hot.sessions}{since}, each session counted once"
+    needed = case.rules.hot.sessions
+    return f"not hot: retrieved in {count} of {needed}{since}, each session counted once"
 
 
 def _is_shown(case: Case) -> bool:

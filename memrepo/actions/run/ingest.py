@@ -402,7 +402,7 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
         path=names[0],
         rule="source-gone",
         message=f"{len(names)} files that {where} held are gone"
-        f" ({', '.join(sorted(names)[:NAMED])}{more}), too many to accept: their last snapshots stay",
+        f" ({', '.join(sorted(names)[:NAMED])}{more}), too many to accept: their last copies stay",
         fix="check the workspace; if you deleted them yourself, run `memrepo ingest --force`",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 import typing
 from functools import cache
 from pathlib import Path
@@ -72,6 +73,9 @@ def given(keyword: str) -> set[str]:
     }
 
 
+STORE_ERRORS = tomllib.loads(text("memrepo/store/messages.toml"))
+
+
 def rules() -> set[str]:
     """Return the rule of every problem that memrepo can find."""
     found = {rule for rule in given("rule") if re.fullmatch(r"[a-z]+(-[a-z0-9]+)+", rule)}
@@ -89,6 +93,8 @@ def rules() -> set[str]:
 def _passed(node: ast.AST) -> list[ast.expr]:
     """Return the positional arguments of a call, and the defaults of parameters."""
     match node:
+        case ast.Call(func=ast.Name(id=name)) if name in STORE_ERRORS or name.endswith("Error"):
+            return []  # the first argument of such an error names its text
         case ast.Call():
             return node.args
         case ast.arguments():

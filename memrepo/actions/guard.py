@@ -182,7 +182,7 @@ def with_pages(state: State, changes: Iterable[Change], rules: PageRules) -> tup
 
 
 def barred_ids(state: State, stone: Tombstone, bars: Callable[[Memory], bool]) -> tuple[str, ...]:
-    """Return the ids of memories that a new tombstone removes from recall, its own memory first."""
+    """Return the ids that a new tombstone removes from recall, the rejected memory first."""
     found = [m.id for m in state.memories.values() if m.status != "forgotten" and bars(m)]
     return tuple(sorted(found, key=lambda id_: (id_ != stone.memory, id_)))
 

@@ -100,7 +100,7 @@ def _id(scene: Scene, memory: Memory, seen: dict[str, str]) -> Iterator[Problem]
         yield report(
             "memory-file-name",
             memory.path,
-            f"found a file name that does not end in -{digits}.md, the digits of the id",
+            f"found a file name that does not end in -{digits}.md, the first digits of the id",
             key="id",
             fix=f"rename the file so that it ends in -{digits}.md",
         )

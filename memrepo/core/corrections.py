@@ -206,7 +206,7 @@ def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]
         found = counted(len(memories), "memory", "memories")
         return f"found {found}, expected 1 in a wording, 2 in a contradiction"
     if (correction.verdict == "superseded") != bool(correction.kept):
-        return "found a kept memory without a replaced one, or the reverse"
+        return "found only one of the memory that stays and the memory that it replaces"
     if correction.kept and correction.kept not in memories:
         return "found a kept memory that is neither of the two"
     return ""

@@ -550,7 +550,12 @@ def _keys(node: Any) -> Iterator[_Fault]:
         name = shown(key.value)
         if not key.style and key.value == "<<":
             found = "found a merge key <<, expected a named key"
-            yield "frontmatter-merge-key", found, *place, "write out the merged keys"
+            yield (
+                "frontmatter-merge-key",
+                found,
+                *place,
+                "write the keys themselves instead of `<<`",
+            )
         elif not key.style and resolves(key.value):
             found = f"found {name}, which YAML reads as another type, expected text"
             yield "frontmatter-key", found, *place, "put the key in double quotes"

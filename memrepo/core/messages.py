@@ -6,7 +6,7 @@ secrets, so that they cannot be parsed as trailers.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -87,6 +87,7 @@ _ONE = {
     "files": "file",
     "links": "link",
     "memories": "memory",
+    "moves": "move",
     "notes": "note",
     "sources": "source",
     "statements": "statement",
@@ -187,7 +188,9 @@ def _subject(
     one, many = (not by_run and _BY_HAND.get(step.op)) or _WORDS.get(
         step.op, (step.op.capitalize(),) * 2
     )
-    first, tiers = found[0], dict.fromkeys(memory.text("tier") or "hot" for memory in found)
+    if step.op == "reword" and all(memory.is_note for memory in found):
+        one, many = "Extend {type}", "Extend {many}"
+    first, tiers = found[0], Counter(memory.text("tier") or "hot" for memory in found)
     if step.op == "pin" and not first.flag("pinned"):
         one = many = f"Un{one.lower()}"
     if len(found) == 1:
@@ -197,10 +200,14 @@ def _subject(
             return _with_former(start, first, old)
         return _with_words(start, first)
     nouns = ("note", "notes") if all(m.is_note for m in found) else ("memory", "memories")
+    count, tier = counted(len(found), *nouns), next(iter(tiers))
+    if len(tiers) > 1:  # such as "Move 7 notes to warm, 3 to gist"
+        count = counted(tiers[tier], *nouns)
+        tier = ", ".join([tier, *(f"{n} to {name}" for name, n in [*tiers.items()][1:])])
     subject = many.format(
         type=counted(len(found), *nouns),
-        many=counted(len(found), *nouns),
-        tier=next(iter(tiers)) if len(tiers) == 1 else "another tier",
+        many=count if step.op == "tier" else counted(len(found), *nouns),
+        tier=tier,
         origin=_origin([*_by_file(found, state)]),
     )
     return fold(subject, SUBJECT_LENGTH)

@@ -72,7 +72,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
                 yield self.lines[0] + number - 1, line
 
     def links(self) -> tuple[tuple[str, str], ...]:
-        """Return a reference for each unique link: `[[names]]`, and files in markdown links."""
+        """Return one reference per distinct link: a `[[name]]`, or a markdown link to a file."""
         files = (PurePosixPath(unquote(target)).stem for target in _LINK.findall(self.body))
         names = [*(name.strip() for name in _WIKI.findall(self.body)), *files]
         return tuple(("references", name) for name in dict.fromkeys(names))

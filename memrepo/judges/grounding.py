@@ -209,7 +209,7 @@ class _ParsedGrounds:
         return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
 
     def names(self, word: str, language: str) -> bool:
-        """Return whether the grounds contain a name.
+        """Return whether a word is a name that occurs in the grounds.
 
         In inflected languages, the ending may differ.
         """

@@ -143,10 +143,16 @@ TOMBSTONE_FIELDS = (
         "parts",
         ListOf(_TEXT_HASH, limit=MAX_PARTS),
         "const",
-        "Hashes of its lines and sentences, where it has several.",
+        "Hashes of its lines and sentences, if it has more than one.",
         (),
     ),
-    Field("about", _TRIPLE_HASH, "const", "Hash of the heading over `key: value`, with both.", ""),
+    Field(
+        "about",
+        _TRIPLE_HASH,
+        "const",
+        "Hash of a `key: value` line together with the heading above it.",
+        "",
+    ),
     Field(
         "units",
         ListOf(_UNIT, limit=20_000),

@@ -49,7 +49,7 @@ _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """The author and time of the last change on one side, from history. All values may be unknown.
+    """The author and time of the last change on one side, from history. Any of them may be unknown.
 
     `committed` is the date of that commit, and `person` is whether its author is a person.
     """

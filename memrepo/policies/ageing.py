@@ -457,7 +457,8 @@ def _aged(
         # The tier forgotten starts after its age is exceeded, the others when it is reached.
         if now < due or (goal == "forgotten" and now == due):
             break
-        why = f"{basis} {format_time(place.touched)}, {age} old when checked at {format_time(due)}"
+        touched = format_time(place.touched)
+        why = f"{age} after it was {basis} at {touched}, due at {format_time(due)}"
         made.append(Move(source=place.tier, tier=goal, since=due, why=why))
         place = TierPlace(tier=goal, since=due, touched=place.touched)
     return place, tuple(made)

@@ -464,7 +464,7 @@ def _change_of_value(
     if cover < MIN_COVER:
         return None
     return StatementChange(
-        reason="a newer line says that its value was replaced", stated=True, cover=cover
+        reason="a newer line says that the old value was replaced", stated=True, cover=cover
     )
 
 

@@ -313,7 +313,7 @@ def link_step(
         return None
     return Step(
         op="link",
-        reason="they mention the same rare names",
+        reason="the linked memories mention the same rare names",
         changes=tuple(
             Update(id=id_, fields={"links": (*claims[id_].fields.get("links", ()), *links)})
             for id_, links in sorted(new.items())

@@ -327,7 +327,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
 
 
 def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> bool:
-    """Return whether a memory's section, file or wording confirms its part of the first page."""
+    """Return whether section, file or wording shows that a memory belongs in this part."""
     match part:
         case "rule":
             is_rule = "ban" in signs or section in ("ban", "rule") or kind == "rules"

@@ -105,7 +105,7 @@ def code_spans(body: str) -> list[tuple[int, int]]:
 
 
 def without_code(text: str) -> str:
-    """Replace all code in a text by blanks."""
+    """Replace all code in a text with blanks."""
     return _CODE.sub(" ", text)
 
 

@@ -238,7 +238,7 @@ def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozens
 
 
 def _separate_words(text: str) -> str:
-    """Insert blanks around the known words of scripts without blanks, such as Chinese."""
+    """Insert blanks around known words of languages without spaces, such as Chinese."""
     if text.isascii():
         return text
     pattern, small = _spaceless_words()
@@ -249,7 +249,7 @@ def _separate_words(text: str) -> str:
 
 @cache
 def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return a pattern for known words of scripts without blanks, and the function words in it."""
+    """Return a pattern of known words of languages without spaces, and its function words."""
     small = frozenset(w for _, found in tables("asking") for w in found.get("small", ()))
     every = sorted(
         {w for w in small.union(_spaceless_ideas()) if len(w) > 1}, key=lambda w: (-len(w), w)
@@ -260,7 +260,7 @@ def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
 def _ideas_of(
     text: str, found: Sequence[str], language: str, terms: frozenset[str]
 ) -> tuple[Idea, ...]:
-    """Return the ideas that a question names by words of its own language or of English."""
+    """Return the ideas that a question names, in its own language or in English."""
     named: set[str] = set()
     for one in {language, ENGLISH}:
         asked = f" {' '.join(stems([*found], one))} "

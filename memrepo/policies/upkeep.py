@@ -484,7 +484,7 @@ def tier_steps(
 def _ageing_reason(rules: TierRules) -> str:
     """Describe the rule for moves by age, as the reason of a step."""
     ages = ", ".join(f"{tier} after {format_duration(rules.after(tier))}" for tier in TIERS[1:])
-    return f"{ages}, since it was created or retrieved last"
+    return f"by the time since creation or the last retrieval: {ages}"
 
 
 def _tier_change(note: Memory, move: Move, now: datetime) -> Update:

@@ -513,7 +513,7 @@ def take_place(store: Repository, plan: RewritePlan) -> None:
 
 
 def _drop_locks(repo: Repo) -> None:
-    """Remove lock files that our killed git processes left. Raises StoreError if git is running."""
+    """Remove lock files of git processes that we killed. Raises StoreError if git is running."""
     common = repo.common_dir
     found = [p for p in common.glob("*.lock") if p.is_file()] + [*common.glob("refs/**/*.lock")]
     for path in found:

@@ -256,7 +256,7 @@ def candidate_records(
             missing = Problem(
                 path=path,
                 rule="candidate-unreadable",
-                message="found no header, expected a candidate's",
+                message="found no header, expected that of a candidate",
                 fix="restore it from history (`git log -- <path>`)",
             )
             problems += found.problems or (missing,)

@@ -64,7 +64,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """The change of one memory, with its causes.
+    """A change to one memory, with its causes.
 
     `successors` replaced this memory. `replaces` are the ids of memories it replaced in the same
     range. `against` are memories that contradict it since then. `judged` is the judge's rationale
@@ -129,7 +129,7 @@ class EvidenceRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """The change of one memory, as a record for programs."""
+    """A change to one memory, as a record for programs."""
 
     op: ChangeKind
     kinds: tuple[ChangeKind, ...]

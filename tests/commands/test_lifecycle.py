@@ -93,7 +93,8 @@ def test_moves_of_one_cause_share_a_commit_that_says_why(small_repo: Path) -> No
     ]
     body = git(small_repo, "log", "--format=%B", "-8")
     why = (
-        "warm after 3h, gist after 7d, forgotten after 14d, since it was created or retrieved last"
+        "by the time since creation or the last retrieval:"
+        " warm after 3h, gist after 7d, forgotten after 14d"
     )
     assert body.count(f"Memrepo-Reason: {why}") == 2
     assert all(body.count(f"Memrepo-Memory: {note.id}") == 2 for note in notes(small_repo))

@@ -168,7 +168,7 @@ def taken(
 
 
 class TreeCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """The problems in the whole tree. `early` contains those of unreadable entries."""
+    """Problems of the whole tree. `early` has the problems of entries that could not be read."""
 
     early: tuple[Problem, ...]
     problems: tuple[Problem, ...]

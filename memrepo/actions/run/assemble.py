@@ -493,7 +493,7 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
 def _contradicting(
     known: Known, new: str, claim: CanonicalClaim, findings: Findings
 ) -> Iterator[Step | _Doubt]:
-    """Yield the steps for contradictions that are resolved, and doubts about all others."""
+    """Yield the steps for contradictions that can be resolved, and a doubt for each other one."""
     # If the new memory was replaced already, a stale older value is no news.
     over = known.current(new).status != "active"
     named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}

@@ -109,7 +109,7 @@ def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
     bulk: tuple[tuple[Op, Sequence[Change], str], ...] = (
         ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
         ("create", tuple(Create(memory=m) for m in noted.creates), "written in a daily log"),
-        ("reword", noted.rewords, "its section of the daily log was continued"),
+        ("reword", noted.rewords, "text was added to its section of the daily log"),
         ("reword", made.rewords, "line edited in the source"),
         ("confirm", made.updates, "the sources state it in another place too"),
     )

@@ -15,11 +15,11 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.work import Work, outside
+from memrepo.actions.work import MACHINE, Work, outside
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
-from memrepo.core.messages import MAX_STEPS, counted
+from memrepo.core.messages import MAX_STEPS, Context, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
 from memrepo.core.times import local_day
@@ -424,7 +424,8 @@ def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str)
     plan = Plan(base=work.tree.commit, steps=(step,))
     lines = [f"{word} {name}" for word, name in files[:MAX_STEPS]]
     rest = len(files) - len(lines)
-    context = work.context(lines=(*lines, *([f"and {rest} more"] if rest else [])))
+    lines += [f"and {rest} more"] if rest else []
+    context = Context(actor=MACHINE, lines=tuple(lines))
     landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
     commit = work.store.land(landing.chain, "ingest")
     return replace(done, commit=commit)

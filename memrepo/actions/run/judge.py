@@ -251,7 +251,7 @@ class Clerk(msgspec.Struct, kw_only=True):
         self.plan.failures += tuple(asked.failures)
 
     def _report(self, path: str, failed: MemrepoError) -> None:
-        rest = ", as those after it" if self.stopped else ""
+        rest = ", like the questions after it" if self.stopped else ""
         problem = Problem(
             path=path,
             rule=self.rule,

@@ -84,7 +84,7 @@ class Marks:
         return self._by_subject.get(subject, ())
 
     def with_words(self, words: str) -> Sequence[Memory]:
-        """Return the memories with a normalised text (`normal_text`), sorted by path."""
+        """Return the memories whose `normal_text` equals `words`, sorted by path."""
         return self._by_words.get(words, ())
 
 

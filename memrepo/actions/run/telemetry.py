@@ -304,7 +304,7 @@ OPENCLAW = ("~/.openclaw/telemetry", "memory-purifier.purifier")
 
 
 class ReportPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """The place for events and reports. `within` is the work tree, if it contains the place.
+    """Where events and reports are written. `within` is the work tree that contains it, if any.
 
     `runtime` is the folder that receives the artifacts of each committed run, if set.
     """

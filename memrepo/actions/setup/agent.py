@@ -42,7 +42,7 @@ class AgentPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
-    """Return the prompt for an agent that a scheduler starts to perform a run."""
+    """Return the prompt for an agent that a scheduler starts for a run."""
     return _filled(work, f"{mode}-cron.md")
 
 

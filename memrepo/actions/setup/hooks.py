@@ -171,7 +171,7 @@ class TrustRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo trust`."""
 
     dry_run: Annotated[
-        bool, option("show the programs that it names, trust nothing", "--dry-run")
+        bool, option("show the programs that it names, but trust none", "--dry-run")
     ] = False
 
 

@@ -153,8 +153,8 @@ def do(work: Work, request: Request) -> Result:
         warnings = _local_side(store, adopted=adopted)
         if made and (outer := top_of(where.parent)) is not None:
             warnings.append(
-                f"it is in the work tree of {outer}, which tracks nothing of it: have that one"
-                f" ignore it (`.gitignore`), or make it a submodule"
+                f"it is in the work tree of {outer}, which does not track it: add it to that"
+                f" repository's `.gitignore`, or make it a submodule"
             )
         commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)
         others = is_adopted(store.repo, store.layout)

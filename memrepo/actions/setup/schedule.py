@@ -76,7 +76,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CronPrompt(VerbResult, frozen=True, kw_only=True):
-    """The prompt for an agent that a scheduler starts to perform a run."""
+    """The prompt for an agent that a scheduler starts for a run."""
 
     mode: Mode
     version: int

@@ -36,7 +36,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ours: Annotated[str, option("file with our version, which takes the result", metavar="OURS")]
     theirs: Annotated[str, option("file with the other version", metavar="THEIRS")]
     markers: Annotated[
-        str, option("length of conflict markers; none are written", metavar="LENGTH")
+        str, option("length of conflict markers (ignored: none are written)", metavar="LENGTH")
     ]
     path: Annotated[str, option("path of the file in the repository", metavar="PATH")]
 

@@ -173,7 +173,7 @@ def export(request: object, result: exporting.Result, colour: bool) -> str:
 
 
 def import_(request: object, result: importing.Result, colour: bool) -> str:
-    """Format the numbers of imported records by kind, and the commit."""
+    """Format the number of imported records of each kind, and the commit."""
     message = ", ".join(
         counted_as(n, word.replace("_", " ")) for word, n in result.counts.items() if n
     )

@@ -106,8 +106,9 @@ def _context(review: Review) -> Iterator[str]:
         before, after = review.hot
         yield f"first page: {before} to {after} tokens ({after - before:+d})"
     if review.files:
-        files = ", ".join(f"{n} in {folder}" for folder, n in review.files.items())
-        yield f"other files: {files}"
+        names = ((name, n) for name, n in review.files.items())
+        files = ", ".join(name if name.endswith(".md") else f"{n} in {name}" for name, n in names)
+        yield f"other files changed: {files}"
 
 
 def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
@@ -255,7 +256,7 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
         lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
     lines += [f"also reverted, because it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
-        lines.append("the next run reads its input again; repeated proposals need review")
+        lines.append("the next run reads the reverted input again; what it proposes again waits")
     return "\n".join(lines)
 
 

@@ -87,7 +87,7 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
     if result.recognised:
-        lines.append(f"the workspace is {result.recognised}{_READS.get(result.recognised, '')}")
+        lines.append(f"recognised {result.recognised}{_READS.get(result.recognised, '')}")
     if result.import_.commit:
         lines.append(
             "imported from memory-purifier, which wrote this workspace: "

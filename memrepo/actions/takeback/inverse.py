@@ -110,8 +110,6 @@ class _Past(msgspec.Struct):
         """Return later commits that reverted parts of the operation, as these are not edits."""
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(taken.after)}
-        if not span:
-            return frozenset()
         inside = {wrote.commit for wrote in diffs_between(repo, taken.before, taken.after)}
         inside |= {taken.after, taken.landing}
         return frozenset(
@@ -129,7 +127,7 @@ class _Past(msgspec.Struct):
         repo = self.work.store.repo
         span = {wrote.commit for wrote in self.after(commit)}
         found: dict[str, frozenset[str | None]] = {}
-        for entry in history.revert_commits(repo, self.work.tree.commit) if span else ():
+        for entry in history.revert_commits(repo, self.work.tree.commit):
             gone = found.get(entry.commit, frozenset())
             if None in gone or entry.commit not in span:
                 continue

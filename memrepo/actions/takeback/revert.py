@@ -389,8 +389,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     lines = listed_steps([f"undone: {entry.subject}" for entry in steps])
     text = message(step, work.context(reverts=reverts, lines=lines))
     # Without tombstones there is nothing to check, so do not read any memories.
-    bars = work.tree.stones or undone.stones
-    before, after = (work.tree.state(), undone.state) if bars else (EMPTY, EMPTY)
+    before, after = (work.tree.state(), undone.state) if undone.stones else (EMPTY, EMPTY)
     made = chain(
         work.store,
         before,

@@ -1,0 +1,442 @@
+"""Which operation a word given to revert names, what counts as later work, and what goes along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo, subjects
+
+THEN, NIGHT, LAST = (f"2026-03-01T{hour}:10:00Z" for hour in (11, 12, 14))
+WORDS = ("alpha", "beta", "vim", "helix")
+
+
+def named(repo: Path) -> dict[str, str]:
+    """Return the id of each of the four memories by its word."""
+    found = memories(repo).values()
+    return {word: m.id for word in WORDS for m in found if word in m.body}
+
+
+def runs(repo: Path) -> list[str]:
+    return [r["run"] for r in done(repo, "runs")["runs"]]
+
+
+def head(repo: Path, revision: str = "HEAD") -> str:
+    return git(repo, "rev-parse", revision).strip()
+
+
+def trailers(repo: Path, key: str) -> list[str]:
+    form = f"--format=%(trailers:key=Memrepo-{key},valueonly)"
+    return git(repo, "log", "-1", form).split()
+
+
+def by_hand(repo: Path, path: str, old: str = "", new: str = "") -> str:
+    """Commit a changed or new file of a person's own; return the commit."""
+    file = repo / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(file.read_text().replace(old, new, 1) if old else new)
+    git(repo, "add", path)
+    git(repo, "commit", "-qm", f"write {path}", "--no-verify")
+    return head(repo)
+
+
+def promoted(repo: Path, *words: str) -> str:
+    """Mark memories for the hot cache, as one operation; return its commit."""
+    ids = [named(repo)[word] for word in words]
+    for id_ in ids:
+        done(repo, "promote", id_, now=THEN)
+    lines = "".join(f"Memrepo-Memory: {id_}\n" for id_ in ids)
+    git(repo, "reset", "-q", "--soft", f"HEAD~{len(ids)}")
+    git(repo, "commit", "-qnm", f"promote: some memories\n\nMemrepo-Op: promote\n{lines}")
+    return head(repo)
+
+
+# -- what the answer says --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "anew", "together", "subject"),
+    [
+        ((), True, [], "Revert: "),
+        (("--settle",), False, [], "Revert: "),
+        (("--memory", "beta"), False, [], "Revert part of: "),
+        (("--memory", "vim"), False, ["helix"], "Revert part of: "),
+    ],
+)
+def test_the_answer_says_what_goes_and_whether_the_input_is_read_again(
+    two_runs: Path, options: tuple[str, ...], anew: bool, together: list[str], subject: str
+) -> None:
+    ids = named(two_runs)
+    argv = [ids.get(word, word) for word in options]
+    answer = done(two_runs, "revert", *argv, now=THEN)
+    assert (answer["latest"], answer["anew"], answer["overridden"]) == (True, anew, [])
+    assert answer["together"] == [ids[word] for word in together]
+    assert answer["files"] == len(git(two_runs, "diff", "--name-only", "HEAD^").split())
+    assert subjects(two_runs)[0].startswith(subject)
+    gone = {ids[w] for w in ([*options[1:], *together] if "--memory" in options else WORDS[1:])}
+    assert set(trailers(two_runs, "Memory")) == gone
+
+
+def test_of_a_single_decision_no_input_is_read_again(two_runs: Path) -> None:
+    pinned = done(two_runs, "pin", named(two_runs)["alpha"], now=THEN)["commit"]
+    done(two_runs, "add", "The organ was tuned.", now=THEN)
+    answer = done(two_runs, "revert", pinned, now=NIGHT)
+    assert (answer["name"], answer["latest"], answer["anew"]) == (pinned[:10], False, False)
+
+
+@pytest.mark.parametrize("side", ["ours", "theirs"])
+def test_only_theirs_names_the_later_work_that_it_undoes(two_runs: Path, side: str) -> None:
+    beta = named(two_runs)["beta"]
+    done(two_runs, "edit", beta, "--text", "The server beta is silent.", now=THEN)
+    answer = done(two_runs, "revert", runs(two_runs)[0], f"--{side}", now=NIGHT)
+    assert answer["overridden"] == ([beta] if side == "theirs" else [])
+    assert (beta in memories(two_runs)) is (side == "ours")
+
+
+def test_a_squashed_run_names_the_memories_that_it_changed(two_runs: Path) -> None:
+    ids, second = named(two_runs), runs(two_runs)[0]
+    run = head(two_runs)
+    git(two_runs, "reset", "-q", "--hard", "HEAD^1")
+    git(two_runs, "merge", "-q", "--squash", run)
+    git(two_runs, "commit", "-qnm", "what happened at night")
+    done(two_runs, "revert", second, now=THEN)
+    assert set(trailers(two_runs, "Memory")) == {ids[word] for word in WORDS[1:]}
+    assert len(trailers(two_runs, "Reverts")) == 1
+
+
+def test_a_run_without_its_merge_is_named_by_its_last_commit(two_runs: Path) -> None:
+    run, second = head(two_runs), runs(two_runs)[0]
+    steps = git(two_runs, "rev-list", f"{run}^1..{run}^2").split()
+    git(two_runs, "reset", "-q", "--hard", f"{run}^2")
+    answer = done(two_runs, "revert", head(two_runs), now=THEN)
+    assert (answer["name"], answer["reverts"]) == (second, steps[0])
+    assert sorted(trailers(two_runs, "Reverts")) == sorted(steps)
+    assert runs(two_runs) != [second]
+    assert second not in runs(two_runs)
+
+
+# -- what cannot be reverted -----------------------------------------------------------------------
+
+
+def joined(repo: Path) -> list[str]:
+    tip, *_, first = git(repo, "rev-list", "--first-parent", "--merges", "HEAD").split()
+    git(repo, "reset", "-q", "--hard", f"{first}^1")
+    git(repo, "merge", "-q", "--squash", tip)
+    git(repo, "commit", "-qnm", "two nights")
+    return []
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], str, str]] = {
+    "a commit without a parent": (
+        lambda repo: (
+            git(repo, "checkout", "-q", "--orphan", "other"),
+            git(repo, "commit", "-qnm", "all at once\n\nMemrepo-Op: edit\n"),
+        ),
+        "HEAD",
+        "was not written by memrepo",
+    ),
+    "a commit by hand": (
+        lambda repo: by_hand(repo, "README.md", new="mine\n"),
+        "HEAD",
+        "was not written by memrepo",
+    ),
+    "a commit elsewhere": (
+        lambda repo: (
+            git(repo, "checkout", "-q", "-b", "other"),
+            done(repo, "pin", named(repo)["alpha"]),
+            git(repo, "checkout", "-q", "main"),
+        ),
+        "other",
+        "is not an operation on this branch",
+    ),
+    "the beginning": (
+        lambda repo: git(repo, "commit", "-qn", "--allow-empty", "-m", "one\n\nMemrepo-Op: init\n"),
+        "HEAD",
+        "created this repository",
+    ),
+    "what is reverted": (
+        lambda repo: done(repo, "revert", promoted(repo, "alpha", "beta"), now=THEN),
+        "HEAD~1",
+        "is reverted already, by",
+    ),
+    "two runs in one commit": (joined, "", "holds 2 runs in one commit"),
+}
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_what_cannot_be_reverted_is_named_and_nothing_is_written(two_runs: Path, way: str) -> None:
+    prepare, word, message = REFUSED[way]
+    prepare(two_runs)
+    before = head(two_runs)
+    answer = memrepo(two_runs, "revert", *([word] if word else []), now=LAST)
+    assert answer.exit == (3 if prepare is joined else 2), answer
+    assert message in answer.error["message"]
+    assert head(two_runs) == before
+
+
+def test_where_each_run_is_reverted_no_older_one_is_named(two_runs: Path) -> None:
+    first = runs(two_runs)[1]
+    done(two_runs, "revert", now=THEN)
+    answer = memrepo(two_runs, "revert", now=NIGHT)
+    assert answer.error["fix"].endswith(f"`memrepo revert {first}` reverts the run before it")
+    done(two_runs, "revert", first, now=NIGHT)
+    answer = memrepo(two_runs, "revert", now=LAST)
+    assert answer.error["fix"].endswith("use `git revert`")
+
+
+def test_what_is_left_of_a_decision_can_be_reverted_after_a_part(two_runs: Path) -> None:
+    ids, commit = named(two_runs), promoted(two_runs, "alpha", "beta")
+    done(two_runs, "revert", commit, "--memory", ids["alpha"], now=THEN)
+    assert [i for i, m in memories(two_runs).items() if "hot" in m.fields] == [ids["beta"]]
+    answer = done(two_runs, "revert", commit, now=NIGHT)
+    assert answer["conflicts"] == []
+    assert not [m for m in memories(two_runs).values() if "hot" in m.fields]
+    assert memrepo(two_runs, "revert", commit, now=NIGHT).exit == 2
+    assert_sound(two_runs)
+
+
+# -- a memory as a target --------------------------------------------------------------------------
+
+
+def edited(repo: Path, path: str) -> str:
+    return by_hand(repo, path, "server alpha", "old server")
+
+
+def spaced(repo: Path, path: str) -> str:
+    return by_hand(repo, path, "pinned: true", "pinned:  true")
+
+
+def beside(repo: Path, path: str) -> str:
+    return by_hand(repo, "README.md", new=f"see {path}\n")
+
+
+def moved(repo: Path, path: str) -> str:
+    git(repo, "mv", path, path.replace("/the-server", "/old-server"))
+    git(repo, "commit", "-qnm", "move it")
+    return head(repo)
+
+
+def put_back(repo: Path, path: str) -> str:
+    text = (repo / path).read_text()
+    git(repo, "rm", "-q", path)
+    git(repo, "commit", "-qnm", "drop it")
+    return by_hand(repo, path, new=text)
+
+
+@pytest.mark.parametrize("way", [edited, moved, put_back], ids=lambda way: way.__name__)
+def test_a_memory_that_a_hand_changed_last_is_left_to_git(
+    two_runs: Path, way: Callable[[Path, str], str]
+) -> None:
+    alpha = named(two_runs)["alpha"]
+    pinned = done(two_runs, "pin", alpha, now=THEN)["commit"]
+    hand = way(two_runs, memories(two_runs)[alpha].path)
+    answer = memrepo(two_runs, "revert", alpha, now=NIGHT)
+    assert answer.exit == 2
+    assert f"was last changed by hand, in {hand[:10]}" in answer.error["message"]
+    assert f"`git revert {hand[:10]}`" in answer.error["fix"]
+    assert f"`memrepo revert {pinned[:10]}` reverts what memrepo did before" in answer.error["fix"]
+
+
+@pytest.mark.parametrize("way", [spaced, beside], ids=lambda way: way.__name__)
+def test_a_hand_that_changed_nothing_of_a_memory_does_not_count(
+    two_runs: Path, way: Callable[[Path, str], str]
+) -> None:
+    alpha = named(two_runs)["alpha"]
+    edited(two_runs, memories(two_runs)[alpha].path)
+    done(two_runs, "pin", alpha, now=THEN)
+    way(two_runs, memories(two_runs)[alpha].path)
+    done(two_runs, "revert", alpha, now=NIGHT)
+    assert not memories(two_runs)[alpha].flag("pinned")
+    assert "old server" in memories(two_runs)[alpha].body
+    assert subjects(two_runs)[0].startswith("Revert: ")
+
+
+def test_a_commit_that_only_records_an_author_is_no_decision(two_runs: Path) -> None:
+    alpha = named(two_runs)["alpha"]
+    hand = edited(two_runs, memories(two_runs)[alpha].path)
+    workspace = two_runs.parent / "workspace" / "MEMORY.md"
+    workspace.write_text(workspace.read_text() + "- The organ was tuned by Mr. Holt.\n")
+    done(two_runs, "run", now=NIGHT)
+    recorded = git(two_runs, "log", "-1", "--format=%H", "--grep=^Record who edited").strip()
+    git(two_runs, "reset", "-q", "--hard", recorded)
+    answer = memrepo(two_runs, "revert", alpha, now=NIGHT)
+    assert answer.exit == 2
+    assert answer.error["fix"] == f"`git revert {hand[:10]}` undoes it"
+    undo = memrepo(two_runs, "undo", now=NIGHT)
+    assert undo.exit == 2
+    assert recorded[:10] in undo.error["message"]
+    assert f"`memrepo revert {runs(two_runs)[0]}`" in undo.error["fix"]
+
+
+def test_of_a_bulk_decision_a_memory_names_its_own_part(two_runs: Path) -> None:
+    ids, _ = named(two_runs), promoted(two_runs, "alpha", "beta")
+    done(two_runs, "revert", ids["alpha"], now=THEN)
+    assert [i for i, m in memories(two_runs).items() if "hot" in m.fields] == [ids["beta"]]
+    assert trailers(two_runs, "Memory") == [ids["alpha"]]
+    assert subjects(two_runs)[0].startswith("Revert part of: ")
+
+
+def test_a_rejection_of_two_memories_is_reverted_as_a_whole(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    repo, said = tmp_path / "repo", "The shed key hangs by the door."
+    one = done(repo, "add", said, "--scope", "user:ana")["id"]
+    other = done(repo, "add", said, "--scope", "user:ben")["id"]
+    done(repo, "reject", one, "--reason", "no", now=THEN)
+    trailer = f"Memrepo-Memory: {one}\nMemrepo-Memory: {other}"
+    text = git(repo, "log", "-1", "--format=%B").replace(f"Memrepo-Memory: {one}", trailer)
+    git(repo, "commit", "-qn", "--amend", "-m", text)
+    done(repo, "revert", other, now=NIGHT)
+    assert memories(repo)[one].status == "active"
+    assert done(repo, "rejected")["rejected"] == []
+
+
+# -- what counts as later work, and what goes along ------------------------------------------------
+
+
+def reworded(repo: Path) -> str:
+    argv = ("edit", named(repo)["beta"], "--text", "The server beta is silent.")
+    return str(done(repo, *argv, now=THEN)["commit"])
+
+
+def in_beta(repo: Path, old: str, new: str) -> str:
+    return by_hand(repo, memories(repo)[named(repo)["beta"]].path, old, new)
+
+
+LATER_WORK: dict[str, tuple[Callable[[Path], object], bool]] = {
+    "elsewhere": (lambda repo: done(repo, "pin", named(repo)["alpha"]), False),
+    "reverted": (lambda repo: done(repo, "revert", reworded(repo), now=THEN), False),
+    "reverted with git": (
+        lambda repo: (reworded(repo), git(repo, "revert", "--no-edit", "HEAD")),
+        False,
+    ),
+    "reverted twice": (
+        lambda repo: (
+            done(repo, "revert", reworded(repo), now=THEN),
+            done(repo, "revert", head(repo), now=NIGHT),
+        ),
+        True,
+    ),
+    "reverted for another memory": (
+        lambda repo: done(
+            repo, "revert", promoted(repo, "alpha", "beta"), "--memory", named(repo)["alpha"]
+        ),
+        True,
+    ),
+    "changed back by hand": (
+        lambda repo: (in_beta(repo, "answers", "takes"), in_beta(repo, "takes", "answers")),
+        True,
+    ),
+    "spaced": (lambda repo: in_beta(repo, "type: fact", "type:  fact"), False),
+    "a key of one's own": (lambda repo: in_beta(repo, "\n---\n", "\nmine: kept\n---\n"), True),
+    "a comment": (lambda repo: in_beta(repo, "\n---\n", "\n# mine\n---\n"), True),
+}
+
+
+@pytest.mark.parametrize("way", LATER_WORK)
+def test_only_work_that_is_still_there_keeps_a_new_memory(two_runs: Path, way: str) -> None:
+    (work, clashes), beta = LATER_WORK[way], named(two_runs)["beta"]
+    run = runs(two_runs)[0]
+    work(two_runs)
+    answer = memrepo(two_runs, "revert", run, now=LAST)
+    found = [(c["kind"], c["memory"]) for c in answer.data["conflicts"]]
+    assert found == ([("edited-later", beta)] if clashes else [])
+    assert answer.data["anew"] is not clashes
+    assert (beta in memories(two_runs)) is clashes
+
+
+@pytest.mark.parametrize("word", ["beta", "helix"])
+def test_after_a_part_of_a_run_the_rest_goes_without_a_clash(two_runs: Path, word: str) -> None:
+    run, part = runs(two_runs)[0], ("--memory", named(two_runs)[word])
+    before = git(two_runs, "rev-parse", "HEAD^1:memories")
+    (reverted,) = done(two_runs, "revert", run, *part, now=THEN)["commits"]
+    done(two_runs, "revert", reverted, now=NIGHT)
+    done(two_runs, "revert", run, *part, now=NIGHT)
+    assert done(two_runs, "revert", run, now=LAST)["conflicts"] == []
+    assert git(two_runs, "rev-parse", "HEAD:memories") == before
+
+
+def test_with_dependents_only_the_dependent_memory_of_a_commit_by_hand_goes(
+    two_runs: Path,
+) -> None:
+    run, alpha, beta = runs(two_runs)[0], *(named(two_runs)[w] for w in ("alpha", "beta"))
+    link = f"\nlinks: [{{type: supports, target: {beta}}}]\n---\n"
+    by_hand(two_runs, memories(two_runs)[named(two_runs)["vim"]].path, ":** vim", ":** vim 9")
+    by_hand(two_runs, memories(two_runs)[alpha].path, "\n---\n", link)
+    git(two_runs, "reset", "-q", "--soft", "HEAD~2")
+    git(two_runs, "commit", "-qnm", "mine")
+    later = head(two_runs)
+    done(two_runs, "pin", alpha, now=THEN)
+    answer = done(two_runs, "revert", run, "--with-dependents", now=NIGHT)
+    assert (answer["also"], answer["also_subjects"]) == ([later], ["mine"])
+    found = memories(two_runs)
+    assert beta not in found
+    assert "links" not in found[alpha].fields
+    assert found[alpha].flag("pinned")
+    assert "vim 9" in found[named(two_runs)["vim"]].body
+
+
+def test_with_dependents_what_depends_on_a_dependent_goes_too(two_runs: Path) -> None:
+    run, alpha, beta = runs(two_runs)[0], *(named(two_runs)[w] for w in ("alpha", "beta"))
+    gamma = done(two_runs, "add", "The server gamma is new.", now=THEN)["id"]
+    done(two_runs, "link", gamma, "supports", beta, now=THEN)
+    git(two_runs, "reset", "-q", "--soft", "HEAD~2")
+    git(two_runs, "commit", "-qnm", f"add one\n\nMemrepo-Op: create\nMemrepo-Memory: {gamma}\n")
+    made = head(two_runs)
+    link = done(two_runs, "link", alpha, "supports", gamma, now=THEN)["commit"]
+    answer = done(two_runs, "revert", run, "--with-dependents", now=NIGHT)
+    assert answer["also"] == [made, link]
+    assert not {beta, gamma} & memories(two_runs).keys()
+    assert "links" not in memories(two_runs)[alpha].fields
+
+
+def test_an_agent_takes_nothing_of_a_person_out_of_recall(
+    two_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added = done(two_runs, "add", "The organ was tuned by Mr. Holt.", now=THEN)
+    monkeypatch.setenv("MEMREPO_ACTOR", "bot")
+    for argv in (("undo",), ("revert", added["commit"])):
+        answer = memrepo(two_runs, *argv, now=NIGHT)
+        assert (answer.exit, "may not take" in answer.error["message"]) == (3, True)
+    by_bot = done(two_runs, "add", "The pump was repaired on Monday.", now=NIGHT)["id"]
+    done(two_runs, "undo", now=LAST)
+    assert by_bot not in memories(two_runs)
+
+
+# -- undo ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("path", "stops"), [
+    ("README.md", False), ("memrepo.toml", False), ("views/LTMEMORY.md", True), ("ALPHA", True),
+])  # fmt: skip
+def test_undo_stops_at_a_hand_that_changed_what_memrepo_keeps(
+    two_runs: Path, path: str, stops: bool
+) -> None:
+    alpha = memories(two_runs)[named(two_runs)["alpha"]]
+    pinned = done(two_runs, "pin", alpha.id, now=THEN)["commit"]
+    path = alpha.path if path == "ALPHA" else path
+    text = (two_runs / path).read_text() if (two_runs / path).exists() else ""
+    hand = by_hand(two_runs, path, new=f"{text}\n# more\n")
+    by_hand(two_runs, "README.md", new="mine\n# later\n")
+    answer = memrepo(two_runs, "undo", now=NIGHT)
+    assert answer.exit == (2 if stops else 0), answer
+    if stops:
+        assert hand[:10] in answer.error["message"]
+        assert f"`memrepo revert {pinned[:10]}` reverts the operation" in answer.error["fix"]
+    else:
+        assert (answer.data["undone"]["commit"], answer.data["latest"]) == (pinned, False)
+        assert not memories(two_runs)[alpha.id].flag("pinned")
+
+
+def test_undo_names_no_older_operation_that_is_not_in_effect(two_runs: Path) -> None:
+    git(two_runs, "revert", "--no-edit", "-m", "1", "HEAD")
+    answer = memrepo(two_runs, "undo", now=THEN)
+    assert answer.error["fix"] == f"`git revert {head(two_runs)[:10]}` undoes it"
+
+
+def test_undo_after_only_a_hand_names_that_commit(tmp_path: Path) -> None:
+    done(tmp_path, "init", "repo")
+    hand = by_hand(tmp_path / "repo", "views/MINE.md", new="mine\n")
+    answer = memrepo(tmp_path / "repo", "undo", now=THEN)
+    assert answer.exit == 2
+    assert answer.error["fix"] == f"`git revert {hand[:10]}` undoes it"

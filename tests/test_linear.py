@@ -12,10 +12,10 @@ from driving import LONG
 
 from memrepo.core import codec, ids, secrets
 from memrepo.core.memory import Memory
-from memrepo.faces.text.changes import directives
 from memrepo.judges import prompting
 from memrepo.merge import tombstones
 from memrepo.policies import entities, gists
+from memrepo.policies.links import find_directives
 from memrepo.policies.questions import cues_of, question_of
 from memrepo.read.kinds import file_kind
 from memrepo.read.notes import scan_notes
@@ -59,7 +59,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "chunks": lambda text: sentences.chunks(text, sentences.ChunkRules()),
     "sentences": gists.sentences,
     "excerpts": lambda text: sentences.excerpt(text, ["anna"], 600),
-    "directives": lambda text: list(directives.find_directives(text)),
+    "directives": lambda text: list(find_directives(text)),
     "questions": lambda text: question_of(text, date(2026, 1, 1)),
     "headings of dates": dates.is_date_heading,
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),

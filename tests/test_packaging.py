@@ -167,7 +167,7 @@ def test_on_windows_it_says_that_it_cannot_and_ends(tmp_path: Path) -> None:
     )
     done = run(sys.executable, "-c", code, where=ROOT, home=tmp_path)
     assert (done.returncode, done.stdout) == (5, "")
-    assert done.stderr.startswith("memrepo: Windows has not the locks")
+    assert done.stderr.startswith("memrepo: Windows lacks the file locks")
 
 
 def test_an_installation_brings_few_packages_and_no_client_of_a_service() -> None:

@@ -167,7 +167,7 @@ def test_comments_in_settings_survive(repo: Path, project: Path) -> None:
     text = '{\n  // mine\n  "model": "opus", // big\n}\n'
     path.write_text(text, encoding="utf-8")
     told = done(repo, "agent", "install", "claude-code", "--into", project)["next"]
-    assert "Claude Code runs no hooks of such a file" in told[0]
+    assert "Claude Code ignores the hooks in such a file" in told[0]
     there = path.read_text(encoding="utf-8")
     assert set(json.loads(without_comments(there))["hooks"]) == set(hosts.CLAUDE_EVENTS)
     path.write_text(there.replace("opus", "haiku"), encoding="utf-8")

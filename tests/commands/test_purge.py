@@ -252,7 +252,7 @@ def test_a_history_on_which_something_breaks_does_not_take_the_old_ones_place(
         patch.setattr(purging, "replaced", lambda text, spans, mark="": mark)  # headers are lost
         answer = given(repo, VALUE, "purge")
     assert answer.exit == 3
-    assert "does not work on the history without the value" in answer.error["message"]
+    assert "found faults in the history without the value" in answer.error["message"]
     assert (git(repo, "for-each-ref"), git(repo, "ls-files", "--stage")) == before
     assert not (repo / ".git" / quarantine.FOLDER).exists()
     assert_sound(repo)

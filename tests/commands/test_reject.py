@@ -161,7 +161,7 @@ def test_what_is_close_to_it_waits_and_is_never_active_unasked(repo: Path) -> No
     )
     answer = memrepo(repo, "run", now=THIRD)
     assert (answer.exit, answer.data["status"]) == (3, "held")
-    assert "close to what was rejected" in answer.data["why"]
+    assert "similar to a rejected statement" in answer.data["why"]
     assert any(key in w["message"] for w in answer.data["warnings"])
     assert not any("alpha" in body for body in in_recall(repo))
     assert any("organ" in body for body in in_recall(repo)), "the rest lands"

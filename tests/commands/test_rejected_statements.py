@@ -216,7 +216,7 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     card = "- **Rower:** Ilse\n- **Cox:** Dag\n- The oars are of spruce."
     id_ = done(repo, "add", card)["id"]
     unknown = memrepo(repo, "reject", id_, "--statement", "Rower: Pia", "--reason", "no")
-    assert (unknown.exit, "makes no statement" in unknown.error["message"]) == (2, True)
+    assert (unknown.exit, "has no statement" in unknown.error["message"]) == (2, True)
     argv = ("reject", id_, "--statement", "Rower: Ilse", "--reason", "she left")
     done(repo, *argv, now=LATER)
     assert active(repo) == ["- **Cox:** Dag\n- The oars are of spruce."]

@@ -63,11 +63,11 @@ def test_a_changed_cadence_is_out_of_step_until_it_is_installed(
     schedule(small_repo, "install", "--cron-zone", "Asia/Manila")
     assert schedule(small_repo, "show").data["state"] == "scheduled by the crontab:"
     configure(small_repo, '[schedule]\nincremental = ["*/30 9-17 * * mon-fri"]\ntimeout_s = 60')
-    assert "out of step" in schedule(small_repo, "show").data["state"]
+    assert "different from the configuration" in schedule(small_repo, "show").data["state"]
     answer = memrepo(small_repo, "doctor", now=SATURDAY)
     assert answer.exit == 1
     (found,) = (c for c in answer.data["checks"] if c["name"] == "schedule")
-    assert "out of step" in found["message"]
+    assert "different from the configuration" in found["message"]
     assert memrepo(small_repo, "doctor", "--fix", now=SATURDAY).exit == 0
     assert [row.split(" mkdir ")[0] for row in entries(fake_crontab)] == [
         "*/30 9-17 * * mon-fri",

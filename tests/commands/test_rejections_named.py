@@ -77,6 +77,8 @@ def test_an_active_rejection_is_preferred_to_a_lifted_one() -> None:
     lifted = rejection(ONE, is_lifted=True)
     assert tombstones_named(state(lifted, SECOND), C) == [SECOND]
     assert tombstones_named(state(lifted, SECOND), A) == [lifted]
+    again = replace(SECOND, memory=A)
+    assert tombstones_named(state(lifted, again), A) == [again]
 
 
 def forgotten(memory: Memory) -> Memory:

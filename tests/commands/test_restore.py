@@ -110,6 +110,27 @@ def test_what_is_rejected_does_not_come_back(repo: Path, gone: bool) -> None:
     assert standing(repo) == before
 
 
+@pytest.mark.parametrize(("gone", "said"), [(False, ", was forgotten"), (True, " from history")])
+def test_the_commit_says_from_where_a_memory_came_back(repo: Path, gone: bool, said: str) -> None:
+    id_ = by_word(repo, "alpha")
+    done(repo, "forget", id_, now=LATER)
+    if gone:
+        prune(repo, id_)
+    done(repo, "restore", id_, now=THIRD)
+    form = "--format=%(trailers:key=Memrepo-Reason,valueonly)"
+    assert git(repo, "log", "-1", form).strip() == f"restored by hand{said}"
+
+
+def test_a_link_to_what_is_gone_by_now_does_not_come_back(repo: Path) -> None:
+    alpha, helix = by_word(repo, "alpha"), by_word(repo, "helix")
+    done(repo, "link", alpha, "supports", helix, now=LATER)
+    prune(repo, alpha)
+    prune(repo, helix)
+    done(repo, "restore", alpha, now=THIRD)
+    assert "links" not in memories(repo)[alpha].fields
+    assert_sound(repo)
+
+
 # -- supersessions are whole ---------------------------------------------------------------------
 
 

@@ -192,7 +192,7 @@ def restored(work: Work, taken: Taken) -> Undone | None:
 
 
 def undo(
-    work: Work, taken: Taken, side: Side = "", *, dependents: bool = False, at: datetime, by: str
+    work: Work, taken: Taken, side: Side, *, dependents: bool, at: datetime, by: str
 ) -> Undone:
     """Compute the revert of an operation on top of HEAD, without writing anything.
 

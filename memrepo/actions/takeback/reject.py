@@ -144,10 +144,9 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
         updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
         updates += [update for update in shorter if update.body is not None]
         file = path_of(state.layout, stone.key), tombstone_bytes(stone)
-        waits = memory.id not in state.memories  # only in a pending run, not at HEAD
         return Step(
             op="reject",
-            what=f"Reject {memory.type}: {words_of(memory, SUBJECT_LENGTH)}" if waits else "",
+            what=f"Reject {memory.type}: {words_of(memory, SUBJECT_LENGTH)}",
             memories=(memory.id,),
             changes=with_pages(state, written(*file, updates), pages),
         )

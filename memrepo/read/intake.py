@@ -108,15 +108,14 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         return self.spans[-1].to if self.spans else ""
 
     @property
-    def bases(self) -> tuple[str, ...]:
-        """Return the blobs that units still open were edited from, oldest first.
+    def bases(self) -> dict[str, bool]:
+        """Return the blobs that units still open were edited from, and whether a gap follows.
 
         Such units are in the gap that a reverted run left, or a run held them back.
         """
         pairs = zip(self.spans, self.spans[1:], strict=False)
-        found = [one.to for one, other in pairs if one.to != other.from_]
-        found += [span.from_ for span in self.spans if span.except_]
-        return tuple(dict.fromkeys(filter(None, found)))
+        held = {span.from_: False for span in self.spans if span.from_ and span.except_}
+        return held | {one.to: True for one, other in pairs if one.to and one.to != other.from_}
 
     def is_at(self, blob: str) -> bool:
         """Return whether exactly this blob was consumed, completely, so nothing is left to read."""
@@ -596,11 +595,16 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
         revision = revise(units_of(at.last), units)
         intake.revisions[text.resource] = revision
-    if open_ and (bases := at.bases):
-        edited = dict[str, str]()
-        for blob in bases:
-            edited.update(revise(units_of(blob), units).edited)
-        revision = replace(revision, edited={**edited, **revision.edited})
+    for blob, has_gap in at.bases.items() if text.blob else ():
+        earlier = revise(units_of(blob), units)
+        revision = replace(
+            revision,
+            edited={**earlier.edited, **revision.edited},
+            gone=revision.gone | (earlier.gone if has_gap and not is_log else frozenset()),
+            before=revision.before or earlier.before,
+        )
+        if has_gap and not is_log:  # what the reverted run retired is proposed again
+            intake.revisions[text.resource] = revision
     found = reader.notes(name, text.blob) if is_log else reader.claims(name, text.blob)
     intake.problems += found[1] if isinstance(found, tuple) else found.problems
     intake.standing += notes

@@ -265,3 +265,49 @@ def test_a_run_without_new_text_adds_nothing_while_something_waits(tmp_path: Pat
     head = git(repo, "rev-parse", "HEAD")
     assert night(repo, 5)["status"] == "held"
     assert git(repo, "rev-parse", "HEAD") == head
+
+
+def test_a_reverted_retirement_waits_although_a_later_run_read_the_file(tmp_path: Path) -> None:
+    hours = b"- Remember the office hours (work 8-5, vacation from Friday)\n"
+    workspaces.write(tmp_path / "workspace", {"MEMORY.md": ALL["MEMORY.md"] + hours})
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo, memory = tmp_path / "repo", tmp_path / "workspace" / "MEMORY.md"
+    night(repo, 1)
+    new = b"- Remember the office hours (work 9-6, Fridays off since December)\n"
+    memory.write_bytes(memory.read_bytes().replace(hours, new))
+    wrong = night(repo, 2)
+    memory.write_bytes(memory.read_bytes() + b"- The cat of the office is called Mia.\n")
+    night(repo, 3)
+    night(repo, 4, "revert", str(wrong["run"]))
+    assert night(repo, 5)["status"] == "held"
+    ops = sorted(d["op"] for d in night(repo, 5, "diff")["changes"])  # type: ignore[attr-defined]
+    assert ops == ["added", "retired"]
+    night(repo, 6, "accept")
+    (old,) = [m for m in memories(repo).values() if "8-5" in m.body]
+    assert old.standing == "retire_candidate"
+
+
+def test_the_first_page_is_composed_again_after_a_reverted_run_was_accepted(tmp_path: Path) -> None:
+    workspaces.write(tmp_path / "workspace", {"USER.md": ALL["USER.md"]})
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    night(repo, 1)
+    assert "Dylan" in (repo / "MEMORY.md").read_text()
+    night(repo, 2, "revert")
+    night(repo, 3)
+    night(repo, 4, "accept")
+    (tmp_path / "workspace" / "MEMORY.md").write_bytes(ALL["MEMORY.md"])
+    night(repo, 5)
+    assert "Dylan" in (repo / "MEMORY.md").read_text()
+
+
+def test_options_that_take_several_ids_may_be_repeated(small_repo: Path) -> None:
+    done(small_repo, "revert")
+    memrepo(small_repo, "run", now=LATER)
+    ids = [i for d in done(small_repo, "diff")["changes"] for i in [d["id"]] if d["op"] == "added"]
+    together = memrepo(small_repo, "accept", "--dry-run", "--except", *ids[:2], now=LATER)
+    apart = memrepo(
+        small_repo, "accept", "--dry-run", "--except", ids[0], "--except", ids[1], now=LATER
+    )
+    assert len(ids) > 1
+    assert (apart.exit, apart.data) == (together.exit, together.data)

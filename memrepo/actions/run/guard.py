@@ -81,6 +81,10 @@ def keep_rejected_out(plan: RunPlan) -> None:
     plan.refused |= bars.dropped
 
 
+COMPOSED = ("promote", "demote")
+"""Operations that every run computes again. Reverting a run does not decide about them."""
+
+
 def reverted_prints(work: Work) -> frozenset[str]:
     """Return the fingerprints of decisions that were reverted and are not in effect again.
 
@@ -92,10 +96,13 @@ def reverted_prints(work: Work) -> frozenset[str]:
     removed = history.manifest_removals(repo, head, layout)
     void = frozenset(e.commit for e in removed if work.tree.blobs.keys() >= {*e.paths})
     for commit, gone in history.reverted_memories(repo, head, void).items():
-        for entry in history.chain_of(repo, commit):
-            found |= _prints(work, entry, gone)
+        chain = history.chain_of(repo, commit)
+        for entry in chain:
+            if len(chain) == 1 or entry.op not in COMPOSED:
+                found |= _prints(work, entry, gone)
     for entry in _reverted_by_git(work, removed, void):
-        found |= _prints(work, entry, None)
+        if entry.op not in COMPOSED:
+            found |= _prints(work, entry, None)
     return frozenset(found)
 
 

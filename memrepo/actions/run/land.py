@@ -137,7 +137,7 @@ def _drafted(
     taken = counted(len(consumed), "source file", "source files")
     why = f"{taken} read, judged by {plan.judge.name}" if consumed else "no source file read"
     if deferred := sum(isinstance(f, Write) and "/deferred/" in f.path for f in files):
-        why += f"; {counted(deferred, 'statement', 'statements')} deferred"
+        why += f"; {counted(deferred, 'statement', 'statements')} newly deferred"
     path = work.tree.layout.manifest(run)
     last = record((*files, Write(path=path, data=manifest.to_bytes())), pages, why)
     return Draft(run=run, base=base, steps=(*steps, last), counts=counts, receipt=receipt)

@@ -193,6 +193,8 @@ def _settings(name: str, type_: Any, known: Option, meta: Any, default: Any) -> 
             found["nargs"] = argparse.REMAINDER
         elif not known.flags or known.several:
             found["nargs"] = "+" if known.least or known.several else "*"
+            if known.flags:
+                found["action"] = "extend"
         else:
             found["action"] = "append"
     elif not known.flags and default is not _REQUIRED:

@@ -143,8 +143,8 @@ def _headline(result: Result) -> str:
             return f"dry run: {'; '.join(lines + pending)}; nothing was written"
         case "held":
             landed = f"run {result.run}: {result.said}\n" if result.landed else ""
-            count = len(result.held)
-            what = counted(count, "removal is", "removals are") if count else "all changes are"
+            count = len(result.withheld) or len(result.held)
+            what = counted(count, "change is", "changes are") if count else "the changes are"
             return (
                 f"{landed}held: {result.why}; {what} pending on {result.branch}"
                 " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"

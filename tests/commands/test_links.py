@@ -102,3 +102,15 @@ def test_what_a_memory_replaced_is_related_to_it_and_the_other_way_round(tmp_pat
         (row,) = done(repo, "related", one)["related"]
         assert (row["id"], row["type"], row["way"]) == (other, "supersedes", way)
     assert "supersedes it" in memrepo(repo, "related", old, as_json=False).out
+
+
+def test_a_run_removes_links_to_a_memory_that_was_deleted_by_hand(tmp_path: Path) -> None:
+    repo = two_linked(tmp_path)
+    ((_, target, _),) = linked(repo)
+    git(repo, "rm", "-q", memories(repo)[target].path)
+    git(repo, "commit", "-qnm", "Drop it")
+    assert memrepo(repo, "check").exit == 1
+    done(repo, "run", now=LATER)
+    assert subjects(repo, "--grep=^Memrepo-Op: link")[0] == "Remove links to deleted memories"
+    assert linked(repo) == []
+    assert memrepo(repo, "check").exit == 0

@@ -25,7 +25,7 @@ from memrepo.actions.run.plan import RunPlan
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
-from memrepo.core.changes import Change, Create, Remove, Step, fingerprints
+from memrepo.core.changes import Change, Create, Remove, Step, Update, fingerprints
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
 from memrepo.core.judge import Judge
@@ -81,6 +81,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
     is_wanted = "lifecycle" in plan.stages
     accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, plan.steps)
     back, problems = restore_pruned(work, state, accesses, plan)
+    back = (*back, *_drop_lost_links(state_after(state, back)))
     state = state_after(state, back)
     counts = _counts_at(work, plan)
     found = upkeep(
@@ -98,6 +99,18 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
     plan.problems += (*problems, *found.problems)
     steps = found.steps if judge is None else with_worded_gists(plan, state, found.steps, judge)
     return (*back, *steps)
+
+
+def _drop_lost_links(state: State) -> tuple[Step, ...]:
+    """Return a step that removes links to memories whose files were deleted by hand."""
+    changes = []
+    for memory in state.every:
+        links = memory.fields.get("links", ())
+        left = tuple(link for link in links if link.target in state.memories)
+        if len(left) < len(links):
+            changes.append(Update(id=memory.id, fields={"links": left or None}))
+    what, reason = "Remove links to deleted memories", "their files were deleted by hand"
+    return (Step(op="link", what=what, reason=reason, changes=tuple(changes)),) if changes else ()
 
 
 def first_page_steps(work: Work, state: State, decided: frozenset[str]) -> tuple[Step, ...]:

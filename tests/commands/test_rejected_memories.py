@@ -127,3 +127,13 @@ def test_undo_beside_a_rejection_restores_each_byte(repo: Path) -> None:
     done(repo, "edit", id_, "--text", "The gate of the mill is oiled.", now=NEXT_DAY)
     done(repo, "undo", now=DAY_3)
     assert git(repo, "rev-parse", "HEAD:memories") == before
+
+
+def test_a_part_of_a_rejection_is_reverted_only_by_the_memory_that_was_named(repo: Path) -> None:
+    other, same = add(repo, KEY, "--scope", "user:ana"), add(repo, KEY)
+    commit = str(reject(repo, same)["commit"])
+    memrepo(repo, "revert", commit, "--memory", other, now=NEXT_DAY)
+    assert [stone["memory"] for stone in listed(repo)] == [same]
+    assert active(repo) == set()
+    done(repo, "revert", commit, "--memory", same, now=DAY_3)
+    assert listed(repo) == []

@@ -76,6 +76,7 @@ def test_the_answer_says_what_goes_and_whether_the_input_is_read_again(
     assert subjects(two_runs)[0].startswith(subject)
     gone = {ids[w] for w in ([*options[1:], *together] if "--memory" in options else WORDS[1:])}
     assert set(trailers(two_runs, "Memory")) == gone
+    assert trailers(two_runs, "Reason") == ["`memrepo", "revert`"]
 
 
 def test_of_a_single_decision_no_input_is_read_again(two_runs: Path) -> None:

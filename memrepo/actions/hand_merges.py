@@ -40,7 +40,7 @@ from memrepo.merge.tombstones import (
 )
 from memrepo.store import history
 from memrepo.store.errors import CannotWork, FilesInTheWay, NotARepository
-from memrepo.store.history import changes, hand_commits
+from memrepo.store.history import GIT_REVERTS, changes, hand_commits
 from memrepo.store.stream import SYNC, Chain, NewCommit
 
 SETTLES = "Settles"
@@ -267,7 +267,9 @@ def broken_rules(at: Work, since: str) -> tuple[Problem, ...]:
     if since in ("", at.tree.commit):
         return ()
     git = at.store.repo
-    hands = [hand.commit for hand in hand_commits(git, f"{since}..{at.tree.commit}")]
+    walk = hand_commits(git, f"{since}..{at.tree.commit}")
+    # `git revert` of a run takes its manifest away, as a revert by memrepo does.
+    hands = [hand.commit for hand in walk if not hand.subject.startswith(GIT_REVERTS)]
     if not hands:
         return ()
     from memrepo.actions.check.commits import problems_of

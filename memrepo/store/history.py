@@ -322,7 +322,7 @@ def chain_of(repo: Repo, commit: str) -> list[LogEntry]:
     return list(entries(repo, "--reverse", f"{tip.parents[0]}..{tip.parents[1]}"))
 
 
-_GIT_REVERTS = ('Revert "', 'Reapply "')
+GIT_REVERTS = ('Revert "', 'Reapply "')
 """How the subjects that `git revert` writes begin."""
 
 
@@ -336,7 +336,7 @@ class CommitDiff(msgspec.Struct, frozen=True, kw_only=True):
     def is_revert_of(self, other: CommitDiff) -> bool:
         """Return whether this commit is a `git revert` that exactly cancels another commit."""
         back = {path: (new, old) for path, (old, new) in other.blobs.items()}
-        return self.subject.startswith(_GIT_REVERTS) and self.blobs == back
+        return self.subject.startswith(GIT_REVERTS) and self.blobs == back
 
 
 def diffs_between(repo: Repo, base: str, head: str) -> Iterator[CommitDiff]:

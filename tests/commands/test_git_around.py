@@ -163,6 +163,7 @@ def test_a_run_that_git_took_back_does_not_come_back_by_itself(
 ) -> None:
     second, first = runs(two_runs)
     way(two_runs)
+    assert not done(two_runs, "status", now=NIGHT).get("problems")
     held = {i: m.status for i, m in memories(two_runs).items()}
     assert runs(two_runs) == [first]
     assert done(two_runs, "status")["last_run"]["run"] == first

@@ -28,7 +28,7 @@ class HooksRequest(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     name: Annotated[str, option("the hook (run)", metavar="NAME")] = ""
-    dry_run: Annotated[bool, option("print what install would hooks", "--dry-run")] = False
+    dry_run: Annotated[bool, option("print what install would do", "--dry-run")] = False
     given: Annotated[tuple[str, ...], option("what git gives the hook (run)", metavar="ARG")] = ()
 
 

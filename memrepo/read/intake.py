@@ -108,14 +108,10 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         return self.spans[-1].to if self.spans else ""
 
     @property
-    def bases(self) -> dict[str, bool]:
-        """Return the blobs that units still open were edited from, and whether a gap follows.
-
-        Such units are in the gap that a reverted run left, or a run held them back.
-        """
+    def gaps(self) -> tuple[str, ...]:
+        """Return the blob before each gap between two spans, such as that of a reverted run."""
         pairs = zip(self.spans, self.spans[1:], strict=False)
-        held = {span.from_: False for span in self.spans if span.from_ and span.except_}
-        return held | {one.to: True for one, other in pairs if one.to and one.to != other.from_}
+        return tuple(o.to for o, n in pairs if o.to and n.from_ and o.to != n.from_)
 
     def is_at(self, blob: str) -> bool:
         """Return whether exactly this blob was consumed, completely, so nothing is left to read."""
@@ -182,13 +178,15 @@ class Revision(msgspec.Struct, frozen=True, kw_only=True):
 
     `edited` maps the hash of a new unit to its former text hash. `gone` contains the text hashes
     that are no longer in the source. `before` is the former number of units. `boxes` contains the
-    hashes of units whose checkbox was ticked or unticked.
+    hashes of units whose checkbox was ticked or unticked. `again` contains the text hashes removed
+    in a gap that a reverted run left: a person looks at them again.
     """
 
     edited: Mapping[str, str] = msgspec.field(default_factory=dict)
     gone: frozenset[str] = frozenset()
     before: int = 0
     boxes: frozenset[str] = frozenset()
+    again: frozenset[str] = frozenset()
 
 
 def revise(old: Sequence[Unit], new: Sequence[Unit]) -> Revision:
@@ -268,7 +266,7 @@ class Intake(msgspec.Struct):
     @property
     def gone(self) -> dict[str, frozenset[str]]:
         """Map each source file to the hashes of the texts that were removed from it."""
-        return {resource: revision.gone for resource, revision in self.revisions.items()}
+        return {name: found.gone | found.again for name, found in self.revisions.items()}
 
 
 class Reader:
@@ -595,15 +593,24 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
         revision = revise(units_of(at.last), units)
         intake.revisions[text.resource] = revision
-    for blob, has_gap in at.bases.items() if text.blob else ():
-        earlier = revise(units_of(blob), units)
-        revision = replace(
-            revision,
-            edited={**earlier.edited, **revision.edited},
-            gone=revision.gone | (earlier.gone if has_gap and not is_log else frozenset()),
-            before=revision.before or earlier.before,
-        )
-        if has_gap and not is_log:  # what the reverted run retired is proposed again
+    edited = dict[str, str]()
+    again = frozenset[str]()
+    if text.blob and at.spans[1:]:
+        left = at.taken(hashes_of) - new  # consumed, and no run in effect recorded the removal
+        present = {unit.text_hash for unit in units}
+        for older in map(units_of, at.gaps):
+            lost = {unit.text_hash for unit in older if unit.hash in left} - present
+            pairs = revise(older, units).edited if lost else {}
+            edited.update({h: t for h, t in pairs.items() if t in lost})
+            again |= lost
+        for span in at.spans:
+            if span.from_ and open_ & frozenset(span.except_):
+                pairs = revise(units_of(span.from_), units).edited
+                edited.update({h: t for h, t in pairs.items() if h in span.except_})
+    if edited or again:
+        again = frozenset() if is_log else again - revision.gone
+        revision = replace(revision, edited={**edited, **revision.edited}, again=again)
+        if again:
             intake.revisions[text.resource] = revision
     found = reader.notes(name, text.blob) if is_log else reader.claims(name, text.blob)
     intake.problems += found[1] if isinstance(found, tuple) else found.problems

@@ -311,3 +311,26 @@ def test_options_that_take_several_ids_may_be_repeated(small_repo: Path) -> None
     )
     assert len(ids) > 1
     assert (apart.exit, apart.data) == (together.exit, together.data)
+
+
+def test_an_old_gap_raises_no_alarm_on_later_nights(tmp_path: Path) -> None:
+    lines = [f"- Room {n} has {n} copper lamps and {n + 3} chairs.\n" for n in range(11, 43)]
+    workspaces.write(tmp_path / "workspace", {"MEMORY.md": "".join(lines).encode()})
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo, memory = tmp_path / "repo", tmp_path / "workspace" / "MEMORY.md"
+
+    def replaced(at: int) -> None:
+        lines[at] = f"- The barn number {at} was sold to Ada in May.\n"
+        memory.write_text("".join(lines))
+
+    night(repo, 1)
+    replaced(0)
+    wrong = night(repo, 2)
+    replaced(1)
+    night(repo, 3)
+    night(repo, 4, "revert", str(wrong["run"]), "--ours")
+    assert night(repo, 5)["status"] == "held"
+    night(repo, 6, "accept")
+    for day in range(7, 15):
+        replaced(2 * day)
+        assert night(repo, day)["status"] == "ok"

@@ -97,8 +97,10 @@ def reverted_prints(work: Work) -> frozenset[str]:
     void = frozenset(e.commit for e in removed if work.tree.blobs.keys() >= {*e.paths})
     for commit, gone in history.reverted_memories(repo, head, void).items():
         chain = history.chain_of(repo, commit)
+        named = {id_ for entry in chain for id_ in entry.trailers.get("Memory", ())}
+        is_whole = len(chain) > 1 and gone >= named
         for entry in chain:
-            if len(chain) == 1 or entry.op not in COMPOSED:
+            if not is_whole or entry.op not in COMPOSED:
                 found |= _prints(work, entry, gone)
     for entry in _reverted_by_git(work, removed, void):
         if entry.op not in COMPOSED:
@@ -158,7 +160,7 @@ def hold_removals(work: Work, plan: RunPlan) -> None:
     why = "; ".join(filter(None, (interlock(state, changes, limit), *plan.intake.alarms)))
     stays, held = split_removals(state, plan.steps) if why else (plan.steps, ())
     before, causes = _carried(work, plan, state_after(state, (*stays, *held)))
-    if before and plan.has_own_limit and not why:
+    if before and plan.has_own_limit and not (why or plan.only_waiting):
         more = [change for step in (*stays, *before) for change in step.changes]
         if not interlock(state, more, limit):
             plan.steps, plan.landed_removals = (*stays, *before), on_record(before, "")

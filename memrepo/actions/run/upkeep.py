@@ -102,8 +102,13 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
 
 
 def _drop_lost_links(state: State) -> tuple[Step, ...]:
-    """Return a step that removes links to memories whose files were deleted by hand."""
-    changes = []
+    """Return a step that removes links to memories whose files were deleted by hand.
+
+    While a file is unreadable, nothing is removed: it may be the target.
+    """
+    changes: list[Change] = []
+    if state.problems:
+        return ()
     for memory in state.every:
         links = memory.fields.get("links", ())
         left = tuple(link for link in links if link.target in state.memories)

@@ -1,0 +1,1 @@
+"""Judges: read documents and answer with operations on the memory."""

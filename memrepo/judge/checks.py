@@ -1,0 +1,278 @@
+"""Check a judge's operations against the lines that they cite, the memories, and each other.
+
+These checks are exact: lines, figures, names, negations, ids, lengths. `needs_second_question`
+decides which operations a model is asked about once more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import PurePosixPath
+
+import msgspec
+
+from memrepo.core.ids import normalise, strip_marker
+from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
+from memrepo.core.secrets import secret_fault
+from memrepo.judge.documents import Batch, Document
+from memrepo.judge.grounding import Grounds, find_unsupported, literals_of, loose, words_marked
+from memrepo.judge.interface import MAX_TEXT, Operation
+from memrepo.policies.matching import jaccard
+from memrepo.text.words import content_words
+
+MIN_TEXT = 10
+MAX_SPAN = 26
+"""Maximum number of lines in one cited span."""
+NEAR_LINES = 3
+"""Distance in lines up to which a line that was shown may support a wording."""
+MAX_VERBATIM = 400
+"""Maximum characters of lines that are quoted together."""
+SAME = 0.75
+"""Share of common words from which a new text repeats a known memory."""
+RESTATED = 0.6
+"""Share of a clause's words from which a wording restates the clause."""
+MIN_CLAUSE_WORDS = 2
+"""A clause of at most this many words may lose its negation in many ways."""
+_REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
+_DAY = regex(r"\d{4}-\d{2}-\d{2}")
+_CLAUSE = regex(r"[.;!?,。；！？，]\s*|\s[—–-]\s")
+_SENTENCE = regex(r"(?<=[.!?])\s+|(?<=[。！？])")
+_OPEN = regex(r"\s*(?:[-*+]|\d+[.)])?\s*\[ \]|.*\b(?:TODO|to-do)\b", re.IGNORECASE)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Some lines of a document."""
+
+    document: Document
+    first: int
+    last: int
+
+
+class Cited(msgspec.Struct, frozen=True, kw_only=True):
+    """The lines that an operation cites, and what explains them.
+
+    `above` has their headings and files. `around` has neighbouring lines that were shown.
+    """
+
+    places: tuple[Place, ...] = ()
+    own: tuple[str, ...] = ()
+    above: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
+    fault: str = ""
+
+    @property
+    def evidence(self) -> str:
+        """Return the cited lines and what is above them, as one text."""
+        return "\n".join((*self.own, *self.above))
+
+
+def cite(lines: str, batch: Batch) -> Cited:
+    """Return the lines that a reference names, or the fault of the reference."""
+    found = _REFERENCE.findall(lines)
+    if not found:
+        return Cited(fault="lines: none given, cite them such as F1:12-14")
+    places: list[Place] = []
+    own: list[str] = []
+    above: list[str] = []
+    around: list[str] = []
+    days: list[str] = []
+    for id_, first, last in found:
+        document, start, end = batch.files.get(id_), int(first), int(last or first)
+        if document is None:
+            return Cited(fault=f"lines: there is no {id_}")
+        shown = [n for n in range(start, min(end, start + 999) + 1) if n in batch.shown[id_]]
+        if end < start or end > len(document.lines):
+            return Cited(fault=f"lines: {id_} has {len(document.lines)} lines")
+        if not shown:
+            return Cited(fault=f"lines: {id_}:{start} was not shown")
+        if len(shown) > MAX_SPAN:
+            return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
+        places.append(Place(document, shown[0], shown[-1]))
+        own += [document.lines[n - 1].strip() for n in shown]
+        above += [*document.headings(shown[0]), *_names(document)]
+        near = range(start - NEAR_LINES, end + NEAR_LINES + 1)
+        around += [
+            document.lines[n - 1] for n in near if n in batch.shown[id_] and not start <= n <= end
+        ]
+        days += _DAY.findall(document.name) + _DAY.findall("\n".join(above)) + [document.since]
+    return Cited(
+        places=tuple(places),
+        own=tuple(own),
+        above=tuple(dict.fromkeys(above)),
+        around=tuple(dict.fromkeys(around)),
+        days=tuple(sorted({day for day in days if day})),
+    )
+
+
+def _names(document: Document) -> tuple[str, ...]:
+    path = PurePosixPath(document.name)
+    return path.stem, *((path.parent.name,) if path.parent.name else ()), path.name
+
+
+def check(
+    op: Operation,
+    cited: Cited,
+    known: Mapping[str, Memory],
+    names: Sequence[str],
+    spoken: Sequence[str] = (),
+) -> list[str]:
+    """Return what is wrong with an operation; nothing if it may stand.
+
+    `known` are the memories that were shown, by their short id. `names` are those of owner and
+    agent. `spoken` are texts of the same answer that were accepted before.
+    """
+    if cited.fault:
+        return [cited.fault]
+    old = known.get(op.id)
+    if op.op == "add" and op.id:
+        return ["id: an operation `add` names no memory; use `same` or `replace`"]
+    if op.op != "add" and old is None:
+        return [f"id: no memory {op.id or '(none)'} was shown"]
+    if op.op == "close" or (op.op == "same" and not op.text):
+        return [*_about(old, cited)] if op.op == "close" and old else []
+    found = [*_shape_faults(op, cited)]
+    if found:
+        return found
+    grounds = Grounds(
+        evidence=cited.own,
+        context=(*cited.above, *names, *((old.body, old.text("subject")) if old else ())),
+        beyond=cited.around,
+        days=cited.days,
+    )
+    fields = (("text", op.text), ("subject", op.subject), ("still", op.still))
+    found += map(str, find_unsupported([one for one in fields if one[1]], grounds))
+    found += _meaning_faults(op, cited, old)
+    found += _copies(op, known, spoken)
+    if op.op == "replace" and old is not None:
+        found += _losses(op, old, cited)
+    return found
+
+
+def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
+    if not MIN_TEXT <= len(op.text) <= MAX_TEXT and op.text not in cited.own:
+        yield f"text: {len(op.text)} characters, expected {MIN_TEXT} to {MAX_TEXT}"
+    for name in ("text", "subject", "still"):
+        if len(getattr(op, name).splitlines()) > 1:
+            yield f"{name}: more than one line"
+    if fault := secret_fault(op.text, op.subject, op.still):
+        yield fault
+    for name in ("as_of", "until"):
+        if (value := getattr(op, name)) and not _is_day(value):
+            yield f"{name}: {value} is no date such as 2026-03-01"
+    if op.until and op.as_of and op.until < op.as_of:
+        yield "until: it is before as_of"
+    if op.as_of and _is_day(op.as_of) and cited.days and op.as_of > max(cited.days):
+        days = find_unsupported(
+            (("as_of", op.as_of),), Grounds(evidence=cited.own, days=cited.days)
+        )
+        yield from map(str, days)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return len(text) == len("2026-03-01")
+
+
+def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
+    """Yield lost or added negations, a plan told as a fact, and another language."""
+    words = content_words(op.text)
+    whole = "\n".join((cited.evidence, old.body if old else ""))
+    if words_marked(op.text, "negation"):
+        if not words_marked(whole, "negation"):
+            yield "text: a negation that is not in the lines"
+    elif lost := next(_lost_negations(cited.own, words), ""):
+        yield f"text: it loses a negation: {lost[:60]}"
+    plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
+    told = any(said and len(said & words) >= RESTATED * len(said) for said in plans)
+    if told and not words_marked(op.text, "plan"):
+        yield "text: the lines state a plan or a task, the text a fact"
+    own = "".join(cited.own)
+    if sum(ch > "\u2e80" for ch in own) > 0.3 * len(own) and not any(
+        ch > "\u2e80" for ch in op.text
+    ):
+        yield "text: not in the language of the lines"
+
+
+def _lost_negations(lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
+    """Yield the negated clauses that some words restate."""
+    for clause in (part for line in lines for part in _CLAUSE.split(line)):
+        said = content_words(clause)
+        restated = len(said) > MIN_CLAUSE_WORDS and len(said & words) >= RESTATED * len(said)
+        if restated and words_marked(clause, "negation"):
+            yield clause.strip()
+
+
+def _copies(op: Operation, known: Mapping[str, Memory], spoken: Sequence[str]) -> Iterator[str]:
+    words = content_words(op.text)
+    for id_, memory in known.items():
+        alike = jaccard(words, content_words(memory.body)) >= SAME
+        if id_ != op.id and alike and _figures(op.text) == _figures(memory.body):
+            yield f"text: {id_} states this already: use `same`"
+            return
+    if any(normalise(op.text) == normalise(text) for text in spoken):
+        yield "text: an earlier operation states the same"
+
+
+def _figures(text: str) -> list[str]:
+    return sorted(re.findall(r"\d+", text))
+
+
+def _about(old: Memory, cited: Cited) -> Iterator[str]:
+    """Yield a fault if the cited lines have no word in common with the memory they close."""
+    if not content_words(old.body) & content_words("\n".join((cited.evidence, *cited.around))):
+        yield "lines: they have no word in common with the memory"
+
+
+def _losses(op: Operation, old: Memory, cited: Cited) -> Iterator[str]:
+    """Yield the identifiers of a replaced memory that its page still has and the new text loses."""
+    new = normalise(f"{op.text} {op.still}")
+    page = normalise("\n".join(line for p in cited.places for line in p.document.lines))
+    for literal in literals_of(old.body):
+        plain = normalise(literal)
+        if plain in page and plain not in new:
+            yield f"still: {op.id} also states {literal}: keep it in `text` or in `still`"
+            return
+
+
+def leftovers(
+    batch: Batch, known: Mapping[str, Memory], changed: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield (memory, value) for memories that still state a value which an edit removed."""
+    present = normalise("\n".join(line for d in batch.files.values() for line in d.lines))
+    for document in batch.files.values():
+        gone = {v for rows in document.removed.values() for row in rows for v in literals_of(row)}
+        for value in sorted(v for v in gone if normalise(v) not in present):
+            for id_, memory in known.items():
+                if id_ not in changed and normalise(value) in normalise(memory.body):
+                    yield id_, value
+
+
+def needs_second_question(op: Operation, cited: Cited) -> bool:
+    """Return whether a model is asked again whether the lines state what an operation states.
+
+    A wording that quotes whole lines or sentences needs none, also with its subject before it.
+    """
+    if op.op in ("replace", "close"):
+        return True
+    if not op.text:
+        return False
+    whole = [strip_marker(line) for line in cited.own]
+    pieces = (piece for line in whole for piece in (line, *_SENTENCE.split(line)))
+    quotable = {loose(piece) for piece in (*pieces, " ".join(whole))}
+    text, subject = loose(op.text), loose(op.subject)
+    return not {text, text.removeprefix(f"{subject} ")} & quotable
+
+
+def verbatim(op: Operation, cited: Cited) -> Operation:
+    """Return the operation with the cited lines as its text, because its wording was refused."""
+    texts = [text for line in cited.own if (text := strip_marker(line))]
+    joined = " ".join(texts)
+    text = joined if len(joined) <= MAX_VERBATIM else texts[0][:MAX_VERBATIM] if texts else ""
+    return Operation(op="add", lines=op.lines, text=text, type=op.type, as_of=op.as_of)

@@ -1,0 +1,309 @@
+"""Pack source files into questions: order them, number their lines, hide what says nothing new.
+
+Profile files and MEMORY come first, then other pages, then logs from oldest to newest. A question
+has at most a given number of tokens, and a file that is larger gets questions of its own. Three
+kinds of lines are hidden: those of a shipped template, passages that stand word for word in an
+earlier file, and lines of a machine that come back with other numbers. What is hidden depends on
+all files, never on what an earlier run has read, so equal sources give equal questions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+
+import msgspec
+
+from memrepo.core.patterns import regex
+from memrepo.read.learned import line_hash, weights
+
+FIRST = ("IDENTITY.md", "USER.md", "PROFILE.md", "MEMORY.md", "TOOLS.md", "AGENTS.md", "SOUL.md")
+"""Names of the files that are read first, in this order."""
+CONTEXT_LINES = 2
+"""Lines shown around a changed line of a page."""
+MIN_REPEATED_LINES, MIN_REPEATED_LENGTH = 3, 120
+"""Lines and characters from which a passage that stands in an earlier file is hidden."""
+MIN_RETURNS = 4
+"""How often a line must come back with other numbers to be hidden."""
+MIN_CUT_SHARE = 0.7
+"""How full a question must be to end at a heading of a file that needs several."""
+_DAY = regex(r"(\d{4}-\d\d-\d\d)")
+_WORD = regex(r"[^\W\d_]{3,}")
+_HEADING = regex(r" {0,3}(#{1,6})\s")
+_ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s")
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """A file to read: all its lines, and the numbers of those that are new.
+
+    `removed` maps the number of a line to the lines that were removed before it. `since` is the day
+    of the last change. `hidden` has the numbers of lines that no judge may see.
+    """
+
+    resource: str
+    name: str
+    kind: str
+    lines: tuple[str, ...]
+    new: frozenset[int]
+    since: str = ""
+    removed: Mapping[int, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    hidden: frozenset[int] = frozenset()
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the file is read for the first time."""
+        return len(self.new) == len(self.lines)
+
+    def headings(self, number: int) -> list[str]:
+        """Return the headings, parent items and lead-in lines above a line, innermost first."""
+        found: list[str] = []
+        own = self.lines[number - 1]
+        level = len(match[1]) if (match := _HEADING.match(own)) else 7
+        indent = _indent(own) if _ITEM.match(own) else 0
+        for line in reversed(self.lines[: number - 1]):
+            heading = _HEADING.match(line)
+            if heading and len(heading[1]) < level:
+                found.append(line)
+                level = len(heading[1])
+            elif level == 7 and (
+                (_ITEM.match(line) and _indent(line) < indent) or re.search(r"[:：]\W*$", line)
+            ):
+                found.append(line)
+                indent = _indent(line)
+        return found
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def compare(old: Sequence[str], new: Sequence[str]) -> tuple[set[int], dict[int, tuple[str, ...]]]:
+    """Return the numbers of new lines, and the removed lines by the line that they stood before."""
+    added: set[int] = set()
+    removed: dict[int, tuple[str, ...]] = {}
+    blocks = SequenceMatcher(None, old, new, autojunk=False)
+    for tag, i1, i2, j1, j2 in blocks.get_opcodes():
+        if tag != "equal":
+            added.update(range(j1 + 1, j2 + 1))
+            if gone := tuple(line for line in old[i1:i2] if line.strip()):
+                removed[j1 + 1] = gone
+    return added, removed
+
+
+def kind_of_name(name: str) -> str:
+    """Return whether a file is a log, a profile or another page, by its name."""
+    base = name.rpartition("/")[2]
+    return "log" if _DAY.match(base) else "profile" if base in FIRST else "page"
+
+
+def _place(document: Document) -> tuple[int, str, str]:
+    base = document.name.rpartition("/")[2]
+    match document.kind:
+        case "profile":
+            return 0, f"{FIRST.index(base)}", document.name
+        case "log":
+            day = _DAY.match(base)
+            return 2, day[1] if day else base, document.name
+    return 1, "", document.name
+
+
+def tokens_of(text: str) -> int:
+    """Estimate the tokens of a text: four characters each, or 0.7 per wide character."""
+    wide = sum(ch > "\u2e80" for ch in text)
+    return round((len(text) - wide) / 4 + wide * 0.7)
+
+
+class Batch(msgspec.Struct, frozen=True, kw_only=True):
+    """The documents of one question: their text, and each document and its shown lines by id.
+
+    `is_last` maps a resource to whether this question reads its last part.
+    """
+
+    text: str
+    files: Mapping[str, Document]
+    shown: Mapping[str, frozenset[int]]
+    is_last: Mapping[str, bool]
+
+    @property
+    def resources(self) -> tuple[str, ...]:
+        """Return the resources of the documents, in order."""
+        return tuple(document.resource for document in self.files.values())
+
+
+def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
+    """Pack the new lines of documents into questions of at most `limit` tokens each.
+
+    `documents` are all files, because a passage is hidden where an earlier file has it.
+    """
+    seen: dict[str, int] = {}
+    parts: list[list[tuple[Document, list[tuple[int, str]]]]] = []
+    now: list[tuple[Document, list[tuple[int, str]]]] = []
+    size = 0
+    for document in sorted(documents, key=_place):
+        rows = [*_rows(document, seen)]
+        if not any(number in document.new for number, _ in rows):
+            continue
+        cost = tokens_of("\n".join((_head("F99", document), *(text for _, text in rows))))
+        if now and size + cost > limit:
+            parts.append(now)
+            now, size = [], 0
+        if cost <= limit:
+            now.append((document, rows))
+            size += cost
+            continue
+        parts += [[(document, chunk)] for chunk in _chunks(rows, limit)]
+    if now:
+        parts.append(now)
+    last = {document.resource: n for n, part in enumerate(parts) for document, _ in part}
+    return tuple(
+        _batch(part, {r for r, at in last.items() if at == n}) for n, part in enumerate(parts)
+    )
+
+
+def _head(id_: str, document: Document) -> str:
+    changed = f", changed {document.since}" if document.since else ""
+    part = "" if document.is_whole else ", new lines" if document.kind == "log" else ", edited"
+    return f"=== {id_} {document.name} ({document.kind}{part}{changed})"
+
+
+def _batch(parts: Sequence[tuple[Document, list[tuple[int, str]]]], last: set[str]) -> Batch:
+    files: dict[str, Document] = {}
+    shown: dict[str, frozenset[int]] = {}
+    text: list[str] = []
+    for number, (document, rows) in enumerate(parts, start=1):
+        id_ = f"F{number}"
+        files[id_] = document
+        shown[id_] = frozenset(n for n, _ in rows if n)
+        text += ["", _head(id_, document), *(row for _, row in rows)]
+    is_last = {document.resource: document.resource in last for document, _ in parts}
+    return Batch(text="\n".join(text).strip(), files=files, shown=shown, is_last=is_last)
+
+
+def _chunks(rows: list[tuple[int, str]], limit: int) -> Iterator[list[tuple[int, str]]]:
+    """Split the rows of a file that is too large, at headings if possible."""
+    chunk: list[tuple[int, str]] = []
+    size = 0
+    for number, text in rows:
+        cost = tokens_of(text + "\n")
+        at_heading = re.match(r"\d+ #{1,2} ", text) and size > limit * MIN_CUT_SHARE
+        if chunk and (size + cost > limit or at_heading):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append((number, text))
+        size += cost
+    yield chunk
+
+
+def _rows(document: Document, seen: dict[str, int]) -> Iterator[tuple[int, str]]:
+    """Yield the rows to show of a document as (line number, text). Other rows have number 0."""
+    lines = document.lines
+    visible = [
+        n for n, line in enumerate(lines, start=1) if line.strip() and n not in document.hidden
+    ]
+    template = template_lines(lines)
+    visible = [n for n in visible if n not in template]
+    again = _repeated(lines, visible, seen)
+    if document.kind == "log":
+        again |= _returning(lines, visible)
+    wanted = _wanted(document, visible)
+    last = 0
+    for n in visible:
+        if n in again or n not in wanted:
+            continue
+        gap = [m for m in range(last + 1, n) if m in again and m in document.new]
+        if gap:
+            yield 0, f"({gap[0]}-{gap[-1]}: {len(gap)} lines repeat earlier ones)"
+        elif last and n > last + 1 and not document.is_whole:
+            yield 0, "..."
+        for m in range(last + 1, n + 1):
+            for line in document.removed.get(m, ()):
+                yield 0, f"- {line.strip()}"
+        mark = "+ " if not document.is_whole and n in document.new else ""
+        yield n, f"{n} {mark}{lines[n - 1].rstrip()}"
+        last = n
+    for m in sorted(m for m in document.removed if m > last):
+        for line in document.removed[m]:
+            yield 0, f"- {line.strip()}"
+
+
+def _wanted(document: Document, visible: Sequence[int]) -> set[int]:
+    """Return the lines to show: all of a new file, else the new ones with what is around them."""
+    if document.is_whole:
+        return set(visible)
+    found = set(document.new)
+    for number in (*document.new, *document.removed):
+        if document.kind != "log":
+            found.update(range(number - CONTEXT_LINES, number + CONTEXT_LINES + 1))
+        above = 7
+        for n in range(min(number - 1, len(document.lines)), 0, -1):
+            heading = _HEADING.match(document.lines[n - 1])
+            if heading and len(heading[1]) < above:
+                above = len(heading[1])
+                found.add(n)
+    return found
+
+
+def template_lines(lines: Sequence[str]) -> frozenset[int]:
+    """Return the numbers of the lines that many workspaces have from a shipped template.
+
+    In a file that is mostly template, headings without an own line next to them belong to it.
+    """
+    known = weights().templates
+    hit = [hash_ in known if (hash_ := line_hash(line)) else None for line in lines]
+    long = [one for one in hit if one is not None]
+    found = {n for n, one in enumerate(hit, start=1) if one}
+    if 2 * len(found) < len(long):
+        plain = (n for n in found if lines[n - 1].lstrip()[:1] not in "-*|0123456789")
+        return frozenset(plain if len(found) > MIN_RETURNS - 1 else ())
+    own = [n for n, one in enumerate(hit, start=1) if one is False]
+    for n, one in enumerate(hit, start=1):
+        if one is None and not any(abs(n - other) <= CONTEXT_LINES for other in own):
+            found.add(n)
+    return frozenset(found)
+
+
+def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]) -> set[int]:
+    """Return the lines of passages that stand word for word earlier. Remember the new lines."""
+    found: set[int] = set()
+    run: list[int] = []
+
+    def end() -> None:
+        length = sum(len(lines[n - 1]) for n in run)
+        if len(run) >= MIN_REPEATED_LINES and length > MIN_REPEATED_LENGTH:
+            found.update(run)
+        run.clear()
+
+    for n in visible:
+        key = " ".join(lines[n - 1].split())
+        if key in seen or len(key) < 4:
+            run.append(n)
+        else:
+            seen[key] = n
+            end()
+    end()
+    return found
+
+
+def _returning(lines: Sequence[str], visible: Sequence[int]) -> set[int]:
+    """Return the lines of a machine that come back with other numbers, except first and last."""
+    forms: dict[str, list[int]] = defaultdict(list)
+    for n in visible:
+        text = " ".join(lines[n - 1].split())
+        if len(_WORD.findall(text)) >= 3 and any(map(str.isdigit, text)):
+            forms[re.sub(r"\d+", "#", text)].append(n)
+    return {n for rows in forms.values() if len(rows) >= MIN_RETURNS for n in rows[1:-1]}
+
+
+def blocks_of(batch: Batch) -> Iterator[str]:
+    """Yield the shown text of each heading's block, with the heading and the file's name."""
+    for id_, document in batch.files.items():
+        block: list[str] = [document.name]
+        for n in sorted(batch.shown[id_]):
+            line = document.lines[n - 1]
+            if _HEADING.match(line) and len(block) > 1:
+                yield "\n".join(block)
+                block = [document.name]
+            block.append(line)
+        yield "\n".join(block)

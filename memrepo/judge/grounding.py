@@ -1,0 +1,503 @@
+"""Find what a wording states that its grounds do not: figures, dates, times, names, identifiers.
+
+Code only compares exact things. Whether the evidence states the wording is a second question to the
+judge (`judge.reading`).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, timedelta
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from memrepo.core.ids import normalise, visible
+from memrepo.core.patterns import regex
+from memrepo.text.dates import month_names, timespans
+from memrepo.text.languages import bare, language_of
+
+TABLES = Path(__file__).resolve().parents[1] / "languages" / "figures.toml"
+_WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = regex(rf"[{_WIDE}]+|[^\W_{_WIDE}]+")
+_CHUNK = regex(
+    rf"[^\s()\[\]{{}}<>\"'`“”„«»‘’「」『』《》〈〉【】（）,;!?。、，；：！？|…*—～·{_WIDE}]+"
+)
+_EDGES = ".:-_&+=°–€$£¥₹"
+_QUOTED = regex(
+    r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」]+)」"
+)
+_SENTENCE_END = frozenset(".!?:;\n。！？：•·→")
+_NUMBER = regex(rf"(?<![^\W_{_WIDE}])[€$£¥₹]?[ ]?\d+(?:[.,'’\u00a0\u202f]\d+)*")
+_AFTER = regex(r"[ \t\u00a0\u202f-]?(?:([^\W\d_]+|°[cCfF]|%|[€$£¥₹]))?")
+_ISO = regex(r"(?<!\d)(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?!\d)")
+_DOTTED = regex(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})(?:\2(\d{4}|\d\d))?(?![\d/])")
+_SHORT = regex(r"(?<![\d.])(\d{1,2})\.(\d{1,2})\.(?!\d)")
+_EAST = regex(r"(?:(\d{4})\s?年\s?)?(\d{1,2})\s?月(?:\s?(\d{1,2})\s?[日号])?")
+_CLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:[:.h](\d{2}))?(?::\d{2})?[ ]?([ap])\.?m\b", 2)
+_CLOCK_24 = regex(r"(?<![\d:.])(\d{1,2})[:h](\d{2})(?::\d{2})?(?!\d|:\d)")
+_OCLOCK = regex(r"(?<![\d:.])(\d{1,2})(?:\.(\d\d))?[ ]?(?:(?:uhr|h|uur|heures)\b|[点點時时])", 2)
+_ORDINAL = regex(rf"(?<![^\W_{_WIDE}])(\d+)(?:st|nd|rd|th|er|e|º|ª|\.|[日号])(?![^\W\d_])", 2)
+_STEP = regex(r"(?<![\w.])(\d{1,2})[.)](?=\s)")
+_RUN = regex(r"(?<![\d.,])\d{1,15}(?![\d]|[.,]\d)")
+_YEARS = range(1900, 2200)
+_NEAR_DAYS, _MONTH_DAYS = 14, 31
+_SHOWN = 60
+_INFLECTING = frozenset(("russian", "polish", "czech", "finnish", "hungarian", "turkish"))
+_ALL_NOUNS = frozenset(("german",))
+Day = tuple[int, int, int]
+"""Year, month and day. An unknown part is 0."""
+
+
+class Grounds(msgspec.Struct, frozen=True, kw_only=True):
+    """The texts on which a wording may be based.
+
+    `evidence` contains the statements to word. `context` contains their headings, keys and file
+    names. `beyond` contains other lines that were shown: neighbours and prior claims. `days` are
+    the dates of the evidence by heading or file. Commit dates are excluded, since they only show
+    when the evidence was stored.
+    """
+
+    evidence: tuple[str, ...]
+    context: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    days: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Return all texts of the grounds in one tuple."""
+        return (*self.evidence, *self.context, *self.beyond)
+
+
+class UnsupportedPiece(msgspec.Struct, frozen=True, kw_only=True):
+    """A piece of a field that does not occur in the grounds, and the kind of the piece."""
+
+    field: str
+    piece: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.kind} that is not in the evidence: {self.piece[:_SHOWN]}"
+
+
+def find_unsupported(
+    fields: Iterable[tuple[str, str]], grounds: Grounds
+) -> Iterator[UnsupportedPiece]:
+    """Yield each piece of the given (name, text) fields that does not occur in the grounds."""
+    known = _ParsedGrounds(grounds)
+    for field, text in fields:
+        if text != visible(text):
+            yield UnsupportedPiece(field=field, piece=repr(text), kind="an invisible character")
+        for kind, piece in _foreign(text, known, title=field == "title"):
+            yield UnsupportedPiece(field=field, piece=piece, kind=kind)
+
+
+class _ParsedGrounds:
+    """Parsed grounds, shared by all checks."""
+
+    def __init__(self, grounds: Grounds) -> None:
+        whole = "\n".join(grounds.texts)
+        self.grounds, self.whole = grounds, whole
+        self.folded = normalise(whole)
+        self.loose = loose(whole)
+        self.words = frozenset(bare(word) for word in _WORD.findall(self.folded))
+        self.figures = [*_figures(whole), *_worded(whole)]
+        self.values = {value for figure in self.figures for value in figure.values}
+        self.values |= {float(run) for run in _RUN.findall(whole)}
+        self.units = {
+            unit for word in regex(r"[^\W\d_]+|[%€$£¥₹]").findall(whole) if (unit := unit_of(word))
+        }
+        self.clocks = set(_clocks(whole))
+        self.days = _read_dates(whole)[0]
+        short = ((int(month), int(day)) for day, month in _SHORT.findall(whole))
+        self.days |= {(0, month, day) for month, day in short if 0 < month <= 12 and day < 32}
+        self.ordinals = {int(number) for number in _ORDINAL.findall(whole)}
+        self.stated = {d for day in grounds.days for d in _read_dates(day[:10])[0]}
+        self.days |= set(self._moved())
+        self.years = {year for year, _, _ in (*self.days, *self.stated) if year}
+        self.weekdays = {n for word in self.words if (n := _weekday(word))}
+
+    def allows_day(self, day: Day) -> bool:
+        """Return whether the evidence supports a date.
+
+        A date is supported if the grounds contain it, or if a relative date and the file's day
+        imply it.
+        """
+        if any(_same_day(day, other, self.years) for other in self.days) or day in self.stated:
+            return True
+        if not any(_same_day(day, other, self.years) for other in self.stated):
+            return self._is_relative(day)
+        return day[2] == 0 or self._is_relative(day)
+
+    def _moved(self) -> Iterator[Day]:
+        """Yield the dates meant by words such as `yesterday`, relative to the evidence's dates."""
+        for word, days in _values_of("relative").items():
+            if word in self.words or (word >= "\u3040" and word in self.folded):
+                for year, month, day in self.stated:
+                    moved = date(year, month, day) + timedelta(days=days)
+                    yield moved.year, moved.month, moved.day
+
+    def _is_relative(self, day: Day) -> bool:
+        for year, month, number in self.stated:
+            try:
+                stated, wanted = (
+                    date(year, month, number),
+                    date(day[0] or year, day[1], day[2] or 1),
+                )
+            except ValueError:
+                continue
+            spans = (span.days for span in timespans(self.whole, stated))
+            if any(first[:10] <= wanted.isoformat() <= last[:10] for first, last in spans):
+                return True
+            away = abs((wanted - stated).days)
+            if away <= _NEAR_DAYS and wanted.isoweekday() in self.weekdays:
+                return True
+            if away <= _MONTH_DAYS and day[2] in self.ordinals:
+                return True
+        return False
+
+    def language(self, text: str) -> str:
+        """Return the language of a text, determined from the text and its evidence."""
+        whole = "\n".join((text, *self.grounds.evidence))
+        return language_of([word.casefold() for word in _WORD.findall(whole)], whole, 1)
+
+    def allows_weekday(self, number: int) -> bool:
+        """Return whether the grounds name a weekday or contain a date on that weekday."""
+        if number in self.weekdays or (number < _SATURDAY and self.words & _WORKDAYS):
+            return True
+        for year, month, day in self.days | self.stated:
+            try:
+                if date(year, month, day).isoweekday() == number:
+                    return True
+            except ValueError:
+                continue
+        return False
+
+    def holds(self, literal: str) -> bool:
+        """Return whether the grounds contain an identifier verbatim, ignoring case."""
+        found = normalise(literal)
+        before = rf"(?<![^\W_{_WIDE}])" if found[0].isalnum() else ""
+        after = rf"(?![^\W_{_WIDE}])" if found[-1].isalnum() else ""
+        return bool(re.search(f"{before}{re.escape(found)}{after}", self.folded))
+
+    def names(self, word: str, language: str) -> bool:
+        """Return whether a word is a name that occurs in the grounds.
+
+        In inflected languages, the ending may differ.
+        """
+        folded = bare(normalise(word))
+        forms = (folded, folded.removesuffix("s"), f"{folded}s")
+        if any(form in self.words for form in forms):
+            return True
+        stem = folded[: max(3, len(folded) - 3)]
+        return language in _INFLECTING and any(known.startswith(stem) for known in self.words)
+
+
+_SATURDAY = 6
+_WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage wochentags".split())
+
+
+def words_marked(text: str, name: str) -> bool:
+    """Return whether a text has a word of a kind: `negation` or `plan`."""
+    marks = _table("marks")[name].split()
+    words = {
+        bare(word) for word in _WORD.findall(normalise(text).replace("'", "").replace("’", ""))
+    }
+    return any(m in words if m < "\u3040" else m in text for m in marks)
+
+
+def literals_of(text: str) -> list[str]:
+    """Return the paths, addresses, identifiers and quoted code of a text."""
+    quoted = regex(r"`([^`\n]+)`").findall(text)
+    return [*dict.fromkeys((*quoted, *_literals(text)))]
+
+
+def _foreign(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple[str, str]]:
+    for match in _QUOTED.finditer(text):
+        quoted = loose(next(filter(None, match.groups())))
+        if quoted and quoted not in known.loose:
+            yield "a quotation", match[0]
+    rest = text
+    for literal in _literals(text):
+        rest = rest.replace(literal, " ", 1)
+        if not known.holds(literal) and not _pieces_held(literal, known):
+            yield "a name or identifier", literal
+    days, undated = _read_dates(rest)
+    for day in sorted(days):
+        if not known.allows_day(day):
+            yield "a date", "-".join(f"{part:02}" for part in day if part)
+    for clock in _clocks(rest):
+        if clock not in known.clocks and not _whole_hour(clock, known):
+            yield "a time", clock
+    yield from _foreign_figures(_unnumbered(_without_times(undated)), known)
+    yield from _foreign_names(text, known, title=title)
+
+
+# -- identifiers and names -----------------------------------------------------------------------
+
+
+def _literals(text: str) -> Iterator[str]:
+    """Yield a text's literals: paths, addresses, identifiers and unusually capitalised words."""
+    for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
+        chunk = match[0].strip(_EDGES) if not match[0].startswith("--") else match[0]
+        chunk = chunk.removesuffix("/")
+        if len(chunk) > 1 and _is_literal(chunk):
+            yield chunk
+
+
+def _is_literal(chunk: str) -> bool:
+    if _NUMBER.fullmatch(chunk) or _ORDINAL.fullmatch(chunk):
+        return chunk.count(".") > 1 and any(len(part) != 3 for part in chunk.split(".")[1:])
+    if chunk[0].isdigit() and (unit := chunk.lstrip("0123456789.,")).isalpha():
+        return not (unit_of(unit) or bare(unit.casefold()) in _by_word("scales") or len(unit) > 2)
+    if any(sign in chunk for sign in "_@\\=#") or "://" in chunk or chunk.startswith("--"):
+        return True
+    if "/" in chunk:
+        parts = chunk.split("/")
+        return not all(part.isdigit() or (part.isalpha() and part.islower()) for part in parts[:2])
+    if "." in chunk:
+        parts = chunk.split(".")
+        return (
+            all(parts)
+            and any(len(part) > 2 for part in parts)
+            and not chunk.replace(".", "").isdigit()
+        )
+    if any(ch.isdigit() for ch in chunk):
+        return any(ch.isalpha() for ch in chunk) and not unit_of(chunk.lstrip("0123456789-"))
+    return any(ch.isupper() for ch in chunk[1:].replace("-", " ").split(" ", 1)[0])
+
+
+def _pieces_held(literal: str, known: _ParsedGrounds) -> bool:
+    """Return whether the grounds contain every part of a hyphenated or slashed compound."""
+    if any(ch.isdigit() or ch in "_@.:=#\\~" for ch in literal) or literal.startswith(("/", "--")):
+        return False
+    pieces = [p for p in regex(r"[-/&+]").split(literal) if p]
+    words = [p.removesuffix("s") if p[:-1].isupper() and p.endswith("s") else p for p in pieces]
+    return all(piece.islower() or known.holds(piece) for piece in words)
+
+
+def _foreign_names(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple[str, str]]:
+    """Yield (kind, word) pairs for capitalised words of a text that are not in the grounds.
+
+    The first word of a sentence is exempt.
+    """
+    raw = [match[0] for match in _WORD.finditer(text)]
+    language = known.language(text)
+    if language in _ALL_NOUNS:
+        return
+    if title and sum(word[:1].isupper() for word in raw) > len(raw) / 2:
+        return
+    for match in _WORD.finditer(text):
+        word = match[0]
+        number = _weekday(bare(word.casefold())) if len(word) > 4 else 0
+        if number:
+            if not known.allows_weekday(number):
+                yield "a day of the week", word
+            continue
+        before = text[: match.start()].rstrip(" \t\"'`“„«‘(*_-[")
+        if not word[0].isupper() or not before or before[-1] in _SENTENCE_END:
+            continue
+        if not word[1:].islower() or text[match.start() - 1 : match.start()] in ("'", "’"):
+            continue
+        if word.casefold() in month_names() or word in ("I", "OK"):
+            continue
+        if not known.names(word, language):
+            yield "a name", word
+
+
+def _read_dates(text: str) -> tuple[set[Day], str]:
+    """Return the dates in a text, and the text with these dates removed.
+
+    Without its dates, the remaining numbers can be compared as figures.
+    """
+    found: set[Day] = set()
+
+    def take(match: re.Match[str], year: str, month: str, day: str) -> str:
+        if not 0 < int(month or 0) <= 12 or not int(day or 0) < 32:
+            return match[0]
+        found.add(
+            (int(year or 0) + (2000 if len(year or "") == 2 else 0), int(month), int(day or 0))
+        )
+        return " "
+
+    def dotted(match: re.Match[str]) -> str:
+        one, sign, two, year = match.groups()
+        if not year and (sign == "/" or len(two) == 1):
+            return match[0]  # 1/2 is a half, 1.5 a number
+        turned = sign == "/" and int(two) <= 12
+        return take(match, year, *((two, one) if turned or sign == "." else (one, two)))
+
+    def named(match: re.Match[str]) -> str:
+        first, before, name, after, year = match.groups()
+        bare_word = name.islower() and not year
+        if bare_word and (name in _VERBS or not (before or after)) and len(name) < _LONG_MONTH:
+            return match[0]
+        month = str(month_names()[name.casefold()])
+        if first:
+            take(match, year, month, first)
+        return take(match, year, month, before or after)
+
+    text = _ISO.sub(lambda m: take(m, m[1], m[2], m[3]), text)
+    text = _DOTTED.sub(dotted, text)
+    text = _EAST.sub(lambda m: take(m, m[1], m[2], m[3]), text)
+    return found, _named_date().sub(named, text)
+
+
+_VERBS = ("may", "mar", "march")
+_LONG_MONTH = 6
+
+
+@cache
+def _named_date() -> re.Pattern[str]:
+    names = "|".join(sorted(month_names(), key=len, reverse=True))
+    first = r"(?:\b(\d{1,2})\s*(?:to|and|-|–|bis|und|au|al|y|e|tot)\s*)?"
+    before = r"(?:\b(\d{1,2})(?:st|nd|rd|th|er|\.)?\s+(?:of\s+|de\s+)?)?"
+    after = r"\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?(?!\d|:\d))?(?:,?\s+(?:de\s+)?(\d{4})\b)?"
+    return re.compile(rf"{first}{before}\b({names})\b{after}", re.IGNORECASE)
+
+
+def _same_day(mine: Day, other: Day, years: set[int]) -> bool:
+    """Return whether two dates are equal, or one is a less precise form of the other."""
+    year = mine[0] in (other[0], 0) or (other[0] == 0 and mine[0] in years)
+    return year and mine[1] == other[1] and mine[2] in (other[2], 0)
+
+
+def _clocks(text: str) -> Iterator[str]:
+    for hour, minute, half in _CLOCK.findall(text):
+        yield f"{int(hour) % 12 + (12 if half in 'pP' else 0)}:{minute or '00'}"
+    for hour, minute in _CLOCK_24.findall(_CLOCK.sub(" ", text)):
+        yield f"{int(hour)}:{minute}"
+    for hour, minute in _OCLOCK.findall(text):
+        if int(hour) < 25:
+            yield f"{int(hour)}:{minute or '00'}"
+
+
+def _whole_hour(clock: str, known: _ParsedGrounds) -> bool:
+    hour, minute = clock.split(":")
+    plain = {float(hour), float(int(hour) % 12 or 12)}
+    return minute == "00" and not plain.isdisjoint(known.values) and not known.clocks
+
+
+def _without_times(text: str) -> str:
+    for pattern in (_CLOCK, _CLOCK_24, _OCLOCK):
+        text = pattern.sub(" ", text)
+    return text
+
+
+def _unnumbered(text: str) -> str:
+    """Return a text without step numbers such as `1.` or `2.`."""
+    found = [int(match[1]) for match in _STEP.finditer(text)]
+    counts = len(found) > 1 and found == list(range(1, len(found) + 1))
+    return _STEP.sub(" ", text) if counts else text
+
+
+class _Figure(msgspec.Struct, frozen=True):
+    values: frozenset[float]
+    unit: str
+    raw: str
+
+
+def _figures(text: str) -> Iterator[_Figure]:
+    for match in _NUMBER.finditer(text):
+        raw = match[0].strip()
+        sign = raw[0] if raw[0] in "€$£¥₹" else ""
+        values = _values(raw.strip("€$£¥₹ "))
+        after = _AFTER.match(text, match.end())
+        word = (after[1] or "") if after else ""
+        scale = _values_of("scales").get(bare(word.casefold()), 0)
+        if scale and not (word == "m" and not sign):
+            values = frozenset(value * scale for value in values)
+            further = _AFTER.match(text, after.end()) if after else None
+            word = (further[1] or "") if further else ""
+        unit = unit_of(sign) or unit_of(word)
+        yield _Figure(values, unit, f"{raw}{' ' if word.isalpha() else ''}{word}" if unit else raw)
+
+
+def _values(raw: str) -> frozenset[float]:
+    """Return the possible values of a written number, such as 1.5 and 1500 for `1.500`."""
+    signs = [sign for sign in raw if not sign.isdigit()]
+    whole = float("".join(filter(str.isdigit, raw))[:15])
+    if not signs or signs[-1] not in ".," or (len(set(signs)) == 1 and len(signs) > 1):
+        return frozenset((whole,))
+    head, last = raw.rsplit(signs[-1], 1)
+    split = float(f"{''.join(filter(str.isdigit, head))[:15]}.{last[:15]}")
+    return frozenset((whole, split) if len(signs) == 1 and len(last) == 3 else (split,))
+
+
+def _worded(text: str) -> Iterator[_Figure]:
+    """Yield the numbers in a text that are written as words."""
+    words = [*_plain_words(text), "", ""]
+    for at, word in enumerate(words[:-2]):
+        if value := _values_of("numbers").get(word, 0):
+            after = words[at + 1]
+            ones = _values_of("numbers").get(after, 0) if value >= 20 else 0
+            total = value + ones if ones < 10 else value
+            unit = unit_of(after) or (unit_of(words[at + 2]) if ones else "")
+            yield _Figure(frozenset((value, total)), unit, word)
+
+
+def _plain_words(text: str) -> list[str]:
+    return [bare(m[0].casefold()) for m in regex(rf"[%€$£¥₹]|[^\W\d_{_WIDE}]+").finditer(text)]
+
+
+def _foreign_figures(text: str, known: _ParsedGrounds) -> Iterator[tuple[str, str]]:
+    for figure in (*_figures(text), *_worded(text)):
+        least, is_number = min(figure.values), figure.raw[-1].isdigit() or figure.raw[0].isdigit()
+        if not is_number and least <= 2 and not figure.unit:
+            continue  # one, two: often a pronoun
+        if least in _YEARS and not figure.unit and least in known.years:
+            continue
+        same = [other.unit for other in known.figures if other.values & figure.values]
+        if not same and not figure.values & known.values:
+            yield "a number", figure.raw
+        elif figure.unit and figure.unit not in (same if any(same) else known.units):
+            yield "a unit", figure.raw
+
+
+@cache
+def _table(section: str) -> Mapping[str, str]:
+    found: Mapping[str, Mapping[str, str]] = tomllib.loads(TABLES.read_text(encoding="utf-8"))
+    return found[section]
+
+
+@cache
+def _by_word(section: str) -> Mapping[str, str]:
+    return {bare(word): name for name, words in _table(section).items() for word in words.split()}
+
+
+@cache
+def _values_of(section: str) -> Mapping[str, float]:
+    return {word: float(name) for word, name in _by_word(section).items()}
+
+
+def _weekday(word: str) -> int:
+    days = _values_of("weekdays")
+    return int(days.get(word) or days.get(word.removesuffix("s"), 0))
+
+
+@cache
+def _units() -> tuple[Mapping[str, str], tuple[tuple[str, str], ...]]:
+    listed = [
+        (name, bare(w.strip())) for name, text in _table("units").items() for w in text.split(",")
+    ]
+    exact = {word: name for name, word in listed if not word.endswith("*")}
+    return exact, tuple((word[:-1], name) for name, word in listed if word.endswith("*"))
+
+
+def unit_of(word: str) -> str:
+    """Return the unit of measurement that a word names, or an empty string."""
+    exact, stems = _units()
+    folded = bare(word.casefold())
+    found = exact.get(folded) or next((n for stem, n in stems if folded.startswith(stem)), "")
+    if not found and folded >= "\u3040":
+        wide = sorted((w for w in exact if w >= "\u3040" and folded.startswith(w)), key=len)
+        found = exact[wide[-1]] if wide else ""
+    return found
+
+
+def loose(text: str) -> str:
+    """Return the normalised words of a text, separated by single blanks."""
+    return " ".join(_WORD.findall(normalise(text)))

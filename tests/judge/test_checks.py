@@ -1,0 +1,208 @@
+"""What code stops of false operations, and what it must let through.
+
+The lines and wordings are invented: `grounding_false.txt` and `grounding_true.txt`. A row is the
+kind of falsehood, the line, its wording, and what the line stands under, or other fields.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from memrepo.core.memory import Memory
+from memrepo.judge.checks import Cited, check, cite, leftovers, needs_second_question, verbatim
+from memrepo.judge.documents import Batch, Document, compare, pack
+from memrepo.judge.interface import MAX_TEXT, Operation
+
+Row = tuple[str, str, str, tuple[str, ...]]
+TABLES = Path(__file__).parent
+
+
+def rows(name: str) -> list[Row]:
+    """Return the rows of a table."""
+    text = (TABLES / f"grounding_{name}.txt").read_text(encoding="utf-8")
+    cells = (line.split("|") for line in text.splitlines())
+    return [(c[0], c[1], c[2], tuple(part for part in c[3:] if part)) for c in cells]
+
+
+FALSE, TRUE = rows("false"), rows("true")
+EXACT = {"number", "unit", "currency", "date", "time", "name", "identifier", "quotation"}
+"""Kinds of falsehood that code can see; the others are for the second question."""
+FIELDS = ("title", "subject", "object", "tags", "lead", "entities")
+
+
+def faults(row: Row) -> list[str]:
+    """Return the faults that code finds in the wording of a row."""
+    _, line, text, more = row
+    fields = dict(part.split(": ", 1) for part in more if part.split(":")[0] in FIELDS)
+    above = tuple(part for part in more if part.split(":")[0] not in FIELDS)
+    cited = Cited(own=(line,), above=above, days=("2026-06-10",))
+    op = Operation(op="add", lines="F1:1", text=text, subject=fields.get("subject", ""))
+    return check(op, cited, {}, ())
+
+
+def test_code_stops_what_is_exact_and_lets_honest_wordings_pass() -> None:
+    exact = [row for row in FALSE if row[0] in EXACT]
+    missed = [row for row in exact if not faults(row)]
+    refused = [(row, faults(row)) for row in TRUE if faults(row)]
+    assert len(missed) <= len(exact) // 20, missed
+    assert len(refused) <= 3, refused
+
+
+def test_what_code_cannot_see_is_asked_a_second_time() -> None:
+    """Only wordings that quote whole sentences stand without a second question."""
+    missed = []
+    for row in FALSE:
+        _, line, text, more = row
+        cited = Cited(own=(line,), above=more)
+        op = Operation(op="add", lines="F1:1", text=text)
+        if text not in line and not faults(row) and not needs_second_question(op, cited):
+            missed.append(row)
+    assert missed == []
+    quoted = Operation(op="add", lines="F1:1", text="Rick likes ferns.", subject="Rick")
+    assert not needs_second_question(quoted, Cited(own=("- Rick likes ferns. They need shade.",)))
+    assert needs_second_question(msgspec.structs.replace(quoted, op="replace", id="m1"), Cited())
+
+
+PAGE = """\
+# Solveig
+
+## Rates
+
+- Brandt charges 90 euros an hour, not for winter storage in the shed.
+- [ ] Order the new mast from Holt
+- The yard of Brandt is in Horten, see https://brandt.example/yard
+""".splitlines()
+
+
+def batch(lines: list[str] = PAGE, **fields: Any) -> Batch:
+    """Return the only question about one page."""
+    new = frozenset(fields.pop("new", range(1, len(lines) + 1)))
+    document = Document(
+        resource="sources/rates.md",
+        name="rates.md",
+        kind="page",
+        lines=tuple(lines),
+        new=new,
+        since="2026-03-01",
+        **fields,
+    )
+    (found,) = pack([document], 12000)
+    return found
+
+
+def memory(text: str, **fields: Any) -> Memory:
+    """Return a memory with a text."""
+    return Memory(path="memories/one.md", fields={"id": "mem-" + "0" * 16, **fields}, body=text)
+
+
+KNOWN = {"m1": memory("Brandt charges 80 euros an hour; see https://brandt.example/yard")}
+WRONG: dict[str, tuple[Operation, str]] = {
+    "no lines": (Operation(op="add", lines="", text="Brandt charges 90 euros."), "none given"),
+    "no file": (Operation(op="add", lines="F2:5", text="Brandt charges 90 euros."), "no F2"),
+    "no line": (Operation(op="add", lines="F1:9", text="Brandt charges 90 euros."), "has 7 lines"),
+    "blank line": (Operation(op="add", lines="F1:2", text="Brandt charges 90."), "not shown"),
+    "short": (Operation(op="add", lines="F1:5", text="90 euros"), "8 characters"),
+    "long": (Operation(op="add", lines="F1:5", text="Brandt " * 60), "characters"),
+    "two lines": (Operation(op="add", lines="F1:5", text="Brandt charges\n90."), "one line"),
+    "number": (Operation(op="add", lines="F1:5", text="Brandt charges 95 euros."), "number"),
+    "name": (Operation(op="add", lines="F1:5", text="In Horten Vidar charges 90."), "name"),
+    "negation lost": (
+        Operation(
+            op="add",
+            lines="F1:5",
+            text="Brandt charges 90 euros an hour for winter storage in the shed.",
+        ),
+        "negation",
+    ),
+    "negation added": (
+        Operation(op="add", lines="F1:7", text="The yard of Brandt is not in Horten."),
+        "negation",
+    ),
+    "plan": (
+        Operation(op="add", lines="F1:6", text="The new mast was ordered from Holt."),
+        "the text a fact",
+    ),
+    "add with id": (Operation(op="add", lines="F1:5", id="m1", text="Brandt charges 90."), "add"),
+    "unknown id": (Operation(op="same", lines="F1:5", id="m7"), "no memory m7"),
+    "close": (Operation(op="close", lines="F1:6", id="m2"), "no memory m2"),
+    "secret": (
+        Operation(op="add", lines="F1:5", text="Brandt uses ghp_" + "a1B2" * 9 + " to log in."),
+        "secret",
+    ),
+    "day": (Operation(op="add", lines="F1:5", text="Brandt charges 90.", until="soon"), "no date"),
+    "over before": (
+        Operation(
+            op="add",
+            lines="F1:5",
+            text="Brandt charges 90.",
+            as_of="2026-02-02",
+            until="2026-01-01",
+        ),
+        "before as_of",
+    ),
+    "lost link": (
+        Operation(op="replace", lines="F1:5", id="m1", text="Brandt charges 90 euros an hour."),
+        "still",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_operation_that_its_lines_do_not_bear_is_refused(name: str) -> None:
+    op, words = WRONG[name]
+    found = check(op, cite(op.lines, batch()), KNOWN, ("Ines",))
+    assert any(words in fault for fault in found), found
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        Operation(
+            op="add",
+            lines="F1:5",
+            text="Brandt charges 90 euros an hour, not for winter storage in the shed.",
+        ),
+        Operation(op="add", lines="F1:6", text="The new mast still has to be ordered from Holt."),
+        Operation(op="add", lines="F1:7", text="For Ines: Brandt's yard is in Horten."),
+        Operation(op="same", lines="F1:5", id="m1"),
+        Operation(
+            op="replace",
+            lines="F1:5",
+            id="m1",
+            text="Brandt charges 90 euros an hour, not for winter storage in the shed.",
+            still="Brandt's yard: https://brandt.example/yard",
+            until="2026-12-31",
+        ),
+    ],
+)
+def test_an_honest_operation_stands(op: Operation) -> None:
+    assert check(op, cite(op.lines, batch()), KNOWN, ("Ines",)) == []
+
+
+def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:
+    text = "Brandt charges 90 euros an hour, not for winter storage in the shed."
+    op = Operation(op="add", lines="F1:5", text=text)
+    cited = cite("F1:5", batch())
+    assert "m4 states this already" in check(op, cited, {"m4": memory(text)}, ())[0]
+    assert "an earlier operation" in check(op, cited, {}, (), (text,))[0]
+
+
+def test_a_value_that_an_edit_removed_may_not_survive_in_another_memory() -> None:
+    old = [line.replace("brandt.example", "old.example") for line in PAGE]
+    new, removed = compare(old, PAGE)
+    found = batch(new=new, removed=removed)
+    assert "- - The yard of Brandt is in Horten, see https://old.example/yard" in found.text
+    known = {"m1": memory("Yard: https://old.example/yard"), "m2": memory("Brandt is in Horten")}
+    assert [*leftovers(found, known, ())] == [("m1", "https://old.example/yard")]
+    assert [*leftovers(found, known, ("m1",))] == []
+
+
+def test_a_wording_refused_twice_becomes_the_lines() -> None:
+    op = Operation(op="replace", lines="F1:5", id="m1", text="Brandt charges 99.", type="decision")
+    found = verbatim(op, cite(op.lines, batch()))
+    assert (found.op, found.text, found.type) == ("add", PAGE[4][2:], "decision")
+    assert len(found.text) <= MAX_TEXT

@@ -1,0 +1,146 @@
+"""What of the sources a question shows, and in which order."""
+
+from __future__ import annotations
+
+import msgspec
+
+from memrepo.judge.documents import (
+    Batch,
+    Document,
+    blocks_of,
+    compare,
+    kind_of_name,
+    pack,
+    tokens_of,
+)
+
+
+def document(name: str, text: str, old: str | None = None) -> Document:
+    """Return a file, new or edited."""
+    lines = tuple(text.splitlines())
+    new, removed = compare([] if old is None else old.splitlines(), lines)
+    kind = kind_of_name(name)
+    return Document(
+        resource=f"sources/{name}",
+        name=name,
+        kind=kind,
+        lines=lines,
+        new=frozenset(new),
+        removed=removed,
+        since="2026-03-01",
+    )
+
+
+def packed(*documents: Document, limit: int = 12000) -> tuple[Batch, ...]:
+    return pack(documents, limit)
+
+
+def test_profiles_come_first_then_pages_then_logs_from_oldest_to_newest() -> None:
+    names = ("memory/2026-03-02.md", "zebra.md", "MEMORY.md", "memory/2026-03-01.md", "USER.md")
+    (found,) = packed(*(document(name, f"- The text of {name}\n") for name in names))
+    order = [one.name for one in found.files.values()]
+    assert order == ["USER.md", "MEMORY.md", "zebra.md", *sorted((names[0], names[3]))]
+    assert "=== F2 MEMORY.md (profile, changed 2026-03-01)\n1 - The text of MEMORY.md" in found.text
+
+
+def test_a_question_stays_below_its_limit_and_a_large_file_is_read_alone() -> None:
+    page = "\n".join(
+        f"- Berth {n} is let to family number {n * 7} of the town." for n in range(400)
+    )
+    small = [document(f"{name}.md", f"- A line about {name}.\n") for name in "abz"]
+    found = packed(*small, document("big.md", page), limit=2000)
+    assert [tokens_of(one.text) <= 2100 for one in found] == [True] * len(found)
+    of_big = [n for n, one in enumerate(found) if "sources/big.md" in one.resources]
+    assert len(of_big) > 2
+    assert all(len(found[n].files) == 1 for n in of_big)
+    assert [found[n].is_last["sources/big.md"] for n in of_big] == [False] * (len(of_big) - 1) + [
+        True
+    ]
+    shown = sorted(line for n in of_big for line in found[n].shown["F1"])
+    assert shown == [*range(1, 401)]
+
+
+def test_reading_goes_on_with_the_same_questions_where_it_stopped() -> None:
+    """The questions about the files that are left are those of the uncut run."""
+    names = [f"{name}.md" for name in "abcdef"]
+    text = "\n".join(f"- {word} the {n}th" for n, word in enumerate(["Mast", "Keel", "Oar"] * 30))
+    every = [document(name, text.replace("the", name)) for name in names]
+    whole = packed(*every, limit=900)
+    assert len(whole) > 2
+    read = set(whole[0].resources)
+    rest = [
+        one
+        if one.resource not in read
+        else document(one.name, "\n".join(one.lines), "\n".join(one.lines))
+        for one in every
+    ]
+    assert [one.text for one in packed(*rest, limit=900)] == [one.text for one in whole[1:]]
+
+
+def test_repeats_of_earlier_files_are_hidden_and_counted() -> None:
+    passage = "\n".join(
+        f"- Rule {n}: the crew keeps the deck dry and the log in order" for n in "ABCD"
+    )
+    first, second = (
+        document("MEMORY.md", passage),
+        document("copy.md", f"# Own\n\n{passage}\n- New line here"),
+    )
+    (found,) = packed(first, second)
+    assert "(3-6: 4 lines repeat earlier ones)" in found.text
+    assert found.text.count("Rule B") == 1
+    (alone,) = packed(document("MEMORY.md", passage, passage), second)
+    assert "Rule B" not in alone.text  # an earlier run has read it in MEMORY.md
+
+
+def test_a_line_of_a_machine_that_returns_is_shown_first_and_last() -> None:
+    log = "\n".join(f"- 0{n}:15 health check passed in {n * 3} ms" for n in range(1, 8))
+    (found,) = packed(document("memory/2026-03-01.md", f"# Day\n{log}\n"))
+    assert [line for line in found.text.splitlines() if "health" in line] == [
+        "2 - 01:15 health check passed in 3 ms",
+        "8 - 07:15 health check passed in 21 ms",
+    ]
+
+
+def test_an_edited_page_shows_what_changed_with_its_headings_and_two_lines_around() -> None:
+    rows = [
+        "# Boats",
+        "",
+        "## Rates",
+        "",
+        *(f"- Berth {n} costs {n}0 euros" for n in range(9)),
+        "",
+        "## End",
+    ]
+    old = "\n".join(rows)
+    new = old.replace("- Berth 4 costs 40 euros", "- Berth 4 costs 45 euros")
+    (found,) = packed(document("page.md", new, old))
+    assert found.text.splitlines() == [
+        "=== F1 page.md (page, edited, changed 2026-03-01)",
+        "1 # Boats",
+        "...",
+        "3 ## Rates",
+        "...",
+        "7 - Berth 2 costs 20 euros",
+        "8 - Berth 3 costs 30 euros",
+        "- - Berth 4 costs 40 euros",
+        "9 + - Berth 4 costs 45 euros",
+        "10 - Berth 5 costs 50 euros",
+        "11 - Berth 6 costs 60 euros",
+    ]
+
+
+def test_a_grown_log_shows_its_new_lines_below_their_headings() -> None:
+    old = "# 2026-03-01\n\n## Morning\n\n- Tea with Ines\n"
+    (found,) = packed(document("memory/2026-03-01.md", old + "- Sold the dinghy to Brandt\n", old))
+    assert "Tea" not in found.text
+    assert "6 + - Sold the dinghy to Brandt" in found.text
+    assert "3 ## Morning" in found.text
+    assert any("Sold the dinghy" in block for block in blocks_of(found))
+
+
+def test_lines_that_nobody_may_see_and_files_without_news_are_left_out() -> None:
+    one = document("MEMORY.md", "- A rejected line\n- Another line\n")
+    hidden = document("USER.md", "- Known already\n", "- Known already\n")
+    (found,) = packed(msgspec.structs.replace(one, hidden=frozenset((1,))), hidden)
+    assert "rejected" not in found.text
+    assert "USER.md" not in found.text

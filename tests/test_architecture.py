@@ -21,6 +21,7 @@ RANK = {
     "checks": 3,
     "formats": 3,
     "store": 4,
+    "judge": 4,
     "judges": 4,
     "assets": 0,
     "config": 5,
@@ -31,7 +32,7 @@ RANK = {
     "memory_tool": 8,
     "__main__": 8,
 }
-STRANGERS = {("store", "judges"), ("judges", "store")}
+STRANGERS = {("store", "judge"), ("judge", "store"), ("store", "judges"), ("judges", "store")}
 LATE = {"anthropic", "mcp", "memrepo.faces.memory_tool", "memrepo.faces.mcp.server"}
 WRAPPERS = {
     ("memrepo.faces.mcp.server", "mcp"),

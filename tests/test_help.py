@@ -97,7 +97,6 @@ hooks status
 hooks install --dry-run
 trust --dry-run
 agent install generic --into .. --dry-run
-upgrade
 completion bash
 """.splitlines()
 

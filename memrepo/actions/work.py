@@ -78,16 +78,26 @@ _IDENTITY = regex(r"[^<>\n\0]+ <[^<>\s\0]+>")
 
 
 class OtherFormat(MemrepoError):
-    """Raised on writing when a newer or older memrepo wrote the repository. Reading works."""
+    """Raised on writing when a newer memrepo wrote the repository. Reading works."""
 
     exit_code = Exit.DECIDE
 
     def __init__(self, found: int, known: int) -> None:
         super().__init__(
             f"the repository has format {found}, this memrepo writes format {known}",
-            fix="upgrade memrepo; reading commands still work"
-            if found > known
-            else "`memrepo upgrade` migrates it in one commit; reading commands still work",
+            fix="upgrade memrepo; reading commands still work",
+        )
+
+
+class OldFormat(MemrepoError):
+    """Raised when a repository has a format of before the first release, which is not read."""
+
+    def __init__(self, path: str, found: int, known: int) -> None:
+        super().__init__(
+            f"{path}: found format = {found}, expected format = {known}: this memrepo does not read"
+            f" format {found}",
+            fix="run `memrepo init` in a new folder and import this repository's memories there:"
+            " `memrepo import obsidian FOLDER/memories`",
         )
 
 
@@ -230,7 +240,7 @@ class Work:
         from memrepo.keys import FORMAT
 
         found = self.config.get("format")
-        if found != FORMAT:
+        if found > FORMAT:
             raise OtherFormat(found, FORMAT)
 
     def begin_write(self, *, dry_run: bool = False) -> None:
@@ -249,6 +259,7 @@ class Work:
 
 def _configuration(store: Repository, tree: Snapshot) -> Config:
     from memrepo.config import ConfigError, parse_config
+    from memrepo.keys import FORMAT
 
     path = store.layout.config
     # Uncommitted edits of memrepo.toml apply immediately.
@@ -259,7 +270,10 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
         raise ConfigError(
             0, "", f"found a byte that is not UTF-8 at offset {error.start}"
         ) from error
-    return parse_config(text)
+    config = parse_config(text)
+    if (found := config.get("format")) < FORMAT:
+        raise OldFormat(path, found, FORMAT)
+    return config
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):

@@ -322,34 +322,6 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
     return edited, after
 
 
-_OF_RUNS = ("scores", "run")
-"""Header keys of format 1 for values that run manifests contain today."""
-
-
-def upgraded(path: str, data: bytes) -> tuple[bytes, Mapping[str, Node]]:
-    """Convert a file from format 1. Return the new bytes and the values removed from the header.
-
-    The removed values no longer belong in the header, and the caller stores them
-    (`Layout.upgraded`). The rest of the file is unchanged. If nothing needs conversion, return
-    `data` and an empty mapping.
-    """
-    memory, _, header, _ = _decode(path, data)
-    if memory is None:
-        return data, {}
-    stated = {entry.key: entry.value for entry in header.entries}
-    aside = stated.get(ASIDE)
-    members = dict(aside) if isinstance(aside, dict) else {}
-    left = {key: members.pop(key) for key in _OF_RUNS if key in members}
-    edits: dict[str, list[str]] = {ASIDE: _spelled_aside(memory.fields, members)} if left else {}
-    for key in _OF_RUNS:
-        if key in stated:
-            left[key], edits[key] = stated[key], []
-    if _is_in_full(stated.get("sources")):
-        left["sources"] = stated["sources"]
-        edits["sources"] = spelled("sources", memory.fields)
-    return spliced(data, path, edits), left
-
-
 def spliced(data: bytes, path: str, edits: Mapping[str, Sequence[str]]) -> bytes:
     """Replace, remove and insert header entries of a valid file by their key."""
     if not edits:

@@ -14,7 +14,7 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest
-from memrepo.core.memory import Gist, Memory, Source, without_lead
+from memrepo.core.memory import Gist, Memory, Source
 
 VerdictWord = Literal["reject", "defer", "compress", "merge", "promote"]
 VERDICTS: tuple[VerdictWord, ...] = ("reject", "defer", "compress", "merge", "promote")
@@ -287,7 +287,9 @@ class Wording(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     @property
     def own_text(self) -> str:
         """Return the text without the lead, which was added from the text's context."""
-        return without_lead(self.text, self.lead)
+        if not (self.lead and self.text.startswith(self.lead)):
+            return self.text
+        return self.text[len(self.lead) :].lstrip(" :–") or self.text
 
 
 def _posture(score: float, words: Sequence[str]) -> str:

@@ -111,11 +111,6 @@ class Layout(msgspec.Struct, frozen=True):
         """Return the path of a run's manifest. The run id starts with the year and month."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
 
-    @property
-    def upgraded(self) -> str:
-        """Return the path of the file that stores the values removed from headers of format 1."""
-        return f"{self.area('runs')}format-1.jsonl"
-
     def candidate(self, verdict: str, text_hash: str) -> str:
         """Return the path of a candidate that Pass 1 `deferred` or `rejected`."""
         digits = text_hash.removeprefix("th-")

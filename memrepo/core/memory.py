@@ -28,16 +28,6 @@ from memrepo.core.patterns import regex
 T = TypeVar("T")
 
 
-def without_lead(text: str, lead: str) -> str:
-    """Remove the lead at the start of a text, which was added from the text's context.
-
-    Return the text unchanged if it does not start with the lead or consists only of it.
-    """
-    if not (lead and text.startswith(lead)):
-        return text
-    return text[len(lead) :].lstrip(" :–") or text
-
-
 CLAIM_TYPES = (
     "fact",
     "lesson",
@@ -394,11 +384,6 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the value of a text field, or an empty string if absent."""
         found: str = self.fields.get(key, "")
         return found
-
-    @property
-    def own_text(self) -> str:
-        """Return the body without the lead, which was added from the body's context."""
-        return without_lead(self.body, self.text("lead"))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return the value of a list field, or an empty tuple if absent."""

@@ -196,7 +196,7 @@ def _subject(
     if len(found) == 1:
         start = f"{one.format(type=first.type, tier=next(iter(tiers)))}: "
         old = before.memories.get(first.id) if before and step.op in ("reword", "edit") else None
-        if old is not None and not old.is_note and old.own_text != first.own_text:
+        if old is not None and not old.is_note and old.body != first.body:
             return _with_former(start, first, old)
         return _with_words(start, first)
     nouns = ("note", "notes") if all(m.is_note for m in found) else ("memory", "memories")

@@ -125,13 +125,6 @@ FIELDS: tuple[Field, ...] = (
         "lww",
         "The context of the text: who it is about, its file, headings and lead-in.",
     ),
-    Field(
-        "lead",
-        _TEXT,
-        "lww",
-        "The beginning of the text that context added, in memories of older runs.",
-        aside=True,
-    ),
     Field("description", _TEXT, "lww", "One line (OKF).", writer="person"),
     Field("status", Choice(m.STATUSES), "status", "Whether recall sees it.", "active"),
     Field("status_epoch", Whole(), "status", "Increased by restore and unreject.", 0),

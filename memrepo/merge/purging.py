@@ -434,8 +434,7 @@ class _Ids:
             self._traced.add(memory.id)
             if after is None:
                 return
-            for old, new in ((memory.body, after.body), (memory.own_text, after.own_text)):
-                self._same(text_hash(old), text_hash(new))
+            self._same(text_hash(memory.body), text_hash(after.body))
             if claim := memory.text("claim_id"):
                 self._natural.setdefault(claim, self.edit.another(claim))
         self._bodies.add((memory.id, text_hash(memory.body)))
@@ -493,12 +492,14 @@ def _births(memory: Memory) -> Iterator[str]:
     """Yield the possible original ids of a memory, in a fixed order."""
     triple = [memory.text(key) for key in ("subject", "predicate", "object")]
     scopes = dict.fromkeys((memory.text("scope"), ""))
-    texts = (memory.body, memory.own_text)
     for scope in scopes:
-        for text in texts:
-            yield claim_id(
-                scope=scope, subject=triple[0], predicate=triple[1], object_=triple[2], text=text
-            )
+        yield claim_id(
+            scope=scope,
+            subject=triple[0],
+            predicate=triple[1],
+            object_=triple[2],
+            text=memory.body,
+        )
     created = memory.fields.get("created")
     if created is not None:
         for type_ in (memory.type, ""):

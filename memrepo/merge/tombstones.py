@@ -182,19 +182,17 @@ def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
-    scope, text = memory.text("scope"), text_key(memory.own_text)
+    scope, text = memory.text("scope"), text_key(memory.body)
     triple = _triple_key([memory.text(key) for key in _TRIPLE])
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
-    if memory.own_text != memory.body:
-        units.add(text_hash(memory.body))  # also bar the text that includes the lead
     return Tombstone(
         key=_name(look(scope), text, triple),
         text=text,
         triple=triple,
-        bare=bare if (bare := text_key(plain(memory.own_text))) != text else "",
+        bare=bare if (bare := text_key(plain(memory.body))) != text else "",
         scope=scope,
-        tokens=tuple(sorted(tokens(memory.own_text))),
-        parts=tuple(dict.fromkeys(map(text_key, parts_of(memory.own_text, MIN_WORDS))))[:MAX_PARTS],
+        tokens=tuple(sorted(tokens(memory.body))),
+        parts=tuple(dict.fromkeys(map(text_key, parts_of(memory.body, MIN_WORDS))))[:MAX_PARTS],
         about=_about(memory),
         units=tuple(sorted(units)),
         memory=memory.id,
@@ -210,13 +208,13 @@ _TRIPLE = ("subject", "predicate", "object")
 
 def _about(memory: Memory) -> str:
     """Return the hash of a `key: value` memory with its innermost heading, or "" without both."""
-    names, pair = _names(memory), Statement(start=0, end=0, text=memory.own_text).pair
+    names, pair = _names(memory), Statement(start=0, end=0, text=memory.body).pair
     return _triple_key((names[-1], *pair)) if names and pair[0] else ""
 
 
 def _names(memory: Memory) -> list[str]:
     """Return the names of the subject of a memory, taken from its fields, outermost first."""
-    shown = (memory.text("title"), memory.text("lead"), *memory.text("context").split("›"))
+    shown = (memory.text("title"), *memory.text("context").split("›"))
     return [name for name in (*shown, memory.text("subject")) if _NAME.search(name)]
 
 
@@ -267,7 +265,7 @@ def _traits(memory: Memory) -> Traits:
     triple = tuple(memory.text(key) for key in _TRIPLE)
     titles = (memory.text("title"), triple[0])
     named = tuple(one for one in titles if len(one.split(None, _WORDY)) >= _WORDY)
-    return _traits_of(memory.own_text, named, triple, memory.text("scope"))
+    return _traits_of(memory.body, named, triple, memory.text("scope"))
 
 
 # A merge calls this for all memories, and accepting a run performs a merge per decision.
@@ -286,7 +284,7 @@ def _traits_of(text: str, titles: tuple[str, ...], triple: tuple[str, ...], scop
 def _prints(memory: Memory) -> str:
     """Return short hashes of everything in a memory that a tombstone may match."""
     traits = _traits(memory)
-    inner = {key for one in statements(memory.own_text) for key in one.keys}
+    inner = {key for one in statements(memory.body) for key in one.keys}
     keys = {memory.id, traits.triple} | traits.texts | traits.titles | traits.names | inner
     return " ".join(sorted(map(_short, keys - {""})))
 
@@ -355,7 +353,7 @@ class Tombstones:
         if not self._stated:
             return []
         scope = memory.text("scope")
-        return self.stated(memory.own_text, _names(memory), scope, is_log=memory.is_note)
+        return self.stated(memory.body, _names(memory), scope, is_log=memory.is_note)
 
     def stated(
         self, text: str, names: Iterable[str] = (), scope: str = "", *, is_log: bool = False
@@ -408,14 +406,13 @@ class Tombstones:
         found = [one for one, _ in self.stated_in(memory)]
         if not found:
             return None
-        text = memory.own_text
-        rest = leave_out(text, found)
+        rest = leave_out(memory.body, found)
         if not rest:
             return Update(id=memory.id, fields={"status": "forgotten"})
         fields: dict[str, object] = {"gist": None} if memory.has("gist") else {}
         if memory.sources:  # because the source lines are unchanged
             fields["sources"] = memory.sources
-        return Update(id=memory.id, fields=fields, body=memory.body.removesuffix(text) + rest)
+        return Update(id=memory.id, fields=fields, body=rest)
 
     def bars_all(self, memory: Memory) -> bool:
         """Return whether a memory consists only of rejected statements."""
@@ -443,15 +440,13 @@ class Tombstones:
         units = {s.text_hash for s in memory.sources if s.text_hash}
         if units and units <= self._units.keys():
             return self._units[min(units)]
-        if stone := self._units.get(text_hash(memory.body)) or self._units.get(
-            text_hash(memory.own_text)
-        ):
+        if stone := self._units.get(text_hash(memory.body)):
             return stone
-        texts = [memory.own_text]
+        texts = [memory.body]
         if not memory.is_note:
             if (stone := self._partly(memory)) is not None:
                 return stone
-            texts += [one.text for one in statements(memory.own_text) if not one.is_run]
+            texts += [one.text for one in statements(memory.body) if not one.is_run]
         first, *parts = map(tokens, texts)
         words = [first, *(part for part in parts if len(part) >= MIN_PART_WORDS)]
         scored = (
@@ -465,7 +460,7 @@ class Tombstones:
 
         Sufficient is a part that is the whole claim, a part of several words, or two parts.
         """
-        scope, text = memory.text("scope"), memory.own_text
+        scope, text = memory.text("scope"), memory.body
         for stone, key_of in self._matches(text, scope, whole=True):
             keys = {key for _, key in key_of}
             long = any(len(tokens(one.text)) >= MIN_PART_WORDS for one, _ in key_of)
@@ -552,7 +547,7 @@ class Corrected(Tombstones):
         stone = super().bar_whole(memory)
         if stone is None:
             return None
-        one = Statement(start=0, end=0, text=memory.own_text)
+        one = Statement(start=0, end=0, text=memory.body)
         return stone if self._is_same(stone, one, _names(memory)) else None
 
     def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:

@@ -693,8 +693,8 @@ def newer_first(
             new, old = (at, other) if newer == "first" else (other, at)
             older.setdefault(new, []).append(memories[old])
             first, second = order.index(at), order.index(other)
-            only_old = asked.intersection(terms(memories[old].own_text)).difference(
-                terms(memories[new].own_text)
+            only_old = asked.intersection(terms(memories[old].body)).difference(
+                terms(memories[new].body)
             )
             if first < second and new == other and (is_contested or not only_old):
                 order[first], order[second] = other, at
@@ -705,8 +705,8 @@ def _are_alike(one: Memory, other: Memory) -> bool:
     """Return whether two memories have the same subject and enough common words."""
     if one.is_note or other.is_note:
         return False
-    words = frozenset(terms(one.own_text)), frozenset(terms(other.own_text))
+    words = frozenset(terms(one.body)), frozenset(terms(other.body))
     if len(words[0] & words[1]) < MIN_SHARED * min(map(len, words)):
         return False
-    under = [memory.text("context") or memory.text("lead") for memory in (one, other)]
-    return is_same_thing((one.own_text, under[0]), (other.own_text, under[1]))
+    under = [memory.text("context") for memory in (one, other)]
+    return is_same_thing((one.body, under[0]), (other.body, under[1]))

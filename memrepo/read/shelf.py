@@ -486,7 +486,7 @@ def _groups(memory: Memory, file_kind: str) -> Groups:
     under = tuple(parts[parts.index(name) + 1 :] if name in parts else parts)
     key = memory.text("predicate")
     unit = Unit(
-        resource=resource, kind="item", text=memory.own_text, lines=(1, 1), headings=under, key=key
+        resource=resource, kind="item", text=memory.body, lines=(1, 1), headings=under, key=key
     )
     section = (section_kind([key]) if key else "") or section_kind(("", *under))
     return groups_of(unit, resource, file_kind, section, memory.type)

@@ -394,7 +394,7 @@ def _spelling(
     return Spelling(
         profile=terms.profile,
         zone=terms.zone,
-        judged=read_judgements(runs, state.files, state.layout),
+        judged=read_judgements(runs),
         names={path: state.layout.source_name(path) for path in resources},
         lengths={
             m.path: max(1, state.files[m.path].count(b"\n")) for m in memories if not m.sources

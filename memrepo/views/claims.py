@@ -122,20 +122,12 @@ def latest(records: Sequence[RunRecord]) -> RunRecord | None:
     return next(reversed(runs or records), None)
 
 
-def read_judgements(
-    records: Iterable[RunRecord], files: Mapping[str, bytes], layout: Layout
-) -> dict[str, Judgement]:
+def read_judgements(records: Iterable[RunRecord]) -> dict[str, Judgement]:
     """Return each memory's newest judgement. Within one run, the first judgement counts.
 
-    The disposition of a duplicate is that of its creation and never changes later. Judgements from
-    headers of format 1 are older than all others.
+    The disposition of a duplicate is that of its creation and never changes later.
     """
     found: dict[str, Judgement] = {}
-    for line in files.get(layout.upgraded, b"").splitlines():
-        with suppress(ValueError, KeyError, TypeError, AttributeError):
-            record = json.loads(line)
-            scores = {key: float(value) for key, value in record.get("scores", {}).items()}
-            found[record["id"]] = Judgement(scores=scores, run=str(record.get("run", "")))
     for run in records:
         for id_, judged in run.judgements.items():
             if not judged:

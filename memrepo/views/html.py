@@ -225,8 +225,8 @@ def graph_page(graph: Graph, title: str) -> str:
 
 def label(memory: Memory) -> str:
     """Return a memory's label in the drawing: its title or the beginning of its text."""
-    own = memory.body.removeprefix(memory.text("lead")).lstrip(" :–—-\n").replace("**", "")
-    return cut(visible(without_secrets(memory.text("title") or own or memory.body)), _LABEL)
+    own = memory.body.lstrip(" :–—-\n").replace("**", "")
+    return cut(visible(without_secrets(memory.text("title") or own)), _LABEL)
 
 
 def _as_script(data: dict[str, object]) -> Markup:

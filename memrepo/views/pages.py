@@ -240,7 +240,7 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
     for same in subjects.values():
         under = _under(same[0])
         if same[0].text("context") or (under and len(same) > 1):
-            lines = [_line(state, memory, memory.own_text) for memory in same]
+            lines = [_line(state, memory, memory.body) for memory in same]
             groups.append({"heading": _one_line(under), "lines": lines})
     first = {"heading": "", "lines": [_line(state, memory, memory.body) for memory in alone]}
     return [first, *groups] if alone else groups
@@ -248,7 +248,7 @@ def _grouped(state: State, members: Sequence[Memory]) -> list[Mapping[str, objec
 
 def _under(memory: Memory) -> str:
     """Return the heading above a memory's line: its context, or else its subject."""
-    return memory.text("context") or memory.text("lead") or memory.text("subject")
+    return memory.text("context") or memory.text("subject")
 
 
 def _rendered(template: str, **shown: object) -> bytes:

@@ -21,7 +21,7 @@ def test_an_index_of_memory_files_becomes_no_memory_of_its_own(tmp_path: Path) -
     )
     repo = begin(tmp_path, workspace)
     done(repo, "run")
-    said = [memory.own_text for memory in memories(repo).values()]
+    said = [memory.body for memory in memories(repo).values()]
     assert any("clogs the stone" in text for text in said)
     assert any("key of the mill" in text for text in said)
     assert not any("corn.md" in text for text in said)

@@ -144,6 +144,18 @@ def test_a_newer_format_is_read_and_never_written(small_repo: Path) -> None:
         assert memrepo(small_repo, *command).exit == 3
 
 
+@pytest.mark.parametrize("command", [["search", "hoe"], ["status"], ["run"], ["check"]])
+def test_a_format_of_before_the_first_release_is_refused(
+    small_repo: Path, command: list[str]
+) -> None:
+    text = (small_repo / "memrepo.toml").read_text()
+    (small_repo / "memrepo.toml").write_text(text.replace("format = 2", "format = 1"))
+    refused = memrepo(small_repo, *command)
+    assert refused.exit == 5
+    assert "memrepo.toml: found format = 1, expected format = 2" in refused.error["message"]
+    assert "memrepo init" in refused.error["fix"]
+
+
 # -- every answer --------------------------------------------------------------------------------
 
 

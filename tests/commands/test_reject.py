@@ -43,7 +43,7 @@ def reject(repo: Path, word: str = "alpha", now: str = LATER) -> tuple[str, str]
 
 
 def in_recall(repo: Path) -> set[str]:
-    return {m.own_text for m in memories(repo).values() if m.status != "forgotten"}
+    return {m.body for m in memories(repo).values() if m.status != "forgotten"}
 
 
 def prune(repo: Path, id_: str) -> None:

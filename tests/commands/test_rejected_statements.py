@@ -105,7 +105,7 @@ def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Pat
     done(tmp_path, "init", "repo", "--from", "workspace")
     repo = tmp_path / "repo"
     done(repo, "run")
-    (id_,) = [i for i, m in memories(repo).items() if m.own_text == SAID]
+    (id_,) = [i for i, m in memories(repo).items() if m.body == SAID]
     assert len(stating(repo, "padlock")) == 3
     rejected = done(repo, "reject", id_, "--reason", "it never was", now=LATER)["commit"]
     assert not stating(repo, "padlock")

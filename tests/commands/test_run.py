@@ -103,7 +103,7 @@ def test_every_source_resolves_to_lines_that_hold_the_words(ugly_repo: Path) -> 
             row = quote.lstrip().startswith("|")
             # A unit is cut after 20,000 characters, even in a word.
             cut = source.resource.endswith("/long.md")
-            body = memory.own_text.rsplit(None, 1)[0] if cut else memory.own_text
+            body = memory.body.rsplit(None, 1)[0] if cut else memory.body
             small, large = (quote, body) if row else (body, quote)
             assert words(small) <= words(large) or source.kind == "merged", (source, memory)
 

@@ -71,7 +71,6 @@ REASONED: dict[str, tuple[str, ...]] = {
     "import": ("obsidian", "."),
     "config": ("set", "hot.max_lines", "150"),
     "purge": ("ID",),
-    "upgrade": (),
 }
 
 

@@ -34,7 +34,7 @@ pinned: true
 links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
 sources:
   - MEMORY.md:3-4, 2026-05-01
-memrepo: {lead: "a: b", edges: {before: " "}}
+memrepo: {edges: {before: " "}}
 ---
 
 Staging runs in Frankfurt.
@@ -47,7 +47,6 @@ type: fact
 created: 2026-11-21T00:00:00Z
 sources:
   - MEMORY.md:3-4, th-0123456789abcdef
-memrepo: {lead: Staging}
 ---
 
 Staging runs in Frankfurt.
@@ -56,7 +55,6 @@ OLD = b"""\
 ---
 id: mem-0123456789abcdef
 type: fact
-lead: Staging
 home: LTMEMORY.md
 created: 2026-11-21T00:00:00Z
 generated: {by: %s, at: 2026-11-21T00:00:00Z}
@@ -68,19 +66,7 @@ run: 20261121T000000Z-01234567
 
 Staging runs in Frankfurt.
 """ % OWN_ACTOR.encode()
-FORMAT_1 = b"""\
----
-id: mem-0123456789abcdef
-type: fact
-created: 2026-11-21T00:00:00Z
-sources: [{resource: sources/MEMORY.md, lines: [3, 4], captured: 2026-11-21, \
-captured_from: commit, text_hash: th-0123456789abcdef, blob: %s}]
-memrepo: {lead: Staging, scores: {confidence: 0.5}, run: 20261121T000000Z-01234567}
----
-
-Staging runs in Frankfurt.
-""" % (b"1" * 40)
-FORMS = {"short": SHORT, "old": OLD, "format 1": FORMAT_1}
+FORMS = {"short": SHORT, "old": OLD}
 
 UGLY = {
     "canonical": CANONICAL,
@@ -202,33 +188,9 @@ def test_both_forms_of_what_a_run_wrote_say_the_same() -> None:
     old, short = (read(FORMS[form]) for form in ("old", "short"))
     assert old == short
     assert encode(old) == FORMS["short"]
-    assert read(FORMS["format 1"]) == short
     assert edit(FORMS["old"], short) == FORMS["old"]
-    assert edit(FORMS["format 1"], short) == FORMS["format 1"]
     assert short.fields["generated"] == Stamp(by=OWN_ACTOR, at=short.time("created"))
     assert (short.text("home"), short.text("origin")) == ("LTMEMORY.md", "purifier")
-
-
-def test_what_a_newer_memrepo_put_aside_stays() -> None:
-    newer = FORMS["short"].replace(b"{lead", b"{colour: [red], lead")
-    memory = read(newer)
-    assert memory == read(FORMS["short"])
-    after = edit(newer, memory.with_fields({"lead": None}))
-    assert b"\nmemrepo: {colour: [red]}\n" in after
-
-
-def test_what_is_aside_may_be_spelled_as_another_program_does() -> None:
-    spread = b"memrepo:\n  lead: Staging\n"
-    short = b"memrepo: {lead: Staging}\n"
-    respelled = FORMS["short"].replace(short, spread)
-    assert read(respelled) == read(FORMS["short"])
-    pinned = edit(respelled, read(respelled).with_fields({"pinned": True}))
-    assert spread in pinned
-
-
-def test_what_is_wrong_aside_is_located() -> None:
-    _, problems = decode(PATH, FORMS["short"].replace(b"lead: Staging", b"edges: {before: 7}"))
-    assert [(p.line, p.column, p.key) for p in problems] == [(7, 27, "memrepo.edges.before")]
 
 
 @slow
@@ -310,15 +272,12 @@ def test_reading_and_writing_an_ugly_file_changes_no_byte(name: str) -> None:
 
 @pytest.mark.parametrize("text", TRAPS)
 def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
-    memory = Memory(
-        path=PATH, fields={"type": "fact", "title": text, "tags": (text,), "lead": text}, body="b"
-    )
+    memory = Memory(path=PATH, fields={"type": "fact", "title": text, "tags": (text,)}, body="b")
     data = encode(memory)
     assert read(data) == memory
     for loader in LOADERS:
         guessed = yaml.load(data.decode().split("\n---\n")[0].removeprefix("---\n"), Loader=loader)
-        aside = guessed[ASIDE]["lead"]
-        assert (guessed["title"], guessed["tags"], aside) == (text, [text], text)
+        assert (guessed["title"], guessed["tags"]) == (text, [text])
 
 
 def test_the_canonical_file_is_what_memrepo_writes() -> None:

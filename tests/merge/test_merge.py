@@ -337,7 +337,6 @@ LONG = f"""\
 ---
 id: {A}
 type: fact
-lead: Staging
 home: LTMEMORY.md
 created: 2026-03-01T00:00:00Z
 generated: {{by: {OWN_ACTOR}, at: 2026-03-01T00:00:00Z}}
@@ -354,7 +353,7 @@ one
 @pytest.mark.parametrize("flipped", [False, True])
 def test_a_header_of_the_longer_form_and_a_short_one_say_the_same(flipped: bool) -> None:
     """One clone wrote a memory anew in the short form; the other keeps the long one and pins it."""
-    short = fact(lead="Staging", created=DAY, sources=(SEEN,))
+    short = fact(created=DAY, sources=(SEEN,))
     base = read_state({place(A): LONG.encode()}, Layout())
     assert base.memories[A] == short
     pinned = LONG.replace("origin:", "pinned: true\norigin:").encode()

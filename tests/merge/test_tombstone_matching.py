@@ -30,7 +30,6 @@ from memrepo.merge.tombstones import (
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 A, B, C = ("mem-" + digit * 16 for digit in "123")
 GREEN, RED = "The gate of the mill is green.", "The barn next to it is red."
-LEAD = "In the mill: "
 
 
 def fact(body: str = GREEN, id_: str = A, **fields: Any) -> Memory:
@@ -63,7 +62,6 @@ SOURCES = (Source(resource="sources/a.md", lines=(3, 3)),)
             {"sources": fact(f"{RED} {GREEN}", B, sources=SOURCES).sources},
             RED,
         ),
-        (fact(f"{LEAD}{RED} {GREEN}", B, lead=LEAD), {}, LEAD + RED),
     ],
 )
 def test_a_memory_loses_its_rejected_statements(
@@ -111,14 +109,13 @@ def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
     one, other = Source(resource="s", text_hash=f"th-{1:016x}"), Source(resource="t")
     alias = f"th-{2:016x}"
     made = tombstone_of(
-        fact(f"{LEAD}{GREEN}", lead=LEAD, sources=(one, other), aliases=(alias,)),
+        fact(GREEN, sources=(one, other), aliases=(alias,)),
         reason="no",
         by="human:me",
         at=AT,
     )
-    assert set(made.units) == {one.text_hash, alias, text_hash(LEAD + GREEN)}
+    assert set(made.units) == {one.text_hash, alias, text_hash(GREEN)}
     assert made.text == tombstone_of(fact(), reason="", by="", at=AT).text
-    assert rejected(fact(f"{LEAD}{GREEN}", lead=LEAD)).near(fact(LEAD + GREEN, B))
 
 
 def test_a_tombstone_has_a_bounded_number_of_parts() -> None:

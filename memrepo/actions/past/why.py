@@ -217,7 +217,7 @@ def do(work: Work, request: Request) -> Result | History | Blame:
     named = list(history.entries(there.store.repo, grep, there.tree.commit))
     runs, problems = read_runs(there.tree.files, there.tree.layout)
     mine = (run for run in runs if memory.id in run.judgements)
-    last = read_judgements(mine, there.tree.files, there.tree.layout).get(memory.id)
+    last = read_judgements(mine).get(memory.id)
     return Result(
         id=memory.id,
         path=memory.path,

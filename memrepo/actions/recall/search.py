@@ -459,7 +459,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
 
 def _earlier(memory: Memory) -> Earlier:
     day = max((s.captured[:10] for s in memory.sources), default="")
-    return Earlier(id=memory.id, text=without_secrets(memory.own_text), captured=day)
+    return Earlier(id=memory.id, text=without_secrets(memory.body), captured=day)
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:

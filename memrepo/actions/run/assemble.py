@@ -252,7 +252,6 @@ def _reword(
         "predicate": wording.predicate,
         "object": wording.object,
         "context": context,
-        "lead": "",
     }
     return Update(
         id=old.id,

@@ -248,7 +248,7 @@ class Nominee(msgspec.Struct, frozen=True, kw_only=True):
 def without_repeats(state: State, nominees: Sequence[Nominee]) -> tuple[Nominee, ...]:
     """Return the nominees, leaving out statements that active memories already contain."""
     claims = of_types(state.active, CLAIM_TYPES) if nominees else ()
-    known = {text_key(m.own_text): m.id for m in claims}
+    known = {text_key(m.body): m.id for m in claims}
     found = []
     for nominee in nominees:
         body = nominee.nomination.note.body.strip()

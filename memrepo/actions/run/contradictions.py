@@ -439,11 +439,11 @@ class Statements:
         gone = [id_ for id_ in old if id_ not in memories]
         new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
         for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
-            for word in content_words(old.pop(id_).own_text):
+            for word in content_words(old.pop(id_).body):
                 self._holders[word].pop(id_, None)
         for id_, memory in new:
             old[id_] = memory
-            for word in content_words(memory.own_text):
+            for word in content_words(memory.body):
                 self._holders.setdefault(word, {})[id_] = None
 
     def prior(self, id_: str) -> PriorClaim:
@@ -490,7 +490,7 @@ class Statements:
         """
         words, numbered, found = content_words(claim.text), read(claim.text).numbered, []
         for id_ in self.neighbours(claim):
-            text = self._held[id_].own_text
+            text = self._held[id_].body
             others = read(text).numbered
             if numbered and others and numbered.isdisjoint(others):
                 continue  # bed 3 is not bed 4

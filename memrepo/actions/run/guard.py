@@ -381,7 +381,7 @@ def _repeats_left_out(
     hashes = {s.text_hash for s in memory.sources} if not memory.is_note else set()
     keys = (key for (_, text), key in left_out.items() if text in hashes)
     found = (stone for key in keys if (stone := stones.found.get(key)) is not None)
-    return next((stone for stone in found if contains(stone.tokens, memory.own_text)), None)
+    return next((stone for stone in found if contains(stone.tokens, memory.body)), None)
 
 
 def _problem(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:

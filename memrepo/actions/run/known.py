@@ -105,11 +105,11 @@ def _prior_of(memory: Memory) -> PriorClaim:
         subject=memory.text("subject"),
         predicate=memory.text("predicate"),
         object=memory.text("object"),
-        text=memory.own_text,
+        text=memory.body,
         home=memory.text("home"),
         sources=memory.sources,
         by=_person(memory),
-        under=memory.text("context") or memory.text("lead"),
+        under=memory.text("context"),
     )
 
 

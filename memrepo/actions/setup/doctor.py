@@ -345,8 +345,7 @@ def _judges(work: Work, fix: bool) -> CheckFinding:
 @_check("format")
 def _format(work: Work, fix: bool) -> CheckFinding:
     found = work.config.get("format")
-    how = "upgrade memrepo" if found > FORMAT else "`memrepo upgrade` migrates it"
-    problem = f"format {found}, this memrepo writes {FORMAT}: {how}"
+    problem = f"format {found}, this memrepo writes {FORMAT}: upgrade memrepo"
     return _finding(problem if found != FORMAT else "", f"format {found}")
 
 

@@ -262,7 +262,7 @@ def _values(work: Work, word: str) -> list[str]:
             fix="`memrepo purge` reads the value from standard input: `memrepo purge < file`,"
             " or type it and end with Ctrl-D",
         )
-    return list(dict.fromkeys((memory.own_text, memory.body)))
+    return [memory.body]
 
 
 def _refuse_broken(work: Work, plan: RewritePlan) -> None:

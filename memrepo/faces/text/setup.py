@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
-    from memrepo.actions.setup import upgrade as upgrading
     from memrepo.actions.setup.schedule import Launcher
     from memrepo.faces.cli.commands import Hooked
 
@@ -363,19 +362,6 @@ def _left(result: standing.Result) -> Iterator[str]:
         yield f"broken off {run} has stored answers (`memrepo run --resume` reuses them)"
     if result.uncommitted:
         yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"
-
-
-def upgrade(request: object, result: upgrading.Result, colour: bool) -> str:
-    """Format the result of an upgrade of the repository's format, and name a required next step."""
-    if result.old == result.new:
-        lines = [f"format {result.new}: nothing to migrate"]
-    else:
-        files = counted(len(result.files), "file", "files")
-        where = f"({result.commit[:10]})" if result.commit else "(dry run: nothing was written)"
-        lines = [f"format {result.old} to {result.new}: {files} changed {where}"]
-    if result.judge_again:
-        lines.append(f"{result.judge_again}: `memrepo run --acknowledge-upgrade`, for review")
-    return "\n".join(lines)
 
 
 def sources(request: standing.SourcesRequest, result: standing.SourceList, colour: bool) -> str:

@@ -49,7 +49,6 @@ show ID
 show ID --explain
 recent
 related ID
-graph
 thread
 topics
 entities

@@ -57,7 +57,6 @@ log
 diff
 search server
 recent
-graph
 related ID
 show ID
 show ID --explain

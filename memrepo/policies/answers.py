@@ -156,8 +156,6 @@ _ENOUGH = 6
 """This many matching words are sufficient for a long question."""
 _SMALLEST = 50
 """The minimum corpus size for rarities. In a smaller corpus every word would look common."""
-_OTHER = 0.8
-"""The weight of a synonym of a query word."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -189,14 +187,8 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     found = {}
     for document in documents:
         terms = frozenset(document.terms)
-        held = {term: 1.0 for term in weights if not terms.isdisjoint(places[term])}
-        for idea in question.ideas:
-            if not held.keys() & idea.asked and any(word <= terms for word in idea.words):
-                held |= {term: _OTHER for term in weights if term in idea.asked}
-        weighed = sum(share * weights[term] for term, share in held.items())
-        found[document.number] = Held(
-            min(1.0, weighed / every), min(1.0, sum(held.values()) / count)
-        )
+        held = [weight for term, weight in weights.items() if not terms.isdisjoint(places[term])]
+        found[document.number] = Held(min(1.0, sum(held) / every), min(1.0, len(held) / count))
     return found
 
 

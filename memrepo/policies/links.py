@@ -145,8 +145,8 @@ class Graph:
             (edge for memory in every for edge in edges_of(memory, names)),
             successions(every) if lineage else (),
         )
-        self.edges = tuple(e for e in found if {e.source, e.target} <= self.memories.keys())
         self.at: dict[str, list[Edge]] = defaultdict(list)
+        self.edges = tuple(e for e in found if {e.source, e.target} <= self.memories.keys())
         for edge in self.edges:
             self.at[edge.source].append(edge)
             self.at[edge.target].append(edge)

@@ -30,7 +30,6 @@ from memrepo.text.languages import (
     pattern,
     small_words,
     stop_words,
-    table,
     tables,
 )
 from memrepo.text.words import (
@@ -74,17 +73,6 @@ Memories of one of the types belong to the kind. So do all memories under such a
 """
 
 
-class Idea(msgspec.Struct, frozen=True):
-    """An idea named in a question, with words for the idea in all languages.
-
-    `asked` has the terms of the question that name the idea. Each word of `words` is a set of
-    terms.
-    """
-
-    asked: frozenset[str]
-    words: frozenset[frozenset[str]]
-
-
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A parsed question: its search terms, its words as written, and the dates it names.
 
@@ -117,8 +105,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """The terms that only name a time span, such as `week` in `last week`."""
     latest: str = ""
     """The year of the month in a question without a year, if the current date is known."""
-    ideas: tuple[Idea, ...] = ()
-    """The ideas named by the question, with synonyms: WhatsApp for mobile."""
     wanted: str = ""
     """The kinds of answer that the question asks for (`cues`)."""
     of_assistant: bool = False
@@ -127,7 +113,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
 
 def question_of(text: str, today: date | None = None) -> Question:
     """Parse a question. The word `may` is a month only next to a day or a year, or after `in`."""
-    separated = _separate_words(text)
+    separated = _without_small_words(text)
     found, asked = words(separated), dict(asked_terms(separated))
     language, named = language_asked(found, text), timespans(text, today)
     bare = ISO.sub(" ", text)
@@ -156,7 +142,6 @@ def question_of(text: str, today: date | None = None) -> Question:
         written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
         timed=frozenset(only_time | (asked.keys() - _without(asked, translated))),
         latest=_latest(months, today) if today and not years else "",
-        ideas=_ideas_of(text, found, language, frozenset(terms)),
         wanted=wanted(found),
         of_assistant=asks_assistant(found),
     )
@@ -237,80 +222,19 @@ def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozens
     return faint if any(term not in faint for term in terms) else frozenset()
 
 
-def _separate_words(text: str) -> str:
-    """Insert blanks around known words of languages without spaces, such as Chinese."""
+def _without_small_words(text: str) -> str:
+    """Replace the function words of languages without blanks between words, such as Chinese."""
     if text.isascii():
         return text
-    pattern, small = _spaceless_words()
-    separated = pattern.sub(lambda found: "  " if found[0] in small else f" {found[0]} ", text)
+    separated = _spaceless_words().sub("  ", text)
     left = " ".join(run for run in separated.split() if len(run) > 1 or not is_spaceless(run))
     return left if words(left) else text
 
 
 @cache
-def _spaceless_words() -> tuple[re.Pattern[str], frozenset[str]]:
-    """Return a pattern of known words of languages without spaces, and its function words."""
-    small = frozenset(w for _, found in tables("asking") for w in found.get("small", ()))
-    every = sorted(
-        {w for w in small.union(_spaceless_ideas()) if len(w) > 1}, key=lambda w: (-len(w), w)
-    )
-    return re.compile("|".join(map(re.escape, every))), small
-
-
-def _ideas_of(
-    text: str, found: Sequence[str], language: str, terms: frozenset[str]
-) -> tuple[Idea, ...]:
-    """Return the ideas that a question names, in its own language or in English."""
-    named: set[str] = set()
-    for one in {language, ENGLISH}:
-        asked = f" {' '.join(stems([*found], one))} "
-        for spelled, ideas in _spelled_ideas(one).items():
-            if f" {spelled} " in asked:
-                named.update(ideas)
-    if not text.isascii():
-        folded = fold(text)
-        named.update(idea for word, idea in _spaceless_ideas().items() if word in folded)
-    found_ideas = []
-    for idea in sorted(named):
-        forms = _forms(idea)
-        own = terms.intersection(frozenset().union(*forms))
-        found_ideas.append(Idea(own, frozenset(form for form in forms if form.isdisjoint(own))))
-    return tuple(found_ideas)
-
-
-@cache
-def _spelled_ideas(language: str) -> Mapping[str, list[str]]:
-    """Map the phrases of a language, as stems joined by blanks, to the ideas they name."""
-    found: dict[str, list[str]] = {}
-    for idea, phrases in table(language, "asking").get("words", {}).items():
-        for entry in phrases:
-            if not is_spaceless(entry[0]):
-                found.setdefault(" ".join(stems(words(entry), language)), []).append(idea)
-    return found
-
-
-@cache
-def _spaceless_ideas() -> Mapping[str, str]:
-    """Map words of scripts without blanks to the ideas they name."""
-    return {
-        fold(entry): idea
-        for _, found in tables("asking")
-        for idea, entries in found.get("words", {}).items()
-        for entry in entries
-        if is_spaceless(entry[0])
-    }
-
-
-@cache
-def _forms(idea: str) -> frozenset[frozenset[str]]:
-    """Return the words for an idea in all languages. Each word is a set of search terms."""
-    forms: set[frozenset[str]] = set()
-    for language, found in tables("asking"):
-        for entry in found.get("words", {}).get(idea, ()):
-            cut = words(entry)
-            if len(entry) > 1 and (len(cut) == 1 or _small().isdisjoint(cut)):
-                forms |= {frozenset(stems(cut, language)), frozenset(stems(cut))}
-    return frozenset(forms)
+def _spaceless_words() -> re.Pattern[str]:
+    every = {w for _, found in tables("asking") for w in found.get("small", ()) if len(w) > 1}
+    return re.compile("|".join(map(re.escape, sorted(every, key=lambda w: (-len(w), w)))))
 
 
 def _latest(months: frozenset[int], today: date) -> str:

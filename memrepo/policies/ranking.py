@@ -1,16 +1,14 @@
 """Rank memories for a question by BM25, context, dates and similarity of meaning.
 
-Sources: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document frequency); relevance
-feedback (Rocchio 1971, with the best hits taken as relevant). Memories are short, so their length
-hardly counts (b 0.2). The text next to a hit in its source often contains the answer. The constants
-were chosen on half of a public dialogue set. `python -m benchmarks.retrieval` chooses them again,
-without the conversation that is measured.
+Source: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document frequency). Memories
+are short, so their length hardly counts (b 0.2). The text next to a hit in its source often
+contains the answer. The constants were chosen on half of a public dialogue set.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Protocol
@@ -20,7 +18,7 @@ import msgspec
 from memrepo.policies.questions import ASKS, ASSISTANT, USER, Question, nearness, of_self
 from memrepo.policies.rules import Weights
 from memrepo.text.dates import Span
-from memrepo.text.words import is_spaceless, stems, stop_stems
+from memrepo.text.words import is_spaceless, stems
 
 
 class Document(msgspec.Struct, frozen=True, dict=True):
@@ -117,10 +115,8 @@ _NEARBY = (0.5, 0.35, 0.25, 0.15)
 """The weight of a word in a conversation by its distance in turns, from 1 to 4."""
 _PART = 0.2
 """The weight of a word of a joined name (`getUserProfile`) if the name itself occurs."""
-MAX_CANDIDATES, MAX_DATED = 1000, 200
+MAX_CANDIDATES, MAX_DATED = 300, 100
 """The maximum number of documents scored by words, and by the days of a question."""
-MAX_FED_BACK, MAX_FEEDBACK_TERMS = 8, 15
-"""The number of best hits used for feedback, and the maximum number of terms taken from them."""
 MAX_LENDING, MAX_ASKING = 300, 50
 """The number of best hits that lend score to their neighbours, and to their replies."""
 FAINT = 0.2
@@ -170,19 +166,13 @@ class Scoring:
         share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
         self.b = weights.b + share * (weights.b_long - weights.b)
         base = cache(self.base)  # many documents have the same length
-        # Synonyms of the query words match as well.
-        synonyms = {term for idea in question.ideas for word in idea.words for term in word}
-        looked_for = [*self.terms, *sorted(corpus.holders(synonyms - self.terms.keys()))]
-        proposed = corpus.propose(looked_for, MAX_CANDIDATES) if self.terms else ()
+        proposed = corpus.propose([*self.terms], MAX_CANDIDATES) if self.terms else ()
         self.documents = {d.number: d for d in proposed}
         self.looked = [(d.number, d, base(len(d.terms), d.is_record)) for d in proposed]
 
     def scored(self, like: Likeness | None) -> list[Ranked]:
         """Return all documents that score by any signal, unsorted."""
-        lexical = self.by_ideas(self.asked(self.terms))
-        subject = self.named_subject()
-        if self.weights.feedback and len(lexical) > MAX_FED_BACK:
-            lexical = self.by_words(self.fed_back(lexical), lexical)
+        lexical, subject = self.by_words(self.terms), self.named_subject()
         near = self.with_neighbours(lexical)
         near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
         weight = self.weights.meaning * self.need() if like else 0.0
@@ -229,35 +219,19 @@ class Scoring:
             self.rarity[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
         return self.rarity
 
-    def asked(self, terms: Mapping[str, float]) -> dict[int, float]:
-        """Score documents by query words. Documents that contain more of the words score higher."""
-        rarities = self.rarities(terms)
-        rarities = {t: w * rarities[t] for t, w in terms.items() if t in rarities}
-        share = self.weights.coverage / (sum(rarities.values()) or 1.0)
-
-        def covers(matched: frozenset[str]) -> float:
-            return 1 + share * sum([rarities[t] for t in rarities if t in matched])
-
-        return self.by_words(terms, covers=covers)
-
-    def by_ideas(self, scores: dict[int, float]) -> dict[int, float]:
-        """Raise the scores of documents that contain synonyms of missing query words."""
-        gained = defaultdict(float, scores)
-        for idea in self.question.ideas:
-            rarities = self.rarities({*idea.asked, *(t for word in idea.words for t in word)})
-            most = min((rarities[t] for t in idea.asked if t in rarities), default=math.inf)
-            worth = {
-                word: min(most, max(rarities[t] for t in word))
-                for word in idea.words
-                if rarities.keys() >= word
-            }
-            for number, document, _ in self.looked:
-                if idea.asked.isdisjoint(document.distinct):
-                    terms = document.distinct
-                    values = [value for word, value in worth.items() if word <= terms]
-                    if values:
-                        gained[number] += self.weights.other_words * max(values)
-        return gained
+    def by_words(self, asked: Mapping[str, float]) -> dict[int, float]:
+        """Return the BM25 score of each document that contains any of the weighted terms."""
+        worth, scores = self.worth(asked), dict[int, float]()
+        every, place = frozenset(worth), {term: i for i, term in enumerate(worth)}.__getitem__
+        for number, document, base in self.looked:
+            if matched := every & document.distinct:
+                # Floating-point sums depend on the order of the terms.
+                score = 0.0
+                for term in matched if len(matched) == 1 else sorted(matched, key=place):
+                    count = document.repeated.get(term, 1)
+                    score += worth[term] * count / (count + base)
+                scores[number] = score
+        return scores
 
     def by_date(self, day: str) -> float:
         """Score a document's day. A day within a time span of the question scores highest."""
@@ -292,33 +266,6 @@ class Scoring:
             asks /= 2
         return asks
 
-    def by_words(
-        self,
-        asked: Mapping[str, float],
-        so_far: Mapping[int, float] | None = None,
-        covers: Callable[[frozenset[str]], float] | None = None,
-    ) -> dict[int, float]:
-        """Return the BM25 score of each document that contains at least one of the weighted terms.
-
-        The scores `so_far` from other terms are added. `covers` returns a factor for the terms that
-        a document contains.
-        """
-        worth, before = self.worth(asked), so_far or {}
-        times, scores = cache(covers) if covers else None, {}
-        every, place = frozenset(worth), {term: i for i, term in enumerate(worth)}.__getitem__
-        for number, document, base in self.looked:
-            score = before.get(number, 0.0)
-            if matched := every & document.distinct:
-                # Floating-point sums depend on the order of the terms.
-                for term in matched if len(matched) == 1 else sorted(matched, key=place):
-                    count = document.repeated.get(term, 1)
-                    score += worth[term] * count / (count + base)
-                if times:
-                    score *= times(matched)
-            if score:
-                scores[number] = score
-        return scores
-
     def worth(self, asked: Mapping[str, float]) -> dict[str, float]:
         """Return the maximum BM25 score of each term that occurs in the corpus."""
         rarities = self.rarities(asked)
@@ -337,22 +284,6 @@ class Scoring:
         order = sorted([(-score, by_number[n].path, i, n) for i, (n, score) in found])
         return [n for _, _, _, n in order[:count]]
 
-    def fed_back(self, scores: Mapping[int, float]) -> dict[str, float]:
-        """Map the most distinctive terms of the best hits to weights."""
-        best = self.best(scores, MAX_FED_BACK)
-        asked = frozenset(self.terms)
-        found: dict[str, float] = defaultdict(float)
-        terms_of = {n: self.documents[n].distinct - asked - stop_stems() for n in best}
-        fresh = frozenset().union(*terms_of.values())
-        rarities = self.rarities(sorted(fresh))
-        for number in best:
-            share = scores[number] / scores[best[0]]
-            for term in sorted(terms_of[number]):
-                found[term] += rarities.get(term, 0.0) * share
-        chosen = sorted(found, key=lambda t: (-found[t], t))[:MAX_FEEDBACK_TERMS]
-        top = max(found.values(), default=0.0)
-        return {t: self.weights.feedback * found[t] / top for t in chosen} if top else {}
-
     def named_subject(self) -> str:
         """Return the subject that the question names, or an empty string if none or several.
 
@@ -366,7 +297,7 @@ class Scoring:
             return ""
         (subject,) = named
         name = frozenset((*subject.split(), *stems(subject.split())))
-        rest = self.asked({t: w for t, w in self.terms.items() if t not in name})
+        rest = self.by_words({t: w for t, w in self.terms.items() if t not in name})
         if not rest:
             return subject
         own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)

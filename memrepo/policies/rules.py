@@ -178,13 +178,8 @@ class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """BM25's `b` for short texts, whose length hardly counts."""
     b_long: float = 0.75
     """BM25's `b` for long texts."""
-    coverage: float = 0.3
-    """The share that a text gains for containing all words, weighted by rarity."""
-    other_words: float = 0.8
-    """The weight of a synonym of a query word."""
     alike: float = 0.7
     """The weight of a similarly spelled word for one that no memory contains."""
-    feedback: float = 0.15
     neighbour: float = 0.25
     context: float = 0.5
     """The weight of a query word in adjacent turns that is missing in the turn itself."""

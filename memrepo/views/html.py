@@ -1,38 +1,19 @@
-"""HTML pages: escaped texts, word-by-word comparisons, inlined assets, and the page of the graph.
-
-Memory text is data. A page's policy only permits the style sheet and the script whose hashes it
-names. No network is used.
-"""
+"""Escape texts for HTML pages and compare two wordings word by word. Memory text is data."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-from functools import cache
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from markupsafe import Markup
 
-from memrepo import __version__
-from memrepo.assets import asset
-from memrepo.core.ids import visible
-from memrepo.core.memory import LAYERS, Memory
-from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import without_secrets
-from memrepo.policies.links import Graph
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _JOINERS = "\u200c\u200d"
 _BLANKS = "\n\t "
@@ -95,34 +76,6 @@ def _spelled(run: str) -> str:
     return "".join(marks)
 
 
-GENERATOR = b'<meta name="generator" content="memrepo '
-"""The mark that identifies a page as written by memrepo."""
-
-
-def inlined(name: str) -> tuple[Markup, str]:
-    """Return the content of a style sheet or script, and its hash for the page's policy."""
-    text = asset("templates", "views", name).read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return Markup(text), digest  # noqa: S704 - our own file
-
-
-@cache
-def page_template(name: str) -> Template:
-    """Return the template of a page. The template escapes every value."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(asset("templates", "views")),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=True,
-    )
-    environment.filters["shown"] = shown
-    return environment.get_template(name)
-
-
 Mark = Literal["same", "old", "new"]
 _MIN_SHARED = 0.3
 """Minimum share of common words. Texts with less are shown whole, as marked words would confuse."""
@@ -173,65 +126,3 @@ def word_diff(old: str, new: str) -> tuple[Span, ...]:
     marks: tuple[Mark, ...] = ("old", "new", "same")
     texts = ((mark, text) for span in spans for mark, text in zip(marks, span, strict=True))
     return tuple(Span(mark=mark, text=text) for mark, text in texts if text)
-
-
-_LABEL = 60
-_TEXT = 600
-TYPES = ("follows", "references", "supports", "contradicts", "related")
-
-
-def graph_page(graph: Graph, title: str) -> str:
-    """Return the HTML page of a graph. Memories without links are omitted."""
-    sheet, sheet_hash = inlined("graph.css")
-    script, script_hash = inlined("graph.js")
-    linked = [m for id_, m in sorted(graph.memories.items()) if id_ in graph.at]
-    place = {memory.id: number for number, memory in enumerate(linked)}
-    kinds = Counter(edge.type for edge in graph.edges)
-    layers = {memory.layer for memory in linked}
-    data = {
-        "nodes": [
-            {
-                "id": memory.id,
-                "label": label(memory),
-                "type": memory.type,
-                "layer": memory.layer,
-                "text": text if len(text) <= _TEXT else f"{text[:_TEXT].rstrip()}…",
-            }
-            for memory in linked
-            for text in (visible(without_secrets(memory.body)),)
-        ],
-        "edges": [
-            [place[e.source], place[e.target], e.type, e.strength, e.in_body] for e in graph.edges
-        ],
-        "layers": [*(x for x in LAYERS if x in layers), *sorted(layers.difference(LAYERS))],
-        "types": [kind for kind in TYPES if kind in kinds],
-    }
-    return page_template("graph.html.j2").render(
-        version=__version__,
-        title=title,
-        sheet=sheet,
-        sheet_hash=sheet_hash,
-        script=script,
-        script_hash=script_hash,
-        data=_as_script(data),
-        counts=f"{counted(len(graph.edges), 'link', 'links')} between {len(linked)} of "
-        + counted(len(graph.memories), "memory", "memories"),
-        rows=[
-            (label(graph.memories[e.source]), e.type, label(graph.memories[e.target]), e.strength)
-            for e in graph.edges
-        ],
-    )
-
-
-def label(memory: Memory) -> str:
-    """Return a memory's label in the drawing: its title or the beginning of its text."""
-    own = memory.body.lstrip(" :–—-\n").replace("**", "")
-    return cut(visible(without_secrets(memory.text("title") or own)), _LABEL)
-
-
-def _as_script(data: dict[str, object]) -> Markup:
-    """Encode data as JSON for an HTML script block, so that the JSON cannot end the block."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)  # noqa: S704 - no markup is left in it

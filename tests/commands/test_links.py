@@ -41,8 +41,6 @@ def test_a_run_links_what_names_the_same_in_one_commit_and_the_next_run_nothing(
     (row,) = found["related"]
     assert (row["id"], row["type"], row["way"], row["depth"]) == (link[0], "related", "from", 1)
     assert "both mention Kestrel" in row["why"]
-    graph = done(repo, "graph")
-    assert [(x["source"], x["target"], x["type"]) for x in graph["links"]] == [link]
 
 
 def test_links_that_were_taken_back_are_not_made_again(tmp_path: Path) -> None:
@@ -67,18 +65,6 @@ def test_add_names_what_is_alike_and_links_nothing(tmp_path: Path) -> None:
     assert linked(repo) == before
     said = memrepo(repo, "add", "Unheard of elsewhere.", as_json=False)
     assert "of the same matter" not in said.out
-
-
-def test_the_page_is_written_and_an_odd_file_is_not_overwritten(tmp_path: Path) -> None:
-    repo = two_linked(tmp_path)
-    page = tmp_path / "graph.html"
-    assert done(repo, "graph", "--html", page)["html"] == str(page)
-    assert "1 link between 2 of 2 memories" in page.read_text("utf-8")
-    done(repo, "graph", "--html", page)  # ours: written anew
-    page.write_text("mine", encoding="utf-8")
-    assert memrepo(repo, "graph", "--html", page).exit == 2
-    assert memrepo(repo, "graph", "--html", "-").exit == 2
-    assert memrepo(repo, "graph", "--html", "-", as_json=False).out.startswith("<!doctype html>")
 
 
 def test_a_hook_names_what_still_refers_to_a_deleted_memory(tmp_path: Path) -> None:

@@ -105,13 +105,6 @@ def test_passages_come_after_the_claims_and_never_repeat_one(repo: Path) -> None
     assert said.index("closed on Mondays") < said.index("not promoted:") < said.index("by ice")
 
 
-@pytest.mark.parametrize("asked", ["what is the mobile of Ida", "Handynummer von Ida", "Ida的手机"])
-def test_a_thing_is_found_by_another_word_for_it_in_any_language(repo: Path, asked: str) -> None:
-    place(repo, "memory/ida.md", "# Ida\n\n- Phone: 555 0199\n- Shoes: blue\n- Boat: none\n")
-    done(repo, "ingest", now=LATER)
-    assert "Phone: 555" in texts(repo, asked)[0]
-
-
 @pytest.mark.parametrize(
     "limit",
     [

@@ -339,7 +339,6 @@ READ = (
     ("topics",),
     ("tiers",),
     ("why-not", "ID"),
-    ("graph",),
     ("check",),
     ("doctor",),
 )

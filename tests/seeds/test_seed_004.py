@@ -523,15 +523,6 @@ def test_a_row_expanded(tmp_path: Path) -> None:
     assert [{*link} for link in links] == [ids]
 
 
-@row("The graph of memories can be drawn", "default")
-def test_a_row_graph(tmp_path: Path) -> None:
-    repo = new(tmp_path)
-    one, other = added(repo, "The barn is dry."), added(repo, "The mill is wet.")
-    done(repo, "link", one, "supports", other)
-    done(repo, "graph", "--html", str(tmp_path / "graph.html"))
-    assert "The barn is dry." in (tmp_path / "graph.html").read_text("utf-8")
-
-
 @row("Agents have the tools memory_related and memory_thread_context", "default")
 def test_a_row_tools(tmp_path: Path) -> None:
     repo = talked(tmp_path, turn("09:00", "Ann.") + turn("09:05", "Ben."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,9 @@ from memrepo.store.corpus import Filter, IndexCorpus
 from memrepo.store.database import open_database
 from memrepo.store.index import begin_at
 from memrepo.store.tables import Indexed
+
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def said(
@@ -85,29 +87,6 @@ def test_what_answers_comes_before_what_asks_the_same(tmp_path: Path) -> None:
         ]
     )
     assert asked(tmp_path, files, "pump shed") == [2, 1]
-
-
-@pytest.mark.parametrize(
-    ("question", "first"),
-    [
-        ("what is the mobile of Ana", "Ana: WhatsApp 0151"),
-        ("what is the mobile of Ana", "Ana: 手机 0151"),
-        ("wie ist das Handy von Ana", "Ana: phone 0151"),
-        ("Ana的手机是什么", "Ana: phone 0151"),
-        ("by when must Ana hand in the form", "Ana: form due on 3 May"),
-    ],
-)
-def test_another_word_for_what_is_asked_brings_a_hit_up(
-    tmp_path: Path, question: str, first: str
-) -> None:
-    bodies = ["Ana: a car", first, "Ana: a house"]
-    files = dict(said(n, text, source=f"sources/{n}.md") for n, text in enumerate(bodies))
-    assert asked(tmp_path, files, question)[0] == 1
-
-
-# -- what speaks for a memory whatever is asked --------------------------------------------------
-
-NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 def ranked(

@@ -17,10 +17,6 @@ import pytest
 from driving import git, memories, subjects
 from mornings import MORNING, copied
 
-from memrepo.core.memory import Link, Memory
-from memrepo.policies.links import Graph
-from memrepo.views.html import graph_page
-
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -240,25 +236,3 @@ def test_read_only_shows_no_form(browser: Any, repo: Path, tmp_path: Path) -> No
         finally:
             browser.implicitly_wait(20)
             process.terminate()
-
-
-def test_the_graph_page_begins_with_the_most_linked_memory(browser: Any, tmp_path: Path) -> None:
-    hub, *spokes = (f"mem-{number:016x}" for number in range(60))
-    star = [Link(target=one, type="related", strength=0.5) for one in spokes]
-    memories_ = [
-        Memory(
-            path=f"memories/knowledge/x-{id_[-6:]}.md",
-            fields={"id": id_, "type": "fact", "links": tuple(star if id_ == hub else ())},
-            body=f"{'Hub' if id_ == hub else 'Spoke'} {id_[-2:]}.",
-        )
-        for id_ in (hub, *spokes)
-    ]
-    page = tmp_path / "graph.html"
-    page.write_text(graph_page(Graph(memories_), "wheel"), encoding="utf-8")
-    browser.get(page.as_uri())
-    chosen = browser.find_element("css selector", "#chosen h2")
-    assert chosen.text == "Hub 00."
-    browser.find_element("id", "whole").click()
-    browser.find_element("id", "near").click()
-    assert browser.find_element("css selector", "#chosen h2").text == "Hub 00."
-    assert not [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"]

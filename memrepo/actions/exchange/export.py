@@ -356,27 +356,6 @@ def place(where: Path, files: Mapping[str, bytes]) -> None:
             (draft / name).replace(target)
 
 
-def place_page(work: Work, where: Path, data: bytes, *, ours: bytes) -> None:
-    """Write one page atomically. It may replace only an older page, recognised by `ours`."""
-    real = where.resolve()
-    if _is_own(work, where):
-        raise NoPlace(where, "is among the repository's own files", "name a file elsewhere")
-    if where.is_dir():
-        raise NoPlace(where, "is a folder, expected a file", "name a file in it")
-    if where.exists() and not (where.is_file() and ours in where.read_bytes()[: len(data)]):
-        raise NoPlace(where, "contains other data", "name another file, or move it away")
-    if not real.parent.is_dir():
-        raise NoPlace(where, "is in a folder that does not exist", f"make {where.parent}")
-    with tempfile.NamedTemporaryFile(dir=real.parent, prefix=f".{where.name}-", delete=False) as f:
-        draft = Path(f.name)
-    try:
-        draft.write_bytes(data)
-        draft.chmod(0o644)
-        draft.replace(real)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
 @contextmanager
 def _drafted(where: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
     """Write all files to a temporary sibling folder and yield its path.

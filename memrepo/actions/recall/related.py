@@ -1,4 +1,4 @@
-"""`memrepo related`, `graph` and `entities`: what memories are linked to and what they mention."""
+"""`memrepo related` and `entities`: what memories are linked to and what they mention."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from msgspec.structs import replace
 from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.memory import Memory
 from memrepo.core.messages import cut
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.entities import Catalogue, catalogue, ties
-from memrepo.policies.links import Edge, Graph, Reached
+from memrepo.policies.links import Graph, Reached
 
 LABEL_WIDTH = 72
-MOST_LINKED = 10
-"""Number of most linked memories to list."""
 
 
 class RelatedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,71 +110,6 @@ def _explained(work: Work, state: State, rows: list[RelatedMemory]) -> list[Rela
 
 def _label(memory: Memory) -> str:
     return cut(visible(without_secrets(memory.text("title") or memory.body)), LABEL_WIDTH)
-
-
-# -- graph -----------------------------------------------------------------------------------------
-
-
-class GraphRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """Arguments of `graph`."""
-
-    html: Annotated[
-        str,
-        option("write the graph as an HTML page; - is standard output", "--html", metavar="FILE"),
-    ] = ""
-
-
-class Linked(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory and the number of its links."""
-
-    id: str
-    links: int
-    label: str
-
-
-class Links(VerbResult, frozen=True, kw_only=True):
-    """The links between the active memories."""
-
-    memories: int
-    linked: int
-    """Number of memories that have a link."""
-    links: tuple[Edge, ...]
-    most_linked: tuple[Linked, ...]
-    html: str = ""
-    """Path of the HTML page; empty if none was written."""
-    page: str = ""
-    """The HTML text, if requested for printing (`--html -`)."""
-
-
-def graph(work: Work, request: GraphRequest) -> Links:
-    """Return the links and the most linked memories, and write the HTML page if requested."""
-    from memrepo.actions.exchange.export import place_page
-    from memrepo.views.html import GENERATOR, graph_page, label
-
-    if request.html == "-" and work.call.json:
-        raise UsageError(
-            "memrepo graph: --html - and --json both write to standard output",
-            fix="name a file for the page",
-        )
-    links = Graph(work.tree.state().active)
-    page = graph_page(links, work.store.root.name) if request.html else ""
-    where = ""
-    if request.html and request.html != "-":
-        path = (work.call.where / request.html).absolute()
-        place_page(work, path, page.encode(), ours=GENERATOR)
-        where, page = str(path), ""
-    ranked = sorted(links.at, key=lambda id_: (-len(links.at[id_]), id_))
-    return Links(
-        memories=len(links.memories),
-        linked=len(links.at),
-        links=links.edges,
-        most_linked=tuple(
-            Linked(id=id_, links=len(links.at[id_]), label=label(links.memories[id_]))
-            for id_ in ranked[:MOST_LINKED]
-        ),
-        html=where,
-        page=page,
-    )
 
 
 # -- entities --------------------------------------------------------------------------------------

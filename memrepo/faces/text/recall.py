@@ -335,26 +335,6 @@ def _names(row: relating.EntityRow | relating.Mentioned) -> str:
     return f"{name} ({', '.join(map(visible, row.aliases))})" if row.aliases else name
 
 
-def graph(request: relating.GraphRequest, result: relating.Links, colour: bool) -> str:
-    """Format the graph as link counts by type and the most linked memories, or as an HTML page."""
-    from collections import Counter
-
-    from memrepo.views.html import TYPES
-
-    if result.page:
-        return result.page.rstrip("\n")
-    whole = counted(result.memories, "active memory", "active memories")
-    kinds = Counter(link.type for link in result.links)
-    reported = ", ".join(f"{kinds[kind]} {kind}" for kind in TYPES if kinds[kind])
-    lines = [f"{counted(len(result.links), 'link', 'links')} between {result.linked} of {whole}"]
-    if reported:
-        lines += [f"  {reported}", "most linked:"]
-    lines += [f"  {one.links:>3}  {one.id}  {one.label}" for one in result.most_linked]
-    if result.html:
-        lines.append(f"written to {result.html}")
-    return "\n".join(lines)
-
-
 def related(request: relating.RelatedRequest, result: relating.Related, colour: bool) -> str:
     """Format the memories linked to a memory, grouped by their distance in links."""
     lines = [f"{result.id}  {result.label}"]

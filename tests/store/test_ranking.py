@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from memrepo.store.corpus import Filter, IndexCorpus
 from memrepo.store.database import open_database
 from memrepo.store.index import begin_at
 from memrepo.store.tables import Indexed
-
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -15,18 +15,28 @@ functions at the end of this module refuse requests beyond the scope (docs/agent
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memrepo.checks.secrets import secrets_of
+from msgspec.structs import replace
+
 from memrepo.core.changes import Change, Create, Remove, Step, Update, Write
+from memrepo.core.codec import encode
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.core.memory import Memory, differing
 from memrepo.core.problems import Problem
 from memrepo.core.secret_kinds import SWITCHED
-from memrepo.core.secrets import find_secrets
+from memrepo.core.secrets import (
+    clean_page,
+    find_secrets,
+    placeholder,
+    redact,
+    secret_fault,
+    secrets_of,
+    without_secrets,
+)
 from memrepo.core.state import State, apply
 from memrepo.merge.tombstones import Tombstone, tombstones_in
 from memrepo.policies.rules import PageRules
@@ -73,6 +83,87 @@ def refuse_new_secrets(store: Repository, base: str, commits: Iterable[NewCommit
                     fix="leave it out of what is written; if it is not a secret, end its line with"
                     " <!-- memrepo:allow-secret --> where it comes from",
                 )
+
+
+def redact_steps(steps: Iterable[Step]) -> tuple[list[Step], list[Problem]]:
+    """Replace what looks like a secret in the changes of a run, and return a warning for each.
+
+    Sources are redacted when they are read. Texts may look like a secret only next to each other,
+    in a file of a memory or below its heading. Otherwise every run would be refused.
+    """
+    found, problems = list[Step](), list[Problem]()
+    for step in steps:
+        changes = list[Change]()
+        for change in step.changes:
+            match change:
+                case Create(memory=memory):
+                    clean, kinds = _redact_memory(memory)
+                    changes.append(replace(change, memory=clean) if kinds else change)
+                    problems += [_redacted(clean.path, kinds)] if kinds else []
+                case Update(fields=fields, body=body) if secret_fault(
+                    *_strings(fields), body or ""
+                ):
+                    fields = {key: _redact_value(value) for key, value in fields.items()}
+                    body = body and without_secrets(body)
+                    changes.append(replace(change, fields=fields, body=body))
+                case Write(path=path, data=data):
+                    changes.append(replace(change, data=clean_page(path, data)))
+                case _:
+                    changes.append(change)
+        found.append(replace(step, changes=tuple(changes)))
+    return found, problems
+
+
+def _redact_memory(memory: Memory) -> tuple[Memory, frozenset[str]]:
+    """Return a memory without secrets in its text, fields and file, and the kinds found."""
+    shown, secrets = redact(f"### {memory.fields.get('context', '')}\n\n- {memory.body}")
+    kinds = {secret.kind for secret in secrets}
+    kinds |= {s.kind for text in _strings(memory.fields) for s in find_secrets(text)}
+    kinds |= {secret.kind for secret, _ in secrets_of(memory.path, encode(memory))}
+    if not kinds:
+        return memory, frozenset()
+    folder = memory.path.rpartition("/")[0]  # file names contain words of the text
+    clean = replace(
+        memory.with_fields(
+            {key: _redact_value(value) for key, value in memory.fields.items()},
+            shown.partition("\n\n- ")[2],
+        ),
+        path=f"{folder}/redacted-{memory.id[4:10]}.md",
+    )
+    if any(secrets_of(clean.path, encode(clean))):  # its fields look like a secret together
+        words = {key: None for key, value in clean.fields.items() if isinstance(value, str)}
+        kept = ("id", "type", "status", "captured", "scope", "home", "standing")
+        clean = clean.with_fields({key: None for key in words if key not in kept}, clean.body)
+    if any(secrets_of(clean.path, encode(clean))):
+        clean = clean.with_fields({}, " ".join(map(placeholder, sorted(kinds))))
+    return clean, frozenset(kinds)
+
+
+def _redact_value(value: object) -> object:
+    match value:
+        case str():
+            return without_secrets(value)
+        case tuple() if all(isinstance(one, str) for one in value):
+            return tuple(dict.fromkeys(map(without_secrets, value)))
+        case _:
+            return value
+
+
+def _strings(fields: Mapping[str, object]) -> Iterator[str]:
+    for value in fields.values():
+        values = value if isinstance(value, tuple) else (value,)
+        yield from (one for one in values if isinstance(one, str))
+
+
+def _redacted(path: str, kinds: Collection[str]) -> Problem:
+    named = ", ".join(sorted(kinds))
+    return Problem(
+        path=path,
+        rule="source-secret-redacted",
+        message=f"found a secret ({named}): the memory contains a placeholder instead",
+        fix="remove the secret from the workspace too",
+        severity="warning",
+    )
 
 
 def _is_known(before: State, path: str, value: str) -> bool:

@@ -15,11 +15,8 @@ from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import Secret, find_secrets, is_clean
+from memrepo.core.secrets import is_allowed, secrets_of
 
-ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
-MAX_SCANNED = 4 << 20
-_SHORT_ID = regex(r"[0-9a-f]{6,16}")
 _IDENTIFYING = {
     ("UUID", "UUIDs"): regex(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
     ("IP address", "IP addresses"): regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"),
@@ -51,32 +48,13 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
         )
 
 
-def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
-    """Yield each secret in a file with its value, except on lines marked as allowed.
-
-    Lines of views end with the short id of a memory. These ids are not secrets, whatever the
-    heading.
-    """
-    if len(data) > MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
-        return
-    text = data.decode("utf-8", "replace")
-    lines: list[str] = []
-    for secret in find_secrets(text):
-        lines = lines or text.split("\n")
-        value = text[secret.start : secret.end]
-        line = lines[secret.line - 1]
-        short_id = "/views/" in f"/{path}" and _SHORT_ID.fullmatch(value)
-        if not (ALLOW.search(line) or (short_id and line.endswith(f"`{value}`"))):
-            yield secret, value
-
-
 def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:
     """Yield a warning for each identifying number that a change adds.
 
     Existing ones are ignored: there are too many.
     """
     known = before.decode("utf-8", "replace") if before else ""
-    allowed = [n for n, line in enumerate(memory.body.split("\n")) if ALLOW.search(line)]
+    allowed = [n for n, line in enumerate(memory.body.split("\n")) if is_allowed(line)]
     for names, pattern in _IDENTIFYING.items():
         places = [
             (memory.body.count("\n", 0, match.start()), match.start())

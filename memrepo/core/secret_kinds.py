@@ -36,8 +36,10 @@ _MACROS = {
 _LONG = regex(r"[A-Za-z0-9_./+=:~%@$-]{15}")
 """Few formats are shorter than this, and few lines of prose contain such a long sequence."""
 _REST = regex(r"[A-Za-z0-9_-]{1,400}")
-_SHORT = ("password", "token", "url-credentials", "totp")
+_SHORT = ("password", "token", "url-credentials", "totp", "pin")
 """Kinds of formats that are also searched in lines without a long sequence of key characters."""
+_WHOLE = ("card", "iban")
+"""Kinds whose formats match the whole value."""
 _MIN_ENTROPY = 3.2
 """The minimum entropy of a key in bits per character. Words and names have less."""
 _MIN_CARD_DIGITS = 4
@@ -110,7 +112,7 @@ def formed(text: str, folded: str) -> Iterator[Find]:
     dense = _dense_lines(text)
     joined = "\n".join(folded[start:end] for start, end in dense)
     for word, some in by_word.items():
-        if some[0].kind in _SHORT:
+        if any(form.kind in _SHORT for form in some):
             spans: Iterable[Span] = _lines_with(folded, [word])
         elif word in joined:
             spans = ((a, b) for a, b in dense if folded.find(word, a, b) >= 0)
@@ -136,9 +138,11 @@ def _matches(form: Form, text: str, start: int, end: int) -> Iterator[Find]:
     for match in form.search()(text, start, end):
         number = next((n for n in range(1, len(match.groups()) + 1) if match[n] is not None), 0)
         value, at = match[number], match.start(number)
-        if form.kind in ("password", "token"):
+        if form.kind in ("password", "token") and not (match.lastgroup or "").startswith("words"):
             value = value.rstrip("`'\").,;")
-        elif not (form.lines or match.lastgroup) and (rest := _REST.match(text, at + len(value))):
+        elif not (form.lines or match.lastgroup or form.kind in _WHOLE) and (
+            rest := _REST.match(text, at + len(value))
+        ):
             value += rest[0]  # some formats match fewer characters than a key has
         if _has_form(form, value, match.lastgroup):
             yield at, at + len(value), form.kind
@@ -153,7 +157,11 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
         case "iban":
             return _is_iban(value)
         case "seed-phrase":
-            return len(value.replace(",", " ").split()) in (12, 15, 18, 21, 24)
+            return len(regex(r"[^\W\d_]+").findall(value)) in (12, 15, 18, 21, 24)
+        case _ if group == "groups":
+            return _are_random_groups(value)
+        case _ if group and group.startswith("odd"):
+            return len(value) >= 6 and _is_secret_word(value)
         case "password" | "token" if _words().pointer.fullmatch(value):
             return False
         case _:
@@ -203,7 +211,14 @@ _UUID = regex(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _KEY = regex(r"[A-Za-z0-9_+/=.~-]{16,400}")
 _ADDRESS = regex(r"0x[0-9a-fA-F]{40}")
 _CARD = regex(r"(?<![\w.-])[3-6](?:[ -]?\d){12,18}(?![\w-])")
+_PHRASE = regex(r"[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20}){3,11}(?=[.\s]*$)", re.MULTILINE)
+_NUMBER = regex(r"(?!(?:19|20)\d{4,6}$)\d{6,10}")
+_CHANGING = ("password", "key", "token")
 _PIN = regex(r"\d{4,8}[#*]?(?![\w%/]|[.,:-]\d)")
+_UNPRONOUNCEABLE = regex(
+    r"(?i)[^\W\d_aeiouy]{3}|q[^u\W]|[jvz][^aeiouy\W]|[^aeiouyns\W][jqxz]|[aeiou]{3}|[jqvwxz]{2}"
+)
+"""Sequences of letters that are rare in words of four or five letters."""
 _CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
 _LOGIN = regex(r"[*_ \t]{0,5}[`\"']?[\w.+@-]{2,80}(?:[`\"']?[ \t]{1,3}[/|][ \t]{1,3}|:(?=\S))")
 _HEADING = regex(r"[ \t>]{0,8}(#{1,6})[ \t]")
@@ -242,6 +257,12 @@ class _Words(NamedTuple):
     pointer: re.Pattern[str]
     shape: re.Pattern[str]
     numbered: re.Pattern[str]
+    prose: frozenset[str]
+    rules: frozenset[str]
+    iban: frozenset[str]
+    far: re.Pattern[str]
+    origin: re.Pattern[str]
+    target: re.Pattern[str]
 
 
 @cache
@@ -271,9 +292,10 @@ def _words() -> _Words:
     wide_joins = _any(word for word in table["is"] if _is_wide(word))
     scope = (
         rf"[ \t](?:{_any(table['of'])})[ \t][^\n.:=;,|()]{{1,40}}?|[ \t]?\([^\n:=;|()]{{1,40}}\)"
+        rf"|[ \t](?:{_any(table['thing'])})"
     )
     join = rf"(?:{wide_joins})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}|(?:{joins})(?![^\W_])[ \t]{{0,3}}"
-    sign = r"=>|:=|[:=：|]{1,2}"
+    sign = r"=>|->|→|:=|[:=：|]{1,2}"
     return _Words(
         label=re.compile(f"{bounded}|(?:{wide})"),
         sort_of={_bare(word): sort for word, sort in sort_of.items()},
@@ -290,6 +312,16 @@ def _words() -> _Words:
         pointer=re.compile("|".join(table["pointer"])),
         shape=re.compile("|".join(table["shape"])),
         numbered=re.compile("|".join(table["numbered"])),
+        prose=frozenset(table["prose"]),
+        rules=frozenset(table["rules"]),
+        iban=frozenset(table["iban"]),
+        far=re.compile(rf"[^\n:=|]{{1,40}}?(?:(?P<sign>[:=：]|->|→)|[ \t](?:{joins}))[ \t]{{1,3}}"),
+        origin=re.compile(
+            rf"{_MARKUP}[^\n:=;|]{{0,30}}?[ \t](?:{_any(table['from'])})[ \t]{{1,3}}"
+        ),
+        target=re.compile(
+            rf"(?<![^\W_])(?:{_any(table['into'])})(?:[ \t](?:it|{joins}))*:?[ \t]{{1,3}}"
+        ),
     )
 
 
@@ -346,6 +378,11 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
             last = (sort, label.end())
             for spot in _after(text, folded, label.end(), end, sort):
                 yield (*spot, _KINDS.get(sort, "token"))
+                if sort in _CHANGING and (value := _later_value(text, folded, spot[1], end)):
+                    yield (*value, _KINDS.get(sort, "token"))
+            if sort in _CHANGING:
+                for spot in _changed(text, folded, label.end(), end):
+                    yield (*spot, _KINDS.get(sort, "token"))
         if last[0] in _LISTED and start >= read_to:
             *spots, (_, read_to) = _below(text, folded, start, end, *last)
             below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
@@ -385,11 +422,48 @@ def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
     ):
         return
     if sort in ("login", "credentials"):
-        yield from _after_name(text, begins.end(), end, how)
+        far = _words().far.match(folded, at, end) if how == "bare" else None
+        yield from _after_name(text, (far or begins).end(), end, "sign" if far else how)
+        return
+    label = folded[max(0, at - 8) : at]
+    if (
+        sort == "password"
+        and how != "bare"
+        and (phrase := _phrase_at(text, begins.end(), end, label))
+    ):
+        yield phrase
         return
     value = _value_at(text, begins.end(), end, equals=how == "sign" and "=" in begins[0])
     if value and _is_value(text, value, end, sort, how):
         yield value.start, value.end
+    elif sort == "password" and how == "bare" and (far := _words().far.match(folded, at, end)):
+        value = _value_at(text, far.end(), end)
+        ends = value and _REMARK.match(text, value.end, end)
+        if value and ends and _is_secret_word(text[value.start : value.end]):
+            yield value.start, value.end
+
+
+def _changed(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
+    """Yield both values of `password from X to Y`, if one of them looks like a password."""
+    words = _words()
+    before = words.origin.match(folded, at, end)
+    first = _value_at(text, before.end(), end) if before else None
+    joint = words.target.search(folded, first.end, min(end, first.end + 12)) if first else None
+    second = _value_at(text, joint.end(), end) if joint else None
+    if first and second:
+        values = [text[value.start : value.end] for value in (first, second)]
+        if any(map(_is_secret_word, values)) and min(map(len, values)) >= 6:
+            yield first.start, first.end
+            yield second.start, second.end
+
+
+def _later_value(text: str, folded: str, at: int, end: int) -> Span | None:
+    """Return the new value that follows an old one, as in `was X, now it is Y`."""
+    joint = _words().target.search(folded, at, min(end, at + 30))
+    value = _value_at(text, joint.end(), end) if joint else None
+    if value and value.end - value.start >= 6 and _is_secret_word(text[value.start : value.end]):
+        return value.start, value.end
+    return None
 
 
 def _is_row(text: str, at: int) -> bool:
@@ -400,6 +474,27 @@ class _Value(NamedTuple):
     start: int
     end: int
     quoted: bool
+
+
+def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
+    """Return the span of a pass phrase of several words, in quotes or after such a label."""
+    named = "phrase" in label
+    opening = _OPEN.match(text, at, end)
+    start = opening.end() if opening else at
+    close = _QUOTES.get(text[start - 1 : start]) if start > at else None
+    stop = text.find(close, start, min(end, start + 200)) if close else -1
+    if stop < 0:
+        match = _PHRASE.match(text, start, end) if named and not close else None
+        if match is None:
+            return None
+        stop = match.end()
+    phrase = text[start:stop]
+    words = regex(r"[\W_]+").split(phrase.lower())
+    several = len(phrase.split()) >= (3 if named or not _is_mixed(phrase) else 2)
+    if not several or is_placeholder(phrase) or phrase[:1] in "<[({$":
+        return None
+    prose = _words().rules if _is_mixed(phrase) else _words().prose | _words().rules
+    return (start, stop) if prose.isdisjoint(words) else None
 
 
 def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value | None:
@@ -437,9 +532,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         case "pin":
             return bool(_PIN.fullmatch(text, at.start, at.end) and _PIN.match(text, at.start, end))
         case "cvv":
-            return how != "bare" and bool(
-                _CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end)
-            )
+            return bool(_CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end))
         case "token" | "weak":
             least = 20 if how == "bare" else 12 if sort == "weak" else 0
             return is_key(value, least) and not (sort == "weak" and _UUID.fullmatch(value))
@@ -458,6 +551,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
         short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
         return short or is_key(value, 0 if how == "sign" else 16)
+    if how == "bare" and sort == "password" and _NUMBER.fullmatch(value):
+        return True
     if how == "bare" or sort == "pass":
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
@@ -469,7 +564,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
 def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
     """Yield the password after a user name, as in `anna@example.org / ...` or `admin:...`."""
     named = _LOGIN.match(text, at, end)
-    value = _value_at(text, named.end(), end) if named and how == "sign" else None
+    value = _value_at(text, named.end(), end) if named and how != "bare" else None
     if (
         value
         and ":" not in text[value.start : value.end]
@@ -519,12 +614,27 @@ def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[S
     whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
     if value and whole and _is_listed(text, value, end, sort):
         yield value.start, value.end
+    elif sort in ("key", "token", "weak") and not named:
+        yield from _keys_in(text, folded, at, end)
     elif (code := _CODE.search(text, at, end)) and code.start() < at + _MAX_BEFORE:
         before = regex(r"[\W_]+").split(folded[at : code.start()])
         spot = _Value(*code.span(1), quoted=True)
         named_so = _words().names.isdisjoint(before) and _REMARK.match(text, code.end(), end)
         if named_so and _is_listed(text, spot, end, sort):
             yield code.span(1)
+
+
+def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
+    """Yield the keys in an item such as `OpenWeather 3f9a1c...`."""
+    before = at
+    for word in regex(r"\S{16,400}").finditer(text, at, end):
+        value = _value_at(text, word.start(), end)
+        named = regex(r"[\W_]+").split(folded[before : word.start()])
+        if value and _words().names.isdisjoint(named):
+            shown = text[value.start : value.end]
+            if is_key(shown, 16) and not _UUID.fullmatch(shown):
+                yield value.start, value.end
+        before = word.end()
 
 
 def _in_cell(text: str, cell: int, end: int, sort: str, column: int) -> Iterator[Span]:
@@ -643,9 +753,25 @@ def is_card(value: str) -> bool:
 
 
 def _is_iban(value: str) -> bool:
-    """Return whether a value is a valid IBAN (ISO 13616, modulo 97)."""
-    plain = value.replace(" ", "")
-    if not 15 <= len(plain) <= 34:
+    """Return whether a value is a valid IBAN: length by country, and ISO 13616, modulo 97."""
+    plain = "".join(filter(str.isalnum, value)).upper()
+    if f"{plain[:2]}{len(plain)}" not in _words().iban:
         return False
     turned = plain[4:] + plain[:4]
     return int("".join(str(int(char, 36)) for char in turned)) % 97 == 1
+
+
+def _are_random_groups(value: str) -> bool:
+    """Return whether groups of letters and digits are random: an app password, and not words."""
+    groups = regex(r"[\W_]+").split(value)
+    return sum(bool(_UNPRONOUNCEABLE.search(group)) or _is_mixed(group) for group in groups) >= 2
+
+
+def _is_secret_word(value: str) -> bool:
+    """Return whether a word is a password or a key, when only its context suggests one."""
+    return not (
+        is_placeholder(value)
+        or _words().pointer.fullmatch(value)
+        or _UUID.fullmatch(value)
+        or _EMAIL.fullmatch(value)
+    ) and (_is_made_up(value) and _is_odd(value))

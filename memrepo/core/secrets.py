@@ -35,6 +35,9 @@ MARK = "(purged)"
 """The replacement of a purged value. It is a plain word in YAML, JSON and markdown."""
 PURGED = "purged"
 """The kind of a value that was removed from history. Only its keyed hash is known."""
+UNCHECKED = "unchecked"
+"""The kind of a text on which a detector failed. It is treated as a secret."""
+_MAX_ROUNDS = 20
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
 _watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 _UNSEEN = regex(
@@ -45,9 +48,11 @@ _UNSEEN = regex(
 """Characters of Unicode category Cf, which are invisible."""
 _DISGUISED = regex(
     rf"{_UNSEEN.pattern}|[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]"
-    r"|[A-Za-z0-9][\u0370-\u052f]|[\u0370-\u052f][A-Za-z0-9]"
+    r"|[A-Za-z0-9][\u0370-\u052f]|[\u0370-\u052f][A-Za-z0-9]|<!--[^\n]{0,200}?-->|%[2-7][0-9A-Fa-f]"
 )
-"""Invisible characters, wide letters, and letters of other scripts next to Latin ones."""
+"""Invisible characters, wide letters, letters of other scripts next to Latin ones, comments, and
+encoded characters of addresses."""
+_ENCODED = regex(r"<!--[^\n]{0,200}?-->|%[2-7][0-9A-Fa-f]")
 _LOOKALIKES = str.maketrans(
     "АВЕЅІЈКМНОРСТХУаеѕіјорсухԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXYaesijopcyxdqwhABEZHIKMNOPTYXo"
 )
@@ -71,7 +76,8 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """
     found = [(start, -end, rank, kind) for rank, (start, end, kind) in enumerate(_found(text))]
     if (watched := _watched.get()) is not None:
-        found += [(start, -end, -1, PURGED) for start, end in watched.look(text)]
+        purged = _detected(lambda part: ((*span, PURGED) for span in watched.look(part)), text)
+        found += [(start, -end, -1, kind) for start, end, kind in purged]
     secrets: list[Secret] = []
     line, line_start, known = 1, 0, 0
     for start, minus_end, _, kind in sorted(found):
@@ -90,20 +96,47 @@ def _found(text: str) -> Iterator[Find]:
     """Yield the secrets in a text, and those that appear when disguised characters are replaced."""
     off = _off.get()
     yield from (find for find in _plainly(text) if find[2] not in off)
-    if text.isascii() or not _DISGUISED.search(text):
+    if not _DISGUISED.search(text):
         return
     shown, places = _visible(text)
     for start, end, kind in _plainly(shown):
         if kind not in off:
-            yield places[start], places[end - 1] + 1, kind
+            yield places[start], places[end] if end < len(places) else len(text), kind
 
 
 def _plainly(text: str) -> Iterator[Find]:
+    yield from _detected(lambda part: formed(part, _folded(part)), text)
+    yield from _detected(lambda part: labelled(part, _folded(part)), text)
+
+
+def _folded(text: str) -> str:
+    """Return a text in lower case and of the same length."""
     folded = text.lower()
     if len(folded) != len(text):
         folded = text.replace("İ", "i").lower()  # the only letter that becomes longer in lower case
-    yield from formed(text, folded)
-    yield from labelled(text, folded)
+    return folded
+
+
+def _detected(detector: Callable[[str], Iterable[Find]], text: str) -> Sequence[Find]:
+    """Return what a detector finds. All detectors run through this function.
+
+    A detector that fails concerns the lines on which it fails: they count as secrets, so they are
+    redacted and named, and the rest of the text is still used.
+    """
+    try:
+        return list(detector(text))
+    except Exception:  # noqa: BLE001 a fault in one rule must not stop a run
+        found: list[Find] = []
+    start = 0
+    for line in text.split("\n"):
+        try:
+            found += [(start + a, start + b, kind) for a, b, kind in detector(line)]
+        except Exception:  # noqa: BLE001
+            found.append((start, start + len(line), UNCHECKED))
+        start += len(line) + 1
+    if not any(kind == UNCHECKED for _, _, kind in found):
+        return [(0, len(text), UNCHECKED)]
+    return found
 
 
 def _visible(text: str) -> tuple[str, Sequence[int]]:
@@ -114,8 +147,15 @@ def _visible(text: str) -> tuple[str, Sequence[int]]:
     while match := _DISGUISED.search(text, at):
         start = text.rfind("\n", 0, match.start()) + 1
         at = (text.find("\n", match.end()) + 1) or len(text)
+        encoded = {match.start(): match[0] for match in _ENCODED.finditer(text, start, at)}
+        skipped = start
         for place, char in enumerate(text[start:at].translate(_LOOKALIKES), start):
-            if not _UNSEEN.match(char):
+            if whole := encoded.get(place):
+                skipped = place + len(whole)
+                if whole[0] == "%":
+                    shown.append(chr(int(whole[1:], 16)))
+                    places.append(place)
+            elif place >= skipped and not _UNSEEN.match(char):
                 shown.append(chr(ord(char) - 0xFEE0) if "\uff01" <= char <= "\uff5e" else char)
                 places.append(place)
     return "".join(shown), places
@@ -160,14 +200,62 @@ def redact(text: str) -> tuple[str, tuple[Secret, ...]]:
     those in the given text, except for secrets found only after another was replaced.
     """
     replaced: list[Secret] = []
-    while found := find_secrets(text):
+    for _ in range(_MAX_ROUNDS):
+        if not (found := find_secrets(text)):
+            return text, tuple(replaced)
         replaced.extend(found)
         parts, known = [], 0
         for secret in found:
             parts += [text[known : secret.start], placeholder(secret.kind)]
             known = secret.end
         text = "".join((*parts, text[known:]))
-    return text, tuple(replaced)
+    return placeholder(UNCHECKED), tuple(replaced)
+
+
+_ALLOW = regex(r"memrepo:allow-secret\b|pragma: allowlist secret\b")
+_MAX_SCANNED = 4 << 20
+_SHORT_ID = regex(r"[0-9a-f]{6,16}")
+
+
+def secrets_of(path: str, data: bytes) -> Iterator[tuple[Secret, str]]:
+    """Yield each secret in a file with its value, except on lines marked as allowed.
+
+    Lines of views end with the short id of a memory. These ids are not secrets, whatever the
+    heading.
+    """
+    if len(data) > _MAX_SCANNED or b"\0" in data[:8000] or is_clean(data):
+        return
+    text = data.decode("utf-8", "replace")
+    lines: list[str] = []
+    for secret in find_secrets(text):
+        lines = lines or text.split("\n")
+        value = text[secret.start : secret.end]
+        line = lines[secret.line - 1]
+        short_id = "/views/" in f"/{path}" and _SHORT_ID.fullmatch(value)
+        if not (is_allowed(line) or (short_id and line.endswith(f"`{value}`"))):
+            yield secret, value
+
+
+def is_allowed(line: str) -> bool:
+    """Return whether a line is marked as one whose secrets are reported by no check."""
+    return bool(_ALLOW.search(line))
+
+
+def clean_page(path: str, data: bytes) -> bytes:
+    """Return a generated page in which each secret is replaced by a placeholder.
+
+    Texts that are harmless where they come from may look like a secret next to each other. A page
+    with such lines must not stop the run that writes it.
+    """
+    for _ in range(_MAX_ROUNDS):
+        text, parts, known = data.decode("utf-8", "replace"), [], 0
+        for secret, _value in secrets_of(path, data):
+            parts += [text[known : secret.start], placeholder(secret.kind)]
+            known = secret.end
+        if not parts:
+            break
+        data = "".join((*parts, text[known:])).encode()
+    return data
 
 
 def secret_fault(*texts: str) -> str:

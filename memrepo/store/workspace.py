@@ -26,6 +26,7 @@ from memrepo.core.secrets import (
     name_without_purged,
     placeholder,
     redact,
+    without_secrets,
 )
 from memrepo.read.sources import (
     OWN,
@@ -121,6 +122,10 @@ def read_workspace(
             continue
         # History contains names without purged values.
         name = name_without_purged(name)
+        if secret := next(iter(find_secrets(name)), None):
+            name = without_secrets(name)
+            problems.append(problem("source-secret-name", name, kind=secret.kind))
+            continue
         data, refusal = _read(name, entry)
         found = [refusal] if refusal is not None else []
         if data is not None and standing_of(data) != "foreign":
@@ -444,4 +449,5 @@ def _redact_values(
         )
         for match in known.finditer(text)
     ]
-    return known.sub(lambda match: placeholder(values[match[0]]), text).encode("utf-8"), problems
+    replaced = known.sub(lambda match: placeholder(values[match[0]]), text)
+    return without_secrets(replaced).encode("utf-8"), problems

@@ -18,7 +18,7 @@ from memrepo.core.layout import HOT_NAMES, Layout, PageState, stamped
 from memrepo.core.layout import standing_of as standing_of_page
 from memrepo.core.memory import Gist, Hot, Memory, having
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import without_secrets
+from memrepo.core.secrets import clean_page, without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     SEPARATOR,
@@ -87,7 +87,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     apart = [m for m in found if not shared and m.text("scope")]
     whole, kept = kept, kept[: rules.budget]
     while True:
-        page = _page(kept, [*whole[len(kept) :], *apart])
+        page = clean_page(HOT_NAMES[0], _page(kept, [*whole[len(kept) :], *apart]))
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         kept.pop()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
+import tomllib
 from pathlib import Path
 from typing import Any
 
-from driving import done, git
+from driving import done, git, memrepo
 
 
 def _run(tmp_path: Path, text: str) -> tuple[Path, dict[str, Any]]:
@@ -55,3 +57,34 @@ def test_a_value_that_one_file_labels_is_replaced_in_all(tmp_path: Path) -> None
     assert "r8Kp-PLW2231zab" in text
     assert "r8Kp-PLW2231za\n" not in git(repo, "log", "-p", "--all")
     assert "r8Kp-PLW2231za`" not in git(repo, "log", "-p", "--all")
+
+
+def test_a_night_with_five_hundred_odd_lines_lands_and_names_what_it_left_out(
+    tmp_path: Path,
+) -> None:
+    dice = random.Random(54)
+    table = tomllib.loads((Path(__file__).parents[1] / "data/secrets.toml").read_text("utf-8"))
+    words = [word for text, *_ in table["stated"] for word in text.split()]
+    words += ["<!-- x -->", "%37", "\u200b", "**", "SN20260105001122-33", "Bo likes tea", "|"]
+    words += ["ghp_Fake<!-- x -->Fake1234FakeFakeFake5678FakeFake", "KEY-" + "9F86D081" * 4]
+    lines = [
+        dice.choice(["- ", "## ", "", "> "]) + " ".join(dice.choices(words, k=dice.randint(1, 9)))
+        for _ in range(500)
+    ]
+    notes = tmp_path / "notes"
+    (notes / "memory").mkdir(parents=True)
+    (notes / "MEMORY.md").write_text("# House\n\n" + "\n".join(lines[:200]) + "\n")
+    (notes / "memory" / "2026-02-01.md").write_text("\n".join(lines[200:]) + "\n")
+    (notes / "memory" / f"{'ghp_' + 'Fake1234' * 5}.md").write_text("- Ana moved to Bergen.\n")
+    done(tmp_path, "init", "repo", "--from", "notes")
+    repo = tmp_path / "repo"
+    first = done(repo, "run")
+    assert {w["rule"] for w in first["warnings"]} >= {
+        "source-secret-redacted",
+        "source-secret-name",
+    }
+    (notes / "MEMORY.md").write_text("# House\n\n" + "\n".join(lines[:190]) + "\n- Bo has a cat.\n")
+    done(repo, "run")
+    assert "Fake1234Fake1234" not in git(repo, "log", "-p", "--all")
+    found = memrepo(repo, "check", "--all").data["problems"]
+    assert [one for one in found if one["rule"] == "secret-found"] == []

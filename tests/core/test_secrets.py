@@ -5,13 +5,15 @@ import re
 import string
 import tomllib
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.core.secret_kinds import SWITCHED
+from memrepo.core import secrets
+from memrepo.core.secret_kinds import SWITCHED, formed, labelled
 from memrepo.core.secrets import Secret, concealed, find_secrets, redact, switch_off
 
 # Assembled at run time, so that no scanner takes this file for a leak.
@@ -318,6 +320,45 @@ def test_a_value_that_is_named_is_found_and_the_words_around_it_stay(line: str) 
     (found,) = find_secrets(f"# Notes\n{text}\nthe end\n")
     assert value.startswith(f"# Notes\n{text}\n"[found.start : found.end])
     assert found.end - found.start >= len(value) - 1  # a sign that ends the sentence may stay
+
+
+@pytest.mark.parametrize(("text", "values"), [(text, values) for text, *values in TABLE["stated"]])
+def test_a_secret_is_found_in_every_layout(text: str, values: list[str]) -> None:
+    shown = redact(text)[0]
+    assert [value for value in values if value in shown] == []
+    assert "[redacted:unchecked]" not in shown
+
+
+PIECES = [word for text, *_ in TABLE["stated"] for word in text.split(" ")] + INNOCENT
+FUZZ = st.lists(
+    st.sampled_from([*PIECES, "\n", " ", "-", "SN20260105001122-33", "İ", "<!-- -->", "%37", "|"])
+    | st.text(max_size=8),
+    max_size=14,
+).map(" ".join)
+
+
+@given(FUZZ)
+def test_no_detector_fails_on_a_text(text: str) -> None:
+    folded = text.replace("İ", "i").lower()
+    found = [*formed(text, folded), *labelled(text, folded)]
+    assert all(0 <= start < end <= len(text) for start, end, _ in found)
+
+
+@pytest.mark.parametrize("text", ["Serial SN20260105001122-33", "Invoice RE2024010001234-5"])
+def test_a_serial_number_is_no_iban(text: str) -> None:
+    assert redact(text) == (text, ())
+
+
+def test_a_detector_that_fails_costs_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str, folded: str) -> Iterator[tuple[int, int, str]]:
+        if "boom" in text:
+            raise ValueError(text)
+        yield from labelled(text, folded)
+
+    monkeypatch.setattr(secrets, "labelled", fail)
+    shown, found = redact("a\npassword: hunter2x\nthe boom box\nb")
+    assert shown == "a\npassword: [redacted:password]\n[redacted:unchecked]\nb"
+    assert [(one.kind, one.line) for one in found] == [("password", 2), ("unchecked", 3)]
 
 
 @pytest.mark.parametrize("text", INNOCENT)

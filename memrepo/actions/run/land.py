@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from memrepo import __version__
+from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
 from memrepo.actions.pending import PREFIX, Part, Waiting, all_waiting, is_wish, put_away
 from memrepo.actions.run.guard import on_record, prints_in, wait_for_review
@@ -20,8 +21,6 @@ from memrepo.core.ids import digest, text_hash
 from memrepo.core.judge import Usage
 from memrepo.core.manifest import Consumed, Manifest, Removal
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
-from memrepo.core.problems import Problem
-from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.store import history
@@ -104,7 +103,7 @@ def _drafted(
     `held` are removals to record as pending. `decided` are formerly pending removals that this
     chain performs. `paid` states that another chain records the receipt.
     """
-    steps, redacted = _redacted(steps)
+    steps, redacted = redact_steps(steps)
     work.store.notices += (one for one in redacted if one not in work.store.notices)
     state = apply(plan.state, (change for step in steps for change in step.changes))
     pages = derived_files(work, state)
@@ -200,40 +199,6 @@ def _with_run(step: Step, run: str) -> Step:
             case _:
                 changes.append(change)
     return replace(step, changes=tuple(changes))
-
-
-def _redacted(steps: Sequence[Step]) -> tuple[list[Step], list[Problem]]:
-    """Replace text that looks like a secret in new memories, and return a warning for each.
-
-    Sources are redacted when they are read. A value may look like a secret only in combination with
-    its headings, so memories are checked with their context. Otherwise every run would be refused.
-    """
-    found, problems = list[Step](), list[Problem]()
-    for step in steps:
-        changes = list(step.changes)
-        for place, change in enumerate(changes):
-            if not isinstance(change, Create):
-                continue
-            memory = change.memory
-            shown, secrets = redact(f"### {memory.fields.get('context', '')}\n\n- {memory.body}")
-            if not secrets:
-                continue
-            body = shown.partition("\n\n- ")[2]
-            folder = memory.path.rpartition("/")[0]  # file names contain words of the text
-            path = f"{folder}/redacted-{memory.id[4:10]}.md"
-            changes[place] = Create(memory=replace(memory.with_fields({}, body), path=path))
-            kinds = ", ".join(sorted({secret.kind for secret in secrets}))
-            problems.append(
-                Problem(
-                    path=path,
-                    rule="source-secret-redacted",
-                    message=f"found a secret ({kinds}): the memory contains a placeholder instead",
-                    fix="remove the secret from the workspace too",
-                    severity="warning",
-                )
-            )
-        found.append(replace(step, changes=tuple(changes)))
-    return found, problems
 
 
 def run_stamp(now: datetime, runs: Sequence[str]) -> str:

@@ -1,8 +1,9 @@
 r"""Decode a source file into numbered lines, and hide lines that its author did not write.
 
 Hidden lines are the frontmatter, blocks that other programs maintain between start and end
-comments, and lines of memrepo's own hot cache. Lines end at `\n` only, and `\r\n` counts as one
-line end. Line numbers are one-based and refer to the original bytes.
+comments, and what memory programs printed. Private text is blank (`read/marks.py`). Lines end at
+`\n` only, and `\r\n` counts as one line end. Line numbers are one-based and refer to the original
+bytes.
 
 Headers of other programs are split by python-frontmatter and never written. Values are read within
 the limits of `core.header`: no type is guessed, no tag, anchor or alias is resolved, and nesting is
@@ -23,6 +24,7 @@ from memrepo.core.header import FIRST_LINE, Entry
 from memrepo.core.lines import MAX_DEPTH, too_deep
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
+from memrepo.read.marks import printed_lines, without_private
 
 Task = Literal["", "open", "done"]
 """State of a task with a checkbox. Empty for a line that is not a task."""
@@ -136,6 +138,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
         return _refused(resource, "source-not-utf8", f"is not UTF-8 at byte {error.start}", line)
     # Editors do not count a lone carriage return as a line end, so it becomes a blank.
     flat = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
+    flat = without_private(flat)
     text = tuple(flat.removesuffix("\n").split("\n")) if flat else ()
     deep = too_deep(text)
     if deep:
@@ -146,8 +149,11 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
             deep,
         )
     header = _header_end(resource, text)
-    fenced, unclosed = _fenced(text, header)
-    managed, problems = _managed(resource, text, header, fenced)
+    printed = printed_lines(text)
+    written = ["" if n in printed else line for n, line in enumerate(text, start=1)]
+    fenced, unclosed = _fenced(written, header)
+    managed, problems = _managed(resource, written, header, fenced)
+    managed |= printed
     hidden = managed.union(range(1, header + 1))
     return SourceLines(
         resource=resource,

@@ -1,6 +1,7 @@
 """Read an agent's workspace from disk. Symlinks are followed only if configured.
 
-Every file that is not read is reported.
+Every file that is not read is reported. A memrepo repository is recognised by its configuration
+file: of the one that reads, the folders that memrepo writes are left out, and of any other, all.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from memrepo.core.secrets import (
     redact,
     without_secrets,
 )
+from memrepo.read.marks import without_private
 from memrepo.read.sources import (
     OWN,
     UNMATCHED,
@@ -48,6 +50,7 @@ _LARGEST = 256 * 1024 * 1024
 MAX_DEPTH = 64
 """Maximum depth of folders. Deeper folders are refused by name."""
 _INSTALLED = ("node_modules", "site-packages", "venv", "__pycache__")
+_OURS = "is a memrepo repository, which is never read"
 MAX_ENTRIES = 200_000
 """Maximum number of unread entries counted, because a home folder can be very large."""
 _UNMISTAKABLE = regex(r"(?=\S*\d)(?=\S*[^\W\d_])\S{8,}")
@@ -81,13 +84,17 @@ def not_followed(folder: str, only: str = "") -> WorkspaceFiles:
 
 
 def _readable(
-    root: Path, rules: SourceRules, only: str = "", follow: Sequence[Path] = ()
+    root: Path,
+    rules: SourceRules,
+    only: str = "",
+    follow: Sequence[Path] = (),
+    home: Path | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield each file below a folder that runs may read, and each folder that cannot be listed."""
 
     def enters(folder: str) -> bool:
         wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
-        return wanted and _enters(root, folder, rules)
+        return wanted and not _is_ours(root / folder, home) and _enters(root, folder, rules)
 
     for name, entry in _walk(root, "", MAX_DEPTH, enters=enters, follow=follow):
         if name.startswith(only) and (isinstance(entry, OSError) or _is_source(name, rules)):
@@ -105,18 +112,26 @@ def holds_sources(root: Path, rules: SourceRules) -> bool:
 
 
 def read_workspace(
-    root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
+    root: Path,
+    rules: SourceRules,
+    *,
+    only: str = "",
+    follow: Sequence[Path] = (),
+    original: bool = False,
+    home: Path | None = None,
 ) -> WorkspaceFiles:
     """Read every allowed file below a folder, or only those below the subfolder `only`.
 
-    A symlink to a folder is followed if its target is in one of the folders `follow`.
+    A symlink to a folder is followed if its target is in one of the folders `follow`. Private text
+    is blank in the result, unless the files are `original`, whose only copy must not change. `home`
+    is the repository that reads.
     """
     files: dict[str, bytes] = {}
     clean: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
     values: dict[str, str] = {}
-    for name, entry in _readable(root, rules, only, follow):
+    for name, entry in _readable(root, rules, only, follow, home):
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # `**/` patterns may match: retain the snapshots below it
             continue
@@ -130,6 +145,8 @@ def read_workspace(
         found = [refusal] if refusal is not None else []
         if data is not None and standing_of(data) != "foreign":
             continue  # our own hot cache page, if the workspace is the repository
+        if data is not None and not original:
+            data = _without_private(data)
         if data is not None and not is_clean(data):
             data, secrets = _redact_secrets(name, data, values)
             found += secrets
@@ -151,6 +168,16 @@ def read_workspace(
         problems=tuple(problems),
         clean=frozenset(clean),
     )
+
+
+def _without_private(data: bytes) -> bytes:
+    """Blank the private parts of a file, unless the file is known to have none."""
+    tagged = any(mark in data for mark in (b"%%", b"<!--")) or b"<private>" in data.lower()
+    if is_clean(data) and not tagged:
+        return data
+    text = data.decode("utf-8")
+    public = without_private(text)
+    return data if public == text else public.encode("utf-8")
 
 
 class UnreadFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,12 +214,17 @@ class Unread(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def find_unread(
-    root: Path, rules: SourceRules, *, only: str = "", follow: Sequence[Path] = ()
+    root: Path,
+    rules: SourceRules,
+    *,
+    only: str = "",
+    follow: Sequence[Path] = (),
+    home: Path | None = None,
 ) -> Unread:
     """Return the text files that runs do not read, sorted by name. Contents are not read.
 
     A denied folder, a hidden folder and a nested repository are one entry each. Links are never
-    followed. Installed packages, git folders and memrepo repositories are omitted.
+    followed. Installed packages and git folders are omitted.
     """
     files: list[UnreadFile] = []
     sizes: dict[tuple[str, str, bool], int] = {}
@@ -212,7 +244,12 @@ def find_unread(
         for entry in entries:
             name = prefix + entry.name
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in (".git", *_INSTALLED, *own) and not _is_own(root / name):
+                if entry.name in (".git", *_INSTALLED, *own):
+                    continue
+                if _is_ours(root / name, home):
+                    if is_repository(root / name):
+                        files.append(UnreadFile(name=f"{name}/", size=0, why=_OURS, denied=True))
+                else:
                     folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
             elif entry.is_symlink() and _followed(entry, follow) is not None:
                 continue  # the target is read, and its contents are not counted here
@@ -244,8 +281,25 @@ def _own_folders(root: Path) -> tuple[str, ...]:
     return (ADOPTED_PREFIX.rstrip("/"),) if adopted else ()
 
 
-def _is_own(folder: Path) -> bool:
-    return os.path.lexists(folder / ".git") and bool(_own_folders(folder))
+def is_repository(folder: Path) -> bool:
+    """Return whether a folder is a memrepo repository, which nothing ever reads as a source."""
+    return (folder / CONFIG_NAME).is_file()
+
+
+def _is_ours(folder: Path, home: Path | None) -> bool:
+    """Return whether a folder is another repository, or one that memrepo writes in a repository."""
+    if is_repository(folder):
+        return folder.resolve() != home
+    return f"{folder.name}/" in (*OWN, "prompts/") and is_repository(folder.parent)
+
+
+def repository_of(place: Path) -> Path | None:
+    """Return the memrepo repository that a path names, or that has the path in its own folders."""
+    for folder in (place, *place.parents):
+        inside = place.relative_to(folder).parts[:1]
+        if is_repository(folder) and (not inside or f"{inside[0]}/" in OWN):
+            return folder
+    return None
 
 
 def _group(root: Path, folder: str, rules: SourceRules) -> tuple[str, str, bool]:
@@ -283,7 +337,7 @@ def read_folder(root: Path, wants: Callable[[str], bool]) -> tuple[dict[str, byt
     def enters(name: str) -> bool:
         if wants(name):
             problems.append(problem("source-not-a-file", name, "folder"))
-        return not _is_shut(root / name, name, wants)
+        return not is_repository(root / name) and not _is_shut(root / name, name, wants)
 
     if not root.is_dir():
         name = root.name

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import NEXT_DAY, begin, done, git, memories, memrepo
+from driving import NEXT_DAY, begin, done, files, git, memories, memrepo
 
 OTHER = "- Rui repairs clocks in the cellar of the old school.\n"
 
@@ -197,3 +197,29 @@ def test_init_on_another_branch_of_a_memory_repository_is_refused(hub: Path) -> 
     git(clone, "commit", "-q", "--allow-empty", "-m", "site", "--no-verify")
     refused = memrepo(clone, "init")
     assert "the branch main contains memrepo.toml" in refused.error["message"]
+
+
+def test_a_repository_below_its_workspace_reads_the_owners_files_and_never_its_own(
+    tmp_path: Path,
+) -> None:
+    """Decision 50: night after night, nothing that memrepo wrote comes back in."""
+    work = tmp_path / "agent"
+    (work / "memory").mkdir(parents=True)
+    (work / "MEMORY.md").write_text("- Bea never wants calls before 10.\n")
+    (work / "memory/2026-01-01.md").write_text("- <private>Mia quits.</private>\n- Bea called.\n")
+    (work / "agents/other").mkdir(parents=True)
+    memrepo(work / "agents/other", "init", "memory", "--from", str(work), "--tz", "UTC")
+    told = memrepo(work, "init", "memory", "--from", ".", "--tz", "UTC", as_json=False).out
+    assert "is below the workspace" in told
+    repo = work / "memory"
+    for day in ("01", "02", "03"):
+        done(repo, "run", now=f"2026-03-{day}T05:00:00Z")
+    read = {p.relative_to(repo / "sources").as_posix() for p in (repo / "sources").rglob("*.md")}
+    assert read == {"MEMORY.md", "memory/2026-01-01.md"}
+    assert b"Mia" not in b"".join(files(repo).values()).replace(
+        (work / "memory/2026-01-01.md").read_bytes(), b""
+    )
+    assert len(list((repo / "memories/notes").rglob("*.md"))) == 1
+    refused = memrepo(repo, "import", "obsidian", str(work / "agents/other/memory"))
+    assert refused.exit == 2
+    assert "is a memrepo repository" in refused.err

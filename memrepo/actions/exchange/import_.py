@@ -28,7 +28,7 @@ from memrepo.formats.plan import Imported, ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
 from memrepo.formats.records import Format
 from memrepo.formats.registry import FORMATS
-from memrepo.store.workspace import read_folder
+from memrepo.store.workspace import read_folder, repository_of
 from memrepo.views.claims import IMPORT, read_runs
 
 ARTIFACTS = "artifacts"
@@ -47,6 +47,15 @@ class NothingToImport(MemrepoError):
             else f"{where}: there is no such file or folder",
             fix=f"name the folder or file with {format_.what}",
         )
+
+
+class IsRepository(NothingToImport):
+    """Raised when the given path is a memrepo repository, or one of its own folders."""
+
+    def __init__(self, where: Path, format_: Format, repository: Path) -> None:
+        super().__init__(where, format_)
+        self.message = f"{where}: {repository} is a memrepo repository, which is never imported"
+        self.fix = "run `memrepo export jsonl` there, and import that file as jsonl"
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,6 +134,8 @@ def bring_in(
     format_ = FORMATS[format_name]
     if not os.path.lexists(where):
         raise NothingToImport(where, format_)
+    if where.is_dir() and (repository := repository_of(where)):
+        raise IsRepository(where, format_, repository)
     if format_.is_database:
         files, unread = read_databases(where, format_)
     else:

@@ -41,6 +41,8 @@ MAX_GONE_PCT = 30
 NAMED = 3
 _REPORTED = "unmatched"
 _CLEAN = "clean"
+_PRIVATE = "private-1"
+"""The version of the rules by which private text is left out of copies."""
 _IN_JSON = 50
 
 
@@ -267,7 +269,7 @@ def _desired(work: Work, *, dry_run: bool) -> tuple[WorkspaceFiles, str]:
     Digests of files without secrets are cached, together with the scan rules. Unchanged files are
     not scanned again.
     """
-    path, rules = work.store.folder / _CLEAN, scan_rules()
+    path, rules = work.store.folder / _CLEAN, f"{scan_rules()} {_PRIVATE}"
     before = path.read_text("ascii", "replace").split("\n") if path.is_file() else [""]
     known = frozenset(before[1:]) if before[0] == rules else frozenset[str]()
     with suppress(ValueError):  # ignore a damaged cache and scan everything
@@ -288,13 +290,15 @@ def _read(work: Work) -> tuple[WorkspaceFiles, str]:
     if work.store.work.linked(area.rstrip("/")):
         own = not_followed(area, only)
     elif (work.store.root / area).is_dir():
-        own = read_workspace(work.store.root / area, rules, only=only)
+        own = read_workspace(work.store.root / area, rules, only=only, original=True)
     found, what = own, f"no file of {area} is in the work tree"
     fix = f"`git restore --source=HEAD --staged --worktree {area}` checks them out"
     if root is not None:
         if not root.is_dir():
             raise SourcesGone(f"the workspace {root} does not exist")
-        found = read_workspace(root, rules, follow=followed_folders(work))
+        found = read_workspace(
+            root, rules, follow=followed_folders(work), home=work.store.root.resolve()
+        )
         what = f"the workspace {root} contains no file that runs may read"
         fix = "check the workspace path and the patterns in sources.claims of memrepo.toml"
     names = map(layout.source_name, work.tree.files.below(area))
@@ -327,7 +331,8 @@ def _unread(work: Work) -> Unread:
     rules, area = work.config.source_rules(), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
     own = work.store.root / area
-    found = [find_unread(root, rules, follow=followed_folders(work))] if root else []
+    follow, home = followed_folders(work), work.store.root.resolve()
+    found = [find_unread(root, rules, follow=follow, home=home)] if root else []
     if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
         found.append(find_unread(own, rules, only=INBOX if root else ""))
     files = tuple(file for one in found for file in one.files)

@@ -14,6 +14,7 @@ from memrepo.actions.work import Work
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import without_secrets
+from memrepo.read.marks import marked
 from memrepo.views.report import chat, from_json, in_words, last_run
 from memrepo.views.review import SUMMARIES, Change
 
@@ -62,6 +63,7 @@ def do(work: Work, request: Request) -> Chat | LastRunReport:
         return LastRunReport(last={}, text="no run was recorded in this clone yet")
     spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
     text = "\n".join([last_run(summary).rstrip("\n"), *spent, *_changed(work, summary.run)])
+    text = marked("report", text)
     return LastRunReport(last=summary.as_json(), text=text)
 
 
@@ -98,5 +100,5 @@ def _line(change: Change) -> str:
     after = "".join(
         f' -> "{cut(visible(without_secrets(m.body)), WIDTH)}"' for m in change.successors[:1]
     )
-    why = f" ({visible(in_words(change.why))})" if change.why else ""
-    return f'- {SUMMARIES[found.kind][0].lower()}: "{text}"{after}{why}'
+    why = f"{visible(in_words(change.why))}, " if change.why else ""
+    return f'- {SUMMARIES[found.kind][0].lower()}: "{text}"{after} ({why}{found.memory.id})'

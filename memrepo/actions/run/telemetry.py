@@ -124,7 +124,8 @@ def first_run(work: Work, run: Result) -> FirstRun:
     is_large = len(claims) > 2 * _EXAMPLES and count > len(claims) * _LARGE
     root = workspace(work.store.repo)
     rules = work.config.source_rules()
-    unread = find_unread(root, rules, follow=followed_folders(work)) if root else None
+    follow, home = followed_folders(work), work.store.root.resolve()
+    unread = find_unread(root, rules, follow=follow, home=home) if root else None
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))

@@ -156,6 +156,8 @@ def do(work: Work, request: Request) -> Result:
                 f"it is in the work tree of {outer}, which does not track it: add it to that"
                 f" repository's `.gitignore`, or make it a submodule"
             )
+        if workspace is not None and workspace.resolve() in where.resolve().parents:
+            warnings.append(f"{where} is below the workspace: {_APART}")
         commit = "" if known else _first_commit(store, work, request, found, bare=not adopted)
         others = is_adopted(store.repo, store.layout)
         if message := install_drivers(store.repo, store.layout, adopted=others):
@@ -205,6 +207,7 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
+_APART = "runs read your own files there, and never what memrepo writes"
 _FOLDERS = 8
 """The maximum number of folders with a pattern each. A longer list would be hard to read."""
 _EMPTY = (
@@ -295,7 +298,9 @@ def _claims(at: Work, workspace: Path) -> Brought:
     folder = workspace / "runtime"
     if not (folder / CLAIMS).is_file() or was_imported(at):
         return Brought()
-    sources = read_workspace(workspace, at.config.source_rules()).files
+    sources = read_workspace(
+        workspace, at.config.source_rules(), home=at.store.root.resolve()
+    ).files
     return bring_in(at, ARTIFACTS, folder, sources)
 
 
@@ -303,7 +308,12 @@ def _unread(at: Work, workspace: Path | None) -> Unread:
     """Return the files in a workspace that runs do not read."""
     if workspace is None:
         return Unread()
-    return find_unread(workspace, at.config.source_rules(), follow=followed_folders(at))
+    return find_unread(
+        workspace,
+        at.config.source_rules(),
+        follow=followed_folders(at),
+        home=at.store.root.resolve(),
+    )
 
 
 def _holds_markdown(where: Path, found: Recognised) -> bool:

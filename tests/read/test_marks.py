@@ -1,0 +1,102 @@
+"""Private text is blanked, and text that memory programs printed is not read."""
+
+from __future__ import annotations
+
+import pytest
+
+from memrepo.read.marks import NOTICE, marked, printed_lines, without_private
+from memrepo.views.hot import fenced
+
+SECRET = "Mia is pregnant"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"- <private>{SECRET}.</private>",
+        f"<private>\n- {SECRET}.\n</private>\n",
+        f"<Private>\n- {SECRET}.",
+        f"- Mara %%{SECRET}%% works here.",
+        f"%%\n{SECRET}\n\n{SECRET}\n%%",
+        f"<!-- {SECRET}\nand more -->",
+        f"- Off the record, do not remember this: {SECRET}.",
+        f"- {SECRET} (don't remember this)",
+        f"Do not store this:\n\n- {SECRET}\n- and more",
+        f"- Bitte nicht speichern: {SECRET}.",
+        f"- do not remember this\n  - {SECRET}",
+        f"## Off the record\n\n{SECRET}\n\n### More\n\n{SECRET}",
+        f"- 不要记住：{SECRET}",
+        f"- ne retiens pas ça : {SECRET}",
+    ],
+)
+def test_private_text_is_blank(text: str) -> None:
+    whole = f"# Memory\n\n- Bea lives in Kiel.\n\n{text}\n\n# Last\n\n- Ben lives in Ulm.\n"
+    public = without_private(whole)
+    assert SECRET not in public
+    assert "Bea lives" in public
+    assert public.split("\n").index("- Ben lives in Ulm.") == whole.split("\n").index(
+        "- Ben lives in Ulm."
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- 100%% sure, and 20%% of it",
+        "- Put secrets into `<private>` tags.",
+        "- `%%` opens a comment and `%%` closes it",
+        '- If Mara says "do not remember this", leave it out.',
+        "- I do not remember this endpoint",
+        "<!-- beads:start -->\n- managed\n<!-- beads:end -->",
+        "<!-- BEGIN NOTES -->",
+        "```html\n<!-- a template -->\n```",
+        "```mermaid\n%% remark\n```",
+    ],
+)
+def test_other_text_stays(text: str) -> None:
+    assert without_private(text) == text
+
+
+ID = "mem-2d429a7e4739ad15"
+RUN = "20261002T231000Z-79e10b54"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{NOTICE}\n{fenced(f'- Bea naps. (knowledge, {ID})')}",
+        f"1 memory. {NOTICE}\n{fenced('plain')}",
+        "> ```memories\n> plain\n> ```",
+        f"{ID}  decision  (score 1.04)\n  MEMORY\n  We bill per month.\n  from sources/MEMORY.md:4",
+        f"- Bea naps. (knowledge, {ID})",
+        (
+            f"{RUN}: 2 decisions (2 added)\nfirst page: 0 tokens\n\nNew, from MEMORY.md (1)\n\n"
+            f"added      {ID}  fact  memories/a.md\n  + Bea naps.\n    because: stated"
+        ),
+        marked("report", "# Last run: ok\n\n## Run\n\n- mode: incremental"),
+        "<relevant-memories>\n- Bea naps.\n\n- Ben runs.\n</relevant-memories>",
+        "<memory-context>\n- Bea naps.",
+    ],
+)
+def test_printed_text_is_recognised_and_the_text_around_it_is_not(text: str) -> None:
+    # The comments of `marked` are read by read/documents.py.
+    lines = ["# Log", "", "- Before.", "", *text.split("\n"), "", "- After.", "", "```", "x", "```"]
+    from memrepo.read.documents import read_lines
+
+    source = read_lines("a.md", "\n".join(lines).encode())
+    shown = [line for _, line in source.visible(1, source.count) if line]
+    assert shown == ["# Log", "- Before.", "- After.", "```", "x", "```"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"- {ID} is wrong: Bea does take calls.",
+        f"We compared {RUN} with the one before.",
+        "- The memories of Ben are in a box.",
+        "```python\nmemories\n```",
+        "I read the relevant-memories page.",
+    ],
+)
+def test_a_text_about_memories_is_read(text: str) -> None:
+    assert not printed_lines(text.split("\n"))

@@ -333,15 +333,6 @@ def spliced(data: bytes, path: str, edits: Mapping[str, Sequence[str]]) -> bytes
     return join_lines([*head, *lines[split:]]).encode("utf-8")
 
 
-def stating(data: bytes, memory: Memory, key: str) -> bytes:
-    """Add a line for an implied field to a memory file, for programs that need the line."""
-    header = headers.read(data.decode("utf-8"), memory.path)
-    if key not in memory.fields or any(entry.key == key for entry in header.entries):
-        return data
-    lines = entry_lines(key, BY_NAME[key].kind.write(memory.fields[key]))
-    return spliced(data, memory.path, {key: lines})
-
-
 def normal_body(text: str) -> str:
     r"""Normalize a body to `\n` line endings, without blank lines at the start or end.
 

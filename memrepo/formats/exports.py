@@ -1,4 +1,4 @@
-"""Read what services and programs export: mem0, MCP memory, ChatGPT, Claude and claude-mem."""
+"""Read what services and programs export: MCP memory, ChatGPT, Claude and claude-mem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from memrepo.core.ids import normalise
-from memrepo.core.patterns import regex
 from memrepo.formats.records import FieldReader, Files, ImportRecord, Report, day_of
 
 
@@ -19,99 +18,6 @@ def _texts(value: object) -> list[str]:
     """Return the texts of a list, or a single text as a list."""
     entries = value if isinstance(value, list) else [value]
     return [entry for entry in entries if isinstance(entry, str) and entry]
-
-
-# -- mem0: docs.mem0.ai, API reference, "Get memories" ---------------------------------------------
-
-_TEXTS = ("memory", "data", "text")
-_LISTS = ("results", "memories")
-_WORD = regex(r"[\w.:/@+-]{1,60}")
-"""A metadata value that can become a tag: one word."""
-_SCOPES = (("user_id", "user"), ("agent_id", "agent"), ("app_id", "project"))
-
-
-def wants_json(path: str) -> bool:
-    """Return whether a file is JSON."""
-    return path.endswith(".json") and "/" not in path
-
-
-def read_mem0(files: Files, report: Report) -> Iterator[ImportRecord]:
-    """Read the JSON result of `get_all` or of an export job.
-
-    It is a list of memories, or an object with the list under `results` or `memories`. Relations
-    between entities are only counted.
-    """
-    for path, value in report.json_values(files):
-        found: dict[str, Any] = value if isinstance(value, dict) else {"": value}
-        where = next((k for k in ("", *_LISTS) if isinstance(found.get(k), list)), None)
-        if where is None:
-            message = f"found no list of memories, here or under {' or '.join(_LISTS)}"
-            report.refuse(path, message)
-            continue
-        relations = found.get("relations")
-        report.skipped["relations_passed_over"] += (
-            len(relations) if isinstance(relations, list) else 0
-        )
-        text = files[path].decode("utf-8")
-        for key, line, memory in _numbered(text, where, found[where]):
-            yield from _mem0_memory(path, key, line, memory, report)
-
-
-def _numbered(text: str, where: str, found: list[object]) -> Iterator[tuple[str, int, object]]:
-    """Yield each memory with its key and line, as (key, line, memory) tuples.
-
-    The line number is that of the memory's id, or 0 if there is no id.
-    """
-    at, line = 0, 1
-    for number, value in enumerate(found):
-        id_ = value.get("id") if isinstance(value, dict) else None
-        place = text.find(json.dumps(id_), at) if isinstance(id_, str) else -1
-        if place >= 0:
-            line += text.count("\n", at, place)
-            at = place
-        yield f"{where}[{number}]", line if place >= 0 else 0, value
-
-
-def _mem0_memory(
-    path: str, key: str, line: int, value: object, report: Report
-) -> Iterator[ImportRecord]:
-    if not isinstance(value, dict):
-        report.refuse(path, f"found a {type(value).__name__}", line=line, key=key)
-        return
-    text = next((value[k] for k in _TEXTS if isinstance(value.get(k), str)), "").strip()
-    if not text:
-        report.refuse(path, "found no text", line=line, key=f"{key}.{_TEXTS[0]}")
-        return
-    reader = FieldReader(report, path, line)
-    metadata = value.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    tags = [*_texts(value.get("categories")), *_texts(metadata.get("category"))]
-    scopes = [(k, name) for k, name in _SCOPES if value.get(k)]
-    for k, name in scopes[:1]:
-        reader.put("scope", f"{name}:{value[k]}", f"{key}.{k}")
-    others = [*scopes[1:], *([("run_id", "run")] if value.get("run_id") else [])]
-    tags += [f"{name}:{value[k]}" for k, name in others]
-    lines = []
-    for name, entry in metadata.items():
-        words = [f"{one}" for one in (entry if isinstance(entry, list) else [entry])]
-        if name == "category" or entry in (None, "", [], {}):
-            continue
-        if all(_WORD.fullmatch(word) for word in words):
-            tags += [f"{name}:{word}" for word in words]
-        else:
-            plain = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
-            lines.append(f"{name}: {' '.join(plain.split())}")
-    reader.put("tags", list(dict.fromkeys(tags)), f"{key}.categories")
-    reader.put("valid_until", value.get("expiration_date") or None, f"{key}.expiration_date")
-    created = reader.time(value.get("created_at"), f"{key}.created_at")
-    updated = reader.time(value.get("updated_at"), f"{key}.updated_at")
-    yield reader.record(
-        "\n\n".join(filter(None, (text, "\n".join(lines)))),
-        at=created,
-        key=str(value.get("id") or ""),
-        lines=(line, line),
-        written=updated or created,
-    )
 
 
 # -- the reference MCP memory server: "Knowledge Graph Memory Server" ------------------------------

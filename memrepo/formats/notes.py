@@ -1,13 +1,10 @@
-"""Read folders of notes: Claude Code's memory, hybrid-mem's exported facts, and Remnic."""
+"""Read folders of notes: Claude Code's memory, and hybrid-mem's exported facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from msgspec.structs import replace
-
-from memrepo.core.jsontext import mappings
 from memrepo.core.memory import CLAIM_TYPES
 from memrepo.core.patterns import regex
 from memrepo.formats.pages import Page, is_markdown, items, read_pages
@@ -120,108 +117,3 @@ def read_hybrid(files: Files, report: Report) -> Iterator[ImportRecord]:
             key=id_[1] if id_ else page.stem,
             lines=page.lines,
         )
-
-
-# -- Remnic (engram) -------------------------------------------------------------------------------
-
-_TYPES = {
-    "correction": "lesson",
-    "entity": "fact",
-    "principle": "constraint",
-    "rule": "constraint",
-    "moment": "episode",
-    "skill": "method",
-    "reasoning_trace": "lesson",
-}
-_LINKS = ("follows", "references", "contradicts", "supports", "related")
-_STATUSES = {"archived": "archived", "forgotten": "forgotten"}
-_UNTRUSTED = ("pending_review", "rejected", "quarantined")
-_FOLDERS = {"entities": "fact", "questions": "open_question"}
-"""The folders whose pages are read item by item, and the types of their items."""
-
-
-def read_remnic(files: Files, report: Report) -> Iterator[ImportRecord]:
-    """Read every memory, except chunks and memories that Remnic itself does not trust.
-
-    The parent of a chunk contains the whole text. `namespaces/NAME/` becomes a scope.
-    """
-    records: list[ImportRecord] = []
-    successors: dict[str, str] = {}
-    for page in read_pages(files, report):
-        if not page.text("id"):
-            records += _items_of_page(page, report)
-        elif page.text("parentId"):
-            report.skipped["chunks_passed_over"] += 1
-        elif page.text("status") in _UNTRUSTED:
-            report.skipped["unbelieved_passed_over"] += 1
-        else:
-            records.append(record := _remnic_memory(page, report))
-            if page.text("status") == "superseded":
-                successors[record.key] = page.text("supersededBy")
-    keys = {record.key for record in records}
-    for record in records:
-        former = (key for key, successor in successors.items() if successor == record.key)
-        replaces = tuple(dict.fromkeys((*record.replaces, *former)))
-        fields = record.fields
-        if record.key in successors and successors[record.key] not in keys:
-            fields = {**fields, "status": "archived"}
-        yield replace(record, fields=fields, replaces=replaces)
-
-
-def _items_of_page(page: Page, report: Report) -> Iterator[ImportRecord]:
-    """Yield the items of a page without a memory id: a profile or an entity.
-
-    Items of an entity page refer to the entity.
-    """
-    if page.path.rpartition("/")[2] == "profile.md":
-        yield from items(page, report, layer="user")
-        return
-    folder = next((part for part in page.path.split("/")[:-1] if part in _FOLDERS), "")
-    if not folder:
-        report.skipped["without_id_passed_over"] += 1
-        return
-    name = page.text("name") or page.stem.partition("-")[2].replace("-", " ")
-    entities = {"entities": (name,)} if name else {}
-    for record in items(page, report, _FOLDERS[folder]):
-        yield replace(record, fields={**record.fields, **entities})
-
-
-def _remnic_memory(page: Page, report: Report) -> ImportRecord:
-    reader = page.fields(report)
-    for name, key in (("tags", "tags"), ("confidence", "confidence"), ("valid_from", "validAt")):
-        reader.put(name, page.values.get(key), key)
-    entity = page.values.get("entityRef")
-    reader.put("entities", [entity] if isinstance(entity, str) and entity else entity, "entityRef")
-    until = next((key for key in ("invalidAt", "expiresAt") if page.text(key)), "")
-    reader.put("valid_until", page.text(until), until)
-    nested = page.values.get("importance")
-    importance: Mapping[str, object] = {
-        key: nested.get(key)
-        if isinstance(nested, dict)
-        else page.values.get(f"importance{key.capitalize()}")
-        for key in ("score", "level")
-    }
-    if all(importance.values()):
-        reader.put("importance", importance, "importance")
-    reader.put("status", _STATUSES.get(page.text("status")), "status")
-    parts = page.path.split("/")
-    if parts[0] == "namespaces" and len(parts) > 2:
-        reader.put("scope", f"project:{parts[1]}")
-    category = page.text("category") or "fact"
-    created = reader.time(page.values.get("created"), "created")
-    updated = reader.time(page.values.get("updated"), "updated") or created
-    links = list(page.links())
-    for entry in mappings(page.values.get("links")):
-        type_ = str(entry.get("linkType") or entry.get("type"))
-        if target := entry.get("targetId") or entry.get("target"):
-            links.append((type_ if type_ in _LINKS else "references", str(target)))
-    return reader.record(
-        page.body,
-        at=created,
-        type=type_or_fact(_TYPES.get(category, category)),
-        key=page.text("id"),
-        lines=page.lines,
-        written=updated,
-        links=tuple(dict.fromkeys(links)),
-        replaces=tuple(filter(None, [page.text("supersedes")])),
-    )

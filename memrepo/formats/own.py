@@ -1,7 +1,4 @@
-"""Read formats that may hold memrepo's own files, which are imported without loss.
-
-OKF: GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, 0.2. `index.md` and `log.md` are reserved.
-"""
+"""Read formats that may hold memrepo's own files, which are imported without loss."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ from collections.abc import Iterator
 
 from memrepo.core import codec
 from memrepo.core.jsontext import JsonLine, read_lines
-from memrepo.core.layout import RESERVED_NAMES, Layout
-from memrepo.core.memory import CLAIM_TYPES, Memory, Source
+from memrepo.core.layout import Layout
+from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.schema import BY_NAME
-from memrepo.formats.pages import Page, hashtags, is_markdown, read_pages
+from memrepo.formats.pages import Page, hashtags, read_pages
 from memrepo.formats.records import (
     FieldReader,
     Files,
@@ -82,25 +79,6 @@ def path_here(layout: Layout, memory: Memory) -> str:
     )
 
 
-def wants_okf(path: str) -> bool:
-    """Return whether a file is a concept of an OKF bundle."""
-    return is_markdown(path) and path.rpartition("/")[2] not in RESERVED_NAMES
-
-
-def read_okf(files: Files, report: Report) -> Iterator[ImportRecord | WholeMemory]:
-    """Read a bundle: memrepo's files unchanged, other concepts as facts.
-
-    Concepts without a type are refused.
-    """
-    for found in _memories_and_pages(files, report):
-        if isinstance(found, WholeMemory):
-            yield found
-        elif found.text("type"):
-            yield _concept(found, report)
-        else:
-            report.refuse(found.path, "found no type", line=1, key="type")
-
-
 def _memories_and_pages(files: Files, report: Report) -> Iterator[WholeMemory | Page]:
     """Yield the memory in each file that memrepo wrote, and the page of each other file."""
     for path, data in sorted(files.items()):
@@ -109,30 +87,6 @@ def _memories_and_pages(files: Files, report: Report) -> Iterator[WholeMemory | 
             yield WholeMemory(memory=memory, path=path, data=data)
         else:
             yield from read_pages({path: data}, report)
-
-
-def _concept(page: Page, report: Report) -> ImportRecord:
-    reader = page.fields(report)
-    for key in ("title", "description", "tags", "verified"):
-        reader.put(key, page.values.get(key), key)
-    kind = page.text("type")
-    if kind not in CLAIM_TYPES:
-        reader.put("tags", [*reader.fields.get("tags", ()), kind], "type")
-    if reader.time(page.values.get("stale_after"), "stale_after"):
-        reader.put("valid_until", page.values["stale_after"], "stale_after")
-    stamp = page.values.get("generated")
-    written = stamp.get("at") if isinstance(stamp, dict) else page.values.get("timestamp")
-    resource = page.text("resource")
-    return reader.record(
-        page.body or page.text("description"),
-        at=reader.time(written, "generated"),
-        key=page.path,
-        type=type_or_fact(kind),
-        names=page.names(),
-        lines=page.lines,
-        links=page.links(),
-        evidence=Source(resource=resource) if resource else None,
-    )
 
 
 def read_obsidian(files: Files, report: Report) -> Iterator[ImportRecord | WholeMemory]:

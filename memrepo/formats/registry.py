@@ -19,7 +19,6 @@ FORMATS = {
             purifier.read,
         ),
         ("jsonl", "output of `memrepo export jsonl`", own.wants_lines, own.read_jsonl),
-        ("okf", "an Open Knowledge Format bundle", own.wants_okf, own.read_okf),
         ("openclaw", "an OpenClaw workspace", workspaces.wants_openclaw, workspaces.read_openclaw),
         (
             "memory-fs",
@@ -33,10 +32,8 @@ FORMATS = {
             workspaces.wants_layered,
             workspaces.read_layered,
         ),
-        ("remnic", "a memory folder of Remnic (engram)", is_markdown, notes.read_remnic),
         ("hybrid", "output of `openclaw hybrid-mem export`", notes.wants_hybrid, notes.read_hybrid),
         ("claude-code", "a memory folder of Claude Code", is_markdown, notes.read_claude_code),
-        ("mem0", "memories of mem0 as JSON", exports.wants_json, exports.read_mem0),
         (
             "chatgpt",
             "conversations.json of a ChatGPT export",

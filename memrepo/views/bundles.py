@@ -1,7 +1,7 @@
 """Export memories for other programs, and their usage in the tracker files of earlier tools.
 
-The formats are JSON objects, an Open Knowledge Format bundle, an OpenClaw workspace, hygiene.json
-and its monthly logs (lineage: layered-memory-manager) and refcount.json (lineage: context-clear).
+The formats are JSON objects, hygiene.json and its monthly logs (lineage: layered-memory-manager)
+and refcount.json (lineage: context-clear).
 Log entries older than 180 days move to the file of their month. If the tracker is still too large,
 the oldest months move too.
 """
@@ -9,91 +9,33 @@ the oldest months move too.
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from memrepo.core import codec
 from memrepo.core.access import Access, Accesses
 from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
 from memrepo.core.ids import visible
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.memory import LAYERS, Hot, Memory
+from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
-from memrepo.core.patterns import regex
 from memrepo.core.schema import FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import Nomination, effective
-from memrepo.policies.hotcache import hot_of, is_exempt, unused
-from memrepo.policies.links import Target, Targets, address, rewritten
+from memrepo.policies.hotcache import hot_of, unused
 from memrepo.policies.rules import TierRules
 
-_WHOLE = 400
-"""Maximum characters of a one-line memory in OpenClaw's MEMORY.md."""
 
-
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """The maximum lines and bytes that a host program reads from a page."""
-
-    lines: int
-    bytes: int
-
-
-def ordered_memories(state: State) -> list[Memory]:
-    """Return the active memories except notes, most important first."""
-    return sorted(
-        (m for m in state.active if m.type not in ("note", "chunk", "summary")), key=_first
-    )
-
-
-def _first(memory: Memory) -> tuple[object, ...]:
-    importance = memory.fields.get("importance")
-    day = int(re.sub(r"\D", "", memory.captured[:10]) or 0)
-    return (
-        not memory.flag("critical"),
-        not is_exempt(memory),
-        hot_of(memory) is None,
-        -(importance.score if importance else 0.5),
-        -day,
-        memory.path,
-    )
-
-
-def openclaw_files(state: State, limits: Limits) -> dict[str, bytes]:
-    """Return the files of an OpenClaw workspace.
-
-    MEMORY.md has the most important memories. The other memories are in files by layer, and the
-    notes are in files by day.
-    """
-    short = [m for m in ordered_memories(state) if "\n" not in m.body and 0 < len(m.body) <= _WHOLE]
-    page, shown = _fitted(short, limits)
-    files = {"MEMORY.md": page}
-    files |= {path: text.encode() for path, text in layer_pages(state, without=shown).items()}
-    days: dict[str, list[Memory]] = defaultdict(list)
-    for memory in state.active:
-        if memory.is_note:
-            days[memory.captured[:10] or "notes"].append(memory)
-    for day, notes in sorted(days.items()):
-        lines = [f"# {day}"]
-        for note in notes:
-            title = " ".join(visible(note.text("title")).split()) or note.slug
-            lines.append(f"\n## {_safe_text(title)}\n\n{_safe_text(note.body)}")
-        files[f"memory/{day}.md"] = _bytes(lines)
-    return files
-
-
-def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str]:
+def layer_pages(state: State) -> dict[str, str]:
     """Return the whole text of active memories as `memory/LAYER.md` pages, by path."""
     layers: dict[str, list[Memory]] = defaultdict(list)
     for memory in state.active:
-        if memory.type not in ("note", "chunk") and memory.id not in without:
+        if memory.type not in ("note", "chunk"):
             layers[memory.layer].append(memory)
     return {
         f"memory/{layer}.md": _bytes(
@@ -110,28 +52,6 @@ def layer_pages(state: State, *, without: Collection[str] = ()) -> dict[str, str
     }
 
 
-def _fitted(memories: Sequence[Memory], limits: Limits) -> tuple[bytes, set[str]]:
-    """Return a page with as many leading bullets as fit, and the ids of the memories on it."""
-    kept = list(memories[: max(limits.lines, 0)])
-    while True:
-        data = _page(kept)
-        if not kept or (data.count(b"\n") <= limits.lines and len(data) <= limits.bytes):
-            return data, {memory.id for memory in kept}
-        over = max(data.count(b"\n") - limits.lines, (len(data) - limits.bytes) // 400, 1)
-        del kept[-over:]
-
-
-def _page(kept: Iterable[Memory]) -> bytes:
-    layers: dict[str, list[str]] = defaultdict(list)
-    for memory in kept:
-        layers[memory.layer].append(f"- {_safe_text(memory.body)}")
-    lines = ["# Memory"]
-    for layer in [*LAYERS, *sorted(layers.keys() - set(LAYERS))]:
-        if layer in layers:
-            lines += ["", f"## {layer.capitalize()}", "", *layers[layer]]
-    return _bytes(lines)
-
-
 def _safe_text(text: str) -> str:
     """Escape HTML comments in a text, since some programs treat comments as commands."""
     return visible(without_secrets(text)).replace("\\<!--", "<!--").replace("<!--", "&lt;!--")
@@ -142,11 +62,6 @@ def _bytes(lines: Iterable[str]) -> bytes:
 
 
 MEMORIES = "memories.jsonl"
-OKF_VERSION = "0.2"
-INDEX = "index.md"
-_TITLE = 80
-_DESCRIPTION = 160
-_MARKUP = regex(r"([\\\[\]`*_<>])")
 
 
 def memory_json(memory: Memory) -> dict[str, object]:
@@ -179,73 +94,6 @@ def jsonl(state: State) -> dict[str, bytes]:
     """Return one JSON lines file with all memories by path, including forgotten memories."""
     ordered = sorted(state.memories.values(), key=lambda m: m.path)
     return {MEMORIES: spell_lines(memory_json(memory) for memory in ordered)}
-
-
-def okf(state: State) -> tuple[dict[str, bytes], int]:
-    """Return a bundle (OKF 0.2, sections 3 and 8) and the number of omitted, forgotten memories.
-
-    Memory files are copied byte for byte, with two exceptions. Links in texts become markdown links
-    to files of the bundle, and `generated` is added. Only the root's index has a header, with the
-    version.
-    """
-    area = state.layout.area("memories")
-    shown = [m for m in state.memories.values() if m.status != "forgotten"]
-    by_path = {m.path.removeprefix(area): m for m in shown}
-    targets, to = Targets(shown), {m.id: name for name, m in by_path.items()}
-    files = {}
-    for name, memory in by_path.items():
-
-        def spelled(link: Target, here: str = name) -> str:
-            found = address(link, to[link.id], here)
-            return f"[{link.shown}]({found})" if link.wiki else found
-
-        body, data = rewritten(memory.body, targets.of(memory), spelled), state.files[memory.path]
-        if body != memory.body:
-            data = codec.edit(data, replace(memory, body=body))
-        files[name] = codec.stating(data, memory, "generated")
-    parts = (name.split("/")[:-1] for name in by_path)
-    counts = Counter("/".join(part[:n]) for part in parts for n in range(len(part) + 1))
-    here: dict[str, list[str]] = defaultdict(list)
-    for path in sorted([*by_path, *(f"{folder}/" for folder in counts if folder)]):
-        here[path.rstrip("/").rpartition("/")[0]].append(path)
-    for folder in counts or [""]:
-        lines = _index(folder, here[folder], counts, by_path)
-        files[f"{folder}/{INDEX}" if folder else INDEX] = ("\n".join(lines) + "\n").encode("utf-8")
-    return dict(sorted(files.items())), len(state.memories) - len(shown)
-
-
-def _index(
-    folder: str, here: Sequence[str], counts: Mapping[str, int], memories: Mapping[str, Memory]
-) -> list[str]:
-    start = len(folder) + 1 if folder else 0
-    below = [path[:-1] for path in here if path.endswith("/")]
-    lines = [] if folder else ["---", f'okf_version: "{OKF_VERSION}"', "---", ""]
-    if below or not here:
-        lines += [f"# {'Folders' if folder else 'Layers'}", ""]
-        lines += [
-            f"* [{_plain(f[start:], _TITLE)}]({f[start:]}/) - "
-            + counted(counts[f], "memory", "memories")
-            for f in below
-        ]
-    if named := [path for path in here if not path.endswith("/")]:
-        lines += [""] * bool(below) + ["# Memories", ""]
-        lines += [_memory_line(path[start:], memories[path]) for path in named]
-    return lines
-
-
-def _memory_line(name: str, memory: Memory) -> str:
-    triple = " ".join(filter(None, (memory.text("subject"), memory.text("predicate"))))
-    names = (memory.text("title"), triple, memory.body, memory.slug)
-    title = next(filter(None, (_plain(text, _TITLE) for text in names)), "memory")
-    shown = _plain(memory.text("description") or memory.body, _DESCRIPTION)
-    return f"* [{title}]({name})" + (f" - {shown}" if shown else "")
-
-
-def _plain(text: str, limit: int) -> str:
-    """Return a text on one line without markup, at most `limit` characters long."""
-    line = " ".join(visible(text).split())
-    line = line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
-    return _MARKUP.sub(r"\\\1", line)
 
 
 HYGIENE, REFCOUNT, REPORT = "hygiene.json", "refcount.json", "promote_report.md"

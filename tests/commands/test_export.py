@@ -56,7 +56,7 @@ def test_equal_trees_give_equal_bytes_but_for_the_summary(small_repo: Path, tmp_
     assert shown["timestamp"] == "2026-03-01T19:00:00+08:00"
 
 
-@pytest.mark.parametrize("format_", ["artifacts", "jsonl", "okf"])
+@pytest.mark.parametrize("format_", ["artifacts", "jsonl"])
 def test_a_folder_that_holds_files_is_refused_unless_forced(
     small_repo: Path, tmp_path: Path, format_: str
 ) -> None:
@@ -79,7 +79,7 @@ def test_a_folder_that_holds_files_is_refused_unless_forced(
 )
 def test_the_repositorys_own_areas_are_refused_even_forced(small_repo: Path, where: str) -> None:
     before = standing(small_repo)
-    assert memrepo(small_repo, "export", "okf", where, "--force").exit == 2
+    assert memrepo(small_repo, "export", "jsonl", where, "--force").exit == 2
     assert standing(small_repo) == before
 
 
@@ -89,7 +89,7 @@ def test_a_link_into_the_repository_is_refused(small_repo: Path, tmp_path: Path)
 
 
 def test_a_dry_run_writes_nothing(small_repo: Path, tmp_path: Path) -> None:
-    answer = done(small_repo, "export", "okf", tmp_path / "out", "--dry-run")
+    answer = done(small_repo, "export", "jsonl", tmp_path / "out", "--dry-run")
     assert answer["counts"]["memories"] > 3
     assert not (tmp_path / "out").exists()
 
@@ -98,13 +98,3 @@ def test_every_memory_is_a_line_of_json(small_repo: Path, tmp_path: Path) -> Non
     done(small_repo, "export", "jsonl", tmp_path / "out")
     lines = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"] for line in lines} == set(memories(small_repo))
-
-
-def test_an_openclaw_workspace_is_read_back(small_repo: Path, tmp_path: Path) -> None:
-    done(small_repo, "export", "openclaw", tmp_path / "ws")
-    done(tmp_path, "init", "other")
-    answer = done(tmp_path / "other", "import", "openclaw", tmp_path / "ws")
-    assert answer["problems"] == []
-    found = [memories(repo).values() for repo in (small_repo, tmp_path / "other")]
-    before, after = ({m.body.removeprefix("- ") for m in one} for one in found)
-    assert {body for body in before if "\n" not in body} <= after

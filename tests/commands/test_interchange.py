@@ -86,7 +86,7 @@ def test_every_memory_says_where_it_came_from(repo: Path, tmp_path: Path, format
         shown = memory.body.split("\n")[0][:20]
         if format_ == "mcp-memory":
             shown = shown.partition(" ")[0]
-        assert (key if format_ == "mem0" else shown) in quoted
+        assert shown in quoted
 
 
 @pytest.mark.parametrize("format_", FORMATS)
@@ -135,29 +135,9 @@ def test_a_record_that_says_something_else_by_now_is_followed_unless_a_person_to
 def test_a_path_with_nothing_of_the_format_is_a_usage_error(repo: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for path, said in (("empty", "found no file"), ("missing", "no such file or folder")):
-        answer = memrepo(repo, "import", "mem0", tmp_path / path)
+        answer = memrepo(repo, "import", "mcp-memory", tmp_path / path)
         assert (answer.exit, said in answer.error["message"]) == (2, True)
     assert memrepo(repo, "import", "carrier-pigeon", tmp_path).exit == 2
-
-
-def test_one_file_of_mem0(repo: Path, tmp_path: Path) -> None:
-    path = folder(tmp_path, "mem0") / "mem0.json"
-    answer = done(repo, "import", "mem0", path)
-    lines = path.read_text().split("\n")
-    empty = next(n for n, line in enumerate(lines, 1) if '"5a5a"' in line)
-    assert rules(answer) == [
-        ("import-record", "mem0.json", empty, "results[2].memory"),
-        ("import-field", "mem0.json", empty + 5, "results[3].created_at"),
-    ]
-    assert answer["counts"]["relations_passed_over"] == 1
-    by_text = {m.body: m for m in memories(repo).values()}
-    seats = by_text["Prefers window seats on long train journeys"]
-    assert seats.text("scope") == "user:vera"
-    assert seats.texts("tags") == ("travel", "seats")
-    assert seats.captured == "2026-01-06"  # 00:30 in Manila, where the repository is
-    assert seats.fields["generated"].by == "mem0/unknown"
-    nuts = by_text["Is allergic to hazelnuts and carries a pen"]
-    assert (nuts.text("scope"), nuts.text("valid_until")) == ("agent:planner", "2030-12-31")
 
 
 def test_a_memory_folder_of_claude_code(repo: Path, tmp_path: Path) -> None:
@@ -190,19 +170,6 @@ def test_a_vault(repo: Path, tmp_path: Path) -> None:
     assert [k.target for k in plot.fields["links"]] == [house.id]
     assert found["2026-02-03"].type == "note"
     assert len(found) == 3
-
-
-def test_a_bundle_of_another_producer(repo: Path, tmp_path: Path) -> None:
-    answer = done(repo, "import", "okf", folder(tmp_path, "okf"))
-    assert rules(answer) == [("import-record", "tables/nothing.md", 1, "type")]
-    found = {m.text("title"): m for m in memories(repo).values()}
-    orders = found["Orders"]
-    assert orders.texts("tags") == ("sales", "BigQuery-Table")
-    assert [s.resource for s in orders.sources] == [
-        "okf://tables/orders.md#tables/orders.md",
-        "https://console.example.org/orders",
-    ]
-    assert [k.target for k in orders.fields["links"]] == [found["Customers"].id]
 
 
 def test_an_openclaw_workspace(repo: Path, tmp_path: Path) -> None:
@@ -258,25 +225,6 @@ def test_a_hot_cache_and_its_layers(repo: Path, tmp_path: Path) -> None:
     assert found["2026-02-25"].type == "note"
     assert tiers.path in (repo / "MEMORY.md").read_text()
     assert not [text for text in found if "Full version" in text]
-
-
-def test_a_folder_of_remnic(repo: Path, tmp_path: Path) -> None:
-    answer = done(repo, "import", "remnic", folder(tmp_path, "remnic"))
-    assert [r[0::3] for r in rules(answer)] == [("import-field", "confidence")]
-    assert answer["counts"]["chunks_passed_over"] == 1
-    assert answer["counts"]["unbelieved_passed_over"] == 1
-    found = {m.body: m for m in memories(repo).values()}
-    old = found["The pump runs in the morning only."]
-    new = found["The pump runs in the evening from now on."]
-    assert (old.status, old.texts("superseded_by")) == ("superseded", (new.id,))
-    assert old.fields["confidence"] == 0.9
-    assert old.fields["importance"].level == "high"
-    assert old.texts("entities") == ("tool-pump",)
-    why = found["Not the morning: the evening is when the well is full."]
-    assert (why.type, why.status) == ("lesson", "archived")
-    assert [(k.type, k.target) for k in new.fields["links"]] == [("supports", why.id)]
-    assert found["Bought in 2019 from the sawmill."].texts("entities") == ("pump",)
-    assert found["Vera keeps a garden of two hectares."].layer == "user"
 
 
 def test_an_export_of_hybrid_memory(repo: Path, tmp_path: Path) -> None:

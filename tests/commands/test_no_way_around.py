@@ -158,7 +158,7 @@ def test_a_new_tombstone_takes_what_is_indexed_out_of_a_search_and_a_lifted_one_
     assert len(done(repo, "search", *ASKED)["hits"]) == 1
 
 
-@pytest.mark.parametrize("format_", ["jsonl", "okf"])
+@pytest.mark.parametrize("format_", ["jsonl"])
 def test_an_export_carries_what_is_active_and_what_is_rejected_not_even_when_all_is_asked(
     repo: Path, tmp_path: Path, format_: str
 ) -> None:

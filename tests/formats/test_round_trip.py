@@ -16,7 +16,7 @@ from memrepo.core.state import State, apply, read_state
 from memrepo.formats import registry
 from memrepo.formats.plan import ImportTerms, take
 from memrepo.merge.closure import close
-from memrepo.views.bundles import jsonl, okf
+from memrepo.views.bundles import jsonl
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 EMPTY = read_state({}, Layout())
@@ -64,31 +64,6 @@ def test_json_lines_come_back_whole(found: list[Memory]) -> None:
     after = come(EMPTY, "jsonl", jsonl(state))
     assert dict(after.memories) == dict(state.memories)
     assert come(after, "jsonl", jsonl(state)) == after
-
-
-@cases(12)
-@given(WORLD)
-def test_a_bundle_comes_back_whole_but_for_what_is_forgotten(found: list[Memory]) -> None:
-    state = sound([m for m in found if m.status != "forgotten"])
-    files, left = okf(state)
-    assert left == 0
-    after = come(EMPTY, "okf", files)
-    assert dict(after.memories) == dict(state.memories)
-    for (
-        memory
-    ) in state.memories.values():  # `generated` is stated in a bundle, where it follows too
-        stated = codec.stating(state.files[memory.path], memory, "generated")
-        assert after.files[memory.path] == stated
-    assert come(after, "okf", files) == after
-
-
-def test_a_persons_own_keys_and_comments_come_back_with_a_bundle() -> None:
-    path = "memories/knowledge/2026-02/bed-111111.md"
-    data = (
-        b"---\n# mine\nid: mem-1111111111111111\ntype: fact\nmood: calm\n---\n\nThe bed is dug.\n"
-    )
-    state = read_state({path: data}, Layout())
-    assert come(EMPTY, "okf", okf(state)[0]).files[path] == data
 
 
 def test_a_path_that_no_repository_can_hold_is_given_a_new_one() -> None:

@@ -13,7 +13,6 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import hot_rules
 from memrepo.actions.recall.recall import heading, true_then, work_at
 from memrepo.actions.request import At, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
@@ -34,13 +33,10 @@ from memrepo.views.bundles import (
     REFCOUNT,
     REPORT,
     SIZE,
-    Limits,
     Logged,
     hygiene_files,
     jsonl,
     layer_pages,
-    okf,
-    openclaw_files,
     promotions,
     refcount_file,
     report,
@@ -55,9 +51,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     format: Annotated[
         str,
         option(
-            "artifacts (the purifier's files), jsonl (one memory per line), okf (a knowledge"
-            " bundle), openclaw (a workspace), hygiene (the hot cache's tracker) or refcount (the"
-            " notes' tracker and report)",
+            "artifacts (the purifier's files), jsonl (one memory per line), hygiene (the hot"
+            " cache's tracker) or refcount (the notes' tracker and report)",
             metavar="FORMAT",
             choices=tuple(_FORMATS),
         ),
@@ -70,7 +65,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = None
     all: Annotated[
-        bool, option("jsonl, okf: include superseded, archived and forgotten memories", "--all")
+        bool, option("jsonl: include superseded, archived and forgotten memories", "--all")
     ] = False
     force: Annotated[bool, option("write into a folder that is not empty", "--force")] = False
     at: At = ""
@@ -194,7 +189,7 @@ def _shown(state: State, request: Request) -> State:
     Rejected memories are never exported. With a date, superseded and archived memories are
     included.
     """
-    if request.format not in _OF_ALL:
+    if request.format != "jsonl":
         return state
     stones = tombstones_in(state)
     asked: tuple[str, ...] = STATUSES if request.all else ("active",)
@@ -222,15 +217,6 @@ def _artifacts(work: Work, request: Request, state: State) -> Exported:
 
 def _jsonl(work: Work, request: Request, state: State) -> Exported:
     return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
-
-
-def _okf(work: Work, request: Request, state: State) -> Exported:
-    files, forgotten = okf(state)
-    return Exported(
-        files=files,
-        counts={"memories": len(state.memories) - forgotten},
-        left_out={"forgotten": forgotten} if forgotten else {},
-    )
 
 
 def _hygiene(work: Work, request: Request, state: State) -> Exported:
@@ -272,32 +258,10 @@ def _refcount(work: Work, request: Request, state: State) -> Exported:
     return Exported(files=files, counts=counts, left_out={})
 
 
-def _openclaw(work: Work, request: Request, state: State) -> Exported:
-    files = openclaw_files(state, _limits(work))
-    active = sum(m.type != "chunk" for m in state.active)
-    return Exported(files=files, counts={"memories": active}, left_out=_left(state, active))
-
-
-def _limits(work: Work) -> Limits:
-    rules = hot_rules(work)
-    return Limits(lines=rules.max_lines, bytes=rules.max_bytes)
-
-
-def _left(state: State, exported: int) -> dict[str, int]:
-    """Return the number of memories left out of the export: inactive ones and notes."""
-    others = len(state.memories) - exported
-    return {"not active, or notes": others} if others else {}
-
-
-_OF_ALL = ("jsonl", "okf")
-"""Formats that can represent memories of any status."""
-
 _Make = Callable[[Work, Request, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
     "artifacts": _artifacts,
     "jsonl": _jsonl,
-    "okf": _okf,
-    "openclaw": _openclaw,
     "hygiene": _hygiene,
     "refcount": _refcount,
 }

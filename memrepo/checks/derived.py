@@ -61,9 +61,10 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
 
         bullets = page.decode("utf-8", "replace").split("\n")
         for memory in hot:
-            ends = (f"←{memory.path}", f"←{memory.path}[pin]")
+            tags = (f"←{memory.path}", f"←{memory.id}")
+            ends = (*tags, *(f"{tag}[pin]" for tag in tags))
             line = next((n for n, b in enumerate(bullets, start=1) if b.endswith(ends)), 0)
-            if line and not bullets[line - 1].startswith(f"- {condensed(memory)} ↑"):
+            if line and not bullets[line - 1].startswith(f"- {condensed(memory)} "):
                 yield report(
                     "hot-stale",
                     memory.path,
@@ -88,6 +89,9 @@ def find(scene: Scene) -> Iterator[Problem]:
     """Check each checked file that is a generated page."""
 
     def memory_at(path: str) -> Memory | None:
+        if path.startswith("mem-"):
+            here = (m.path for m in scene.memories if m.id == path)
+            path = next(here, "") or next(iter(scene.around.naming(f"id: {path}")), "")
         data = scene.files.get(path) or scene.around.file(path)
         return codec.decode(path, data)[0] if data is not None else None
 
@@ -120,7 +124,7 @@ def _view_page(path: str, data: bytes, before: bytes | None) -> Iterator[Problem
 
 
 Find = Callable[[str], Memory | None]
-"""A function that returns the memory at a path, or None."""
+"""A function that returns the memory with a path or an id, or None."""
 
 
 def check_hot_page(path: str, data: bytes, find: Find) -> list[Problem]:
@@ -170,7 +174,8 @@ def _wrong(line: str, text: str, path: str, find: Find) -> tuple[str, str] | Non
     if text == condensed(memory):
         message = f"found a different tag for {memory.id}"
         wanted = "to change the tag: `memrepo pin ID` or `memrepo pin ID --off`"
-        return None if line.rstrip() == bullet(memory) else (message, wanted)
+        known = (bullet(memory, short=True), bullet(memory))
+        return None if line.rstrip() in known else (message, wanted)
     command = f"`memrepo edit {memory.id} --text {shlex.quote(shown)}`"
     if unescaped(condensed(memory)) != memory.body.strip():
         command = f"`memrepo edit {memory.id}`, whose text is longer than its bullet"

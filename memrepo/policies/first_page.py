@@ -1,22 +1,24 @@
 """Compose the first page, which an agent reads at the beginning of a session.
 
-It has lines on the person, the agent, hard rules, preferences, current decisions, active projects
-and open promises. The page depends only on the memories, their use and the time. Each run composes
-it again, and `session start` shows the same page. `policies.hotcache` adds memories to the page
-that people or frequent use put there.
+First come memories that a person or an agent stored by hand, then rules and due promises, the
+person and the agent, current projects with their newest state, and the rest. The page depends only
+on the memories, their use and the time. Each run composes it again, and `session start` shows the
+same page. `policies.hotcache` turns the page into steps.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from datetime import datetime
-from heapq import nlargest
+from hashlib import sha256
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from memrepo.core.access import Accesses
+from memrepo.core.ids import digest
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -31,46 +33,48 @@ from memrepo.read.kinds import (
 )
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, field_of
-from memrepo.text.dates import date_of_path, find_date
-from memrepo.text.languages import patterns
+from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading
+from memrepo.text.languages import FOLDER, patterns
 from memrepo.text.words import content_words
 
 Part: TypeAlias = Literal[
-    "person", "agent", "rule", "preference", "decision", "project", "promise", "fact", ""
+    "stored",
+    "rule",
+    "promise",
+    "person",
+    "agent",
+    "project",
+    "preference",
+    "decision",
+    "fact",
+    "",
 ]
 ROOM: Mapping[Part, int] = {
+    "rule": 8,
+    "promise": 3,
     "person": 5,
     "agent": 2,
-    "rule": 9,
+    "project": 4,
     "preference": 4,
     "decision": 3,
-    "project": 4,
-    "promise": 3,
     "fact": 6,
 }
-"""The parts of the page in order, with the number of lines that each may have at first."""
-FILLED_FROM = 10
-"""Plain facts are only listed if there are this many claims. With fewer, a search finds them all.
-"""
-PARTS = tuple(ROOM)
-MAX_PER_HEADING = 2
-"""The maximum number of lines from one heading of a file in the first pass over the parts."""
-AGAIN = 0.6
-"""How much each chosen line lowers the scores of other lines under its heading."""
-POOR, LEAST = 1.7, 2.0
-"""The minimum scores of a line in its own part, and of a line in the remaining room."""
-MORE, TOO_MUCH = 1.5, 0.4
-"""The maximum size of a part, as a multiple of its room, and the penalty per line above its room.
-"""
-LOOKED_AT = 20
-"""How many candidates are compared, as a multiple of the budget."""
+"""The parts of the page in order, with the lines of each that are chosen before any rest."""
+PARTS: tuple[Part, ...] = ("stored", *ROOM)
+MAX_STORED = 0.5
+"""The share of the budget that memories stored by hand have before all others."""
+MAX_PER_SUBJECT = 2
+FEW = 10
+"""A page with fewer lines takes any line that belongs to a part."""
+MIN_SCORE = 2.0
+AGAIN = 0.15
+"""How much each chosen line lowers the scores of later lines under its heading."""
 FRESH_SESSIONS = 3
 """Memories read in this many most recent sessions have a higher score."""
+DUE_DAYS, FRESH_DAYS = 14, 90
+"""Days before its date in which a promise is due, and days in which a state counts as new."""
 BEST, GOOD, LOW, UNSURE = range(4)
-"""How certainly a memory belongs to its part, judged by its file, section and sentence.
-
-A memory with the value `UNSURE` is only listed if it names the person or the agent.
-"""
+"""How certainly a memory belongs to its part, judged by its file, section and sentence."""
 _TYPES = (
     *("identity", "relationship", "fact", "constraint"),
     *("preference", "decision", "commitment", "aspiration", "lesson"),
@@ -86,10 +90,7 @@ _PASSED = ("log", "status")
 """`_OVER` has kinds of sections that are never listed. Sections of these kinds describe a day."""
 _LAST_WORDS = regex(r"(?:\([^()\n]*\)|[—–-]+ [^—–\n]{1,20})\W*\Z")
 MIN_NEW_SHARED, MIN_OLD_SHARED = 0.6, 0.8
-"""Shares of the words that two lines have in common, from which one repeats the other.
-
-The first applies to the words of the new line, the second to those of the line already listed.
-"""
+"""Shares of the words of a line, and of a line already listed, from which one repeats the other."""
 LEARNED, LONG = 0.4, 500
 """The weight of the model's logit, and the number of characters from which a text is too long."""
 _SURE = (2.0, 1.2, 0.4, -0.6)
@@ -120,9 +121,15 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
     line: Line
+    subject: tuple[str, str]
     place: tuple[str, str]
     score: float
     order: tuple[object, ...]
+
+    @property
+    def day(self) -> str:
+        """Return the day of the statement."""
+        return self.line.memory.captured[:10]
 
 
 def compose(
@@ -130,77 +137,99 @@ def compose(
 ) -> list[Line]:
     """Return the lines of the first page in order, at most `budget`.
 
-    `memories` must be active and currently valid. Each part gets its best lines, at most two per
-    heading of a file. Then the best remaining lines fill the budget. A memory that repeats a chosen
-    line is left out.
+    `memories` must be active and currently valid. Each part gets its best lines, then the best
+    remaining lines fill the budget. Of two lines that state the same, the newer one is listed.
     """
     claims = of_types(memories, _TYPES)
     owners = {owner_of(memory).lower() for memory in claims} - {""}
     names = owners | {owner.split()[0] for owner in owners}
     house = _house(claims)
     found = [one for memory in claims if (one := _candidate(memory, names, house, accesses, now))]
-    found.sort(key=lambda one: one.order)
-    chosen: list[_Candidate] = []
-    for part in ("agent", *PARTS):  # choose the agent's name before the person's
-        if part != "fact" or len(claims) >= FILLED_FROM:
-            least = LEAST if part == "fact" else POOR
-            mine = [one for one in found if one.line.part == part and one.score >= least]
-            room = ROOM[part] - sum(one.line.part == part for one in chosen)
-            _choose(chosen, mine, min(budget, len(chosen) + room), MAX_PER_HEADING)
-    if len(claims) >= FILLED_FROM:
-        good = [one for one in found if one.score >= LEAST]
-        _choose(chosen, good, budget, budget)
-    chosen.sort(key=lambda one: (PARTS.index(one.line.part), -one.score, one.order))
-    return [one.line for one in chosen]
+    found.sort(key=lambda one: (-one.score, one.order))
+    page = _Page()
+    stored = [one for one in found if one.line.part == "stored"]
+    page.add(stored, max(FEW, int(MAX_STORED * budget)), least=-1.0)
+    for part, room in ROOM.items():
+        mine = [one for one in found if one.line.part == part]
+        page.add(mine, min(budget, len(page.lines) + room), least=MIN_SCORE)
+    page.add(found, min(budget, FEW), least=-9.0)
+    page.add(found, budget, least=MIN_SCORE)
+    order = sorted(page.lines, key=lambda o: (PARTS.index(o.line.part), -o.score, o.order))
+    return [one.line for one in order]
 
 
-def _choose(chosen: list[_Candidate], found: Sequence[_Candidate], budget: int, most: int) -> None:
-    """Append the best candidates from `found` to `chosen`."""
-    taken = {one.line.memory.id for one in chosen}
-    free = (one for one in found if one.line.memory.id not in taken)
-    left = nlargest(LOOKED_AT * budget, free, key=lambda one: one.score)
-    places = Counter(one.place for one in chosen)
-    parts = Counter(one.line.part for one in chosen)
-    texts = [content_words(one.line.memory.body) for one in chosen]
-    while left and len(chosen) < budget:
-        best = max(
-            left,
-            key=lambda one: (
-                one.score
-                - AGAIN * places[one.place]
-                - TOO_MUCH * max(0, parts[one.line.part] - ROOM[one.line.part])
-            ),
-        )
-        left.remove(best)
-        own = content_words(best.line.memory.body)
-        is_full = parts[best.line.part] >= MORE * ROOM[best.line.part]
-        if is_full or places[best.place] >= (most if best.place[1] else 1) or _repeats(own, texts):
-            continue
-        parts[best.line.part] += 1
-        places[best.place] += 1
-        texts.append(own)
-        chosen.append(best)
+class _Page(msgspec.Struct):
+    """The lines chosen so far, with their words."""
+
+    lines: list[_Candidate] = msgspec.field(default_factory=list)
+    words: dict[str, frozenset[str]] = msgspec.field(default_factory=dict)
+    passed: set[str] = msgspec.field(default_factory=set)
+    """Memories that were compared, and are on the page or never will be."""
+    subjects: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    places: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+
+    def add(self, found: Iterable[_Candidate], limit: int, *, least: float) -> None:
+        """Add the best candidates, which are sorted by score, up to a number of lines."""
+        for one in found:
+            id_ = one.line.memory.id
+            if len(self.lines) >= limit or one.score < least:
+                return
+            crowded = one.score - AGAIN * self.places[one.place] < least
+            if id_ in self.passed or crowded or self._is_full(one):
+                continue
+            self.passed.add(id_)
+            words = content_words(one.line.memory.body)
+            if at := self._repeated(one, words):
+                known = self.lines[at - 1]
+                if one.day <= known.day or known.line.part == "stored":
+                    continue
+                self.lines[at - 1] = one
+                del self.words[known.line.memory.id]
+            else:
+                self.lines.append(one)
+                self.places[one.place] += 1
+                self.subjects[one.subject] += bool(one.subject[1])
+            self.words[id_] = words
+
+    def _is_full(self, one: _Candidate) -> bool:
+        return one.line.part != "stored" and self.subjects[one.subject] >= MAX_PER_SUBJECT
+
+    def _repeated(self, one: _Candidate, own: frozenset[str]) -> int:
+        """Return the number, from one, of a line that states the same as a candidate, or 0."""
+        if one.line.part == "stored":
+            return 0
+        key = _key_of(one)
+        for number, other in enumerate(self.lines, start=1):
+            if key[1] and key == _key_of(other):
+                return number
+            words = self.words[other.line.memory.id]
+            shared = len(own & words)
+            if own and shared >= MIN_NEW_SHARED * len(own) and (shared >= 3 or shared == len(own)):
+                return number
+            if shared >= 4 and shared >= MIN_OLD_SHARED * len(words):
+                return number
+        return 0
 
 
-def _repeats(own: frozenset[str], texts: Iterable[frozenset[str]]) -> bool:
-    """Return whether a line and one of the texts have most of their words in common."""
-    for other in texts:
-        shared = len(own & other)
-        if own and (shared >= MIN_NEW_SHARED * len(own) and (shared >= 3 or shared == len(own))):
-            return True
-        if shared >= 4 and shared >= MIN_OLD_SHARED * len(other):
-            return True
-    return False
+def _key_of(one: _Candidate) -> tuple[tuple[str, str], str]:
+    """Return the place and key of a line that is a single field, such as `Port: 8080`."""
+    body = one.line.memory.body.strip()
+    return one.place, field_of(body.lstrip("-*+ "))[0].lower() if "\n" not in body else ""
 
 
 def part_of(memory: Memory) -> Part:
     """Return the part of the first page to which a memory belongs, or an empty string if none."""
-    return memory.made(_traits_of).part
+    return _traits(memory).part
+
+
+def is_stored(memory: Memory) -> bool:
+    """Return whether a person or an agent stored a memory by hand."""
+    return memory.text("origin") == "manual" and not memory.sources
 
 
 def order_of(memory: Memory) -> tuple[object, ...]:
     """Return a sort key for memories within one part of the first page, independent of use."""
-    traits = memory.made(_traits_of)
+    traits = _traits(memory)
     return (traits.part == "rule" and not traits.hard, traits.depth, *memory.first, memory.path)
 
 
@@ -216,15 +245,64 @@ def owner_of(memory: Memory) -> str:
     return owner if file and not is_file and _is_of(memory, (*PERSONS, *AGENTS)) else ""
 
 
-class _Traits(msgspec.Struct, frozen=True, kw_only=True):
+# -- traits ----------------------------------------------------------------------------------------
+
+
+class _Traits(msgspec.Struct, frozen=True, array_like=True):
     """Features of a memory that determine its position on the first page, independent of use."""
 
     part: Part = ""
     sure: int = LOW
     hard: bool = False
     place: tuple[str, str] = ("", "")
+    subject: str = ""
     depth: tuple[int, int] = (0, 0)
     score: float = 0.0
+
+
+_known: dict[str, _Traits] = {}
+
+
+def known_traits() -> MutableMapping[str, _Traits]:
+    """Return the traits computed so far by a digest of what they depend on. It is the cache."""
+    return _known
+
+
+def dump_traits(memories: Iterable[Memory]) -> bytes:
+    """Return the traits of these memories as bytes for a cache on disk."""
+    keys = {memory.made(_traits_key) for memory in memories}
+    return msgspec.msgpack.encode((_rules(), {k: _known[k] for k in keys & _known.keys()}))
+
+
+def load_traits(data: bytes) -> bool:
+    """Add the traits of a cache on disk. Return whether the cache fits the current rules."""
+    try:
+        rules, found = msgspec.msgpack.decode(data, type=tuple[str, dict[str, _Traits]])
+    except (msgspec.DecodeError, ValueError):
+        return False
+    if rules == _rules():
+        _known.update(found)
+    return rules == _rules()
+
+
+def _rules() -> str:
+    """Return a fingerprint of the code and tables from which traits are computed."""
+    here, package = Path(__file__), Path(__file__).parents[1]
+    files = [here, *sorted((package / "read").glob("*.*")), *sorted(FOLDER.glob("*.toml"))]
+    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def _traits_key(memory: Memory) -> str:
+    places = [f"{s.resource}:{s.lines[0]}" for s in memory.sources]
+    rest = (memory.type, memory.text("origin"), memory.text("context"), memory.body)
+    return digest([*rest, *places])[:24]
+
+
+def _traits(memory: Memory) -> _Traits:
+    key = memory.made(_traits_key)
+    if key not in _known:
+        _known[key] = _traits_of(memory)
+    return _known[key]
 
 
 def _traits_of(memory: Memory) -> _Traits:
@@ -252,14 +330,23 @@ def _traits_of(memory: Memory) -> _Traits:
         elif sure == LOW:
             sure = UNSURE
     hard = part == "rule" and sure < LOW and ("ban" in signs or section == "ban")
+    is_project = part == "project" and kind == "project"
     return _Traits(
         part=part,
         sure=sure,
         hard=hard,
-        place=(resource, "" if part == "project" and kind == "project" else headings[-1]),
+        place=(resource, "" if is_project else headings[-1]),
+        subject=path if is_project else _thing(headings),
         depth=(resource.count("/"), line),
         score=_score(memory, unit, kind, section, signs) + _SURE[sure] + 0.8 * hard,
     )
+
+
+def _thing(headings: Sequence[str]) -> str:
+    """Return the innermost heading if it names a thing, and not a kind of section or a time."""
+    last = headings[-1]
+    is_kind = section_kind([last]) or is_date_heading(last) or find_clock(last)
+    return "" if is_kind or len(headings) < 2 else last
 
 
 def _score(memory: Memory, unit: Unit, kind: str, section: str, signs: Collection[str]) -> float:
@@ -304,6 +391,8 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
         return "person"
     passing = section in _PASSED or signs & {"done", "now"}
     match memory.type:
+        case _ if is_stored(memory):
+            return "stored"
         case "identity" | "relationship" if kind in ("memory", "profile") or not memory.sources:
             return "person"
         case "constraint" if kind != "plan" and section not in _PASSED:
@@ -320,8 +409,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
             is_project = kind == "project" or (
                 section == "project" and kind in ("memory", "profile")
             )
-            is_lasting = kind in ("memory", "tools", "decisions", "rules")
-            return "project" if is_project else "fact" if is_lasting else ""
+            return "project" if is_project else "fact"
         case _:
             return ""
 
@@ -339,37 +427,38 @@ def _is_stated(part: Part, kind: str, section: str, signs: Collection[str]) -> b
         case "promise":
             return section == "plan" or "open_box" in signs
         case _:
-            return kind in ("memory", "project")
+            return kind in ("memory", "project", "tools", "decisions", "rules")
 
 
 def _candidate(
     memory: Memory, names: Collection[str], house: _House, accesses: Accesses, now: datetime
 ) -> _Candidate | None:
-    traits = memory.made(_traits_of)
+    traits = _traits(memory)
     home = house.holds(traits.place[0])
     if home is None and is_about_person(memory) and gives_name(memory):
         home = 0.0  # other agents' files may name the person
-    if not traits.part or home is None or (traits.part == "promise" and _is_past(memory.body, now)):
+    due = find_date(memory.body) if traits.part == "promise" else ""
+    if not traits.part or home is None or (traits.part == "promise" and _is_past(memory, due, now)):
         return None
     text = f"{memory.body} {memory.text('context')}".lower()
     is_ours = any(name in text for name in names)
     is_strange = traits.part == "person" and traits.sure == GOOD and names
     is_unsure = traits.sure == UNSURE or (traits.part == "rule" and traits.sure == LOW)
-    if not is_ours and (is_unsure or is_strange):
-        return None
     last = accesses.of(memory.id).last
     is_read = last is not None and accesses.sessions_since(last, now) < FRESH_SESSIONS
-    is_who = traits.part in ("person", "agent")
     score = traits.score + home + 0.6 * is_ours + 0.5 * is_read
-    if traits.part in ("decision", "project", "promise"):
+    if not is_ours and (is_unsure or is_strange):
+        score -= MIN_SCORE
+    if traits.part in ("stored", "decision", "project", "promise"):
         age = (now - (memory.time("captured") or memory.time("created") or now)).days
-        score += max(0.0, 1.0 - age / 90)
+        score += (1 + (traits.part == "project")) * max(0.0, 1.0 - age / FRESH_DAYS)
+    if due:
+        score += (datetime.fromisoformat(due).date() - now.date()).days <= DUE_DAYS
+    is_who = traits.part in ("person", "agent")
+    is_critical = (traits.hard and home > 0) or (is_who and traits.sure == BEST)
     return _Candidate(
-        line=Line(
-            memory=memory,
-            part=traits.part,
-            critical=(traits.hard and home > 0) or (is_who and traits.sure == BEST),
-        ),
+        line=Line(memory=memory, part=traits.part, critical=is_critical),
+        subject=(traits.place[0].rpartition("/")[0], traits.subject),
         place=traits.place,
         score=score,
         order=(PARTS.index(traits.part), traits.depth, memory.path),
@@ -405,12 +494,22 @@ def _house(memories: Iterable[Memory]) -> _House:
         least = min(folder.count("/") for folder in found)
         own |= {f for f in found if f.count("/") == least or "/." in f"/{f}"}
     apart = {f for name in AGENT_FILES for f in folders[name] if f not in own}
+    apart |= {f for found in folders.values() for f in found if agent_of(f) and f not in own}
     return _House(own=frozenset(own), others=frozenset(apart))
 
 
-def _is_past(promise: str, now: datetime) -> bool:
+def agent_of(folder: str) -> str:
+    """Return the agent whose folder this is (`agents/NAME/...`), or an empty string."""
+    found = _AGENT_FOLDER.search(folder)
+    return found["name"] if found else ""
+
+
+_AGENT_FOLDER = regex(r"(?:^|/)agents/(?P<name>[^/]+)(?:/|$)")
+
+
+def _is_past(memory: Memory, due: str, now: datetime) -> bool:
     """Return whether the date of a promise has passed, or its last words state that it is done."""
-    due, last = find_date(promise), _LAST_WORDS.search(promise)
+    last = _LAST_WORDS.search(memory.body)
     signs = patterns().sentences
     is_over = last and any(signs[sign].search(last[0]) for sign in ("done", "decision"))
     return bool(is_over) or ("" < due < f"{now:%Y-%m-%d}")

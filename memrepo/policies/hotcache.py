@@ -9,23 +9,26 @@ Days are counted in UTC.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.access import Accesses
 from memrepo.core.changes import Step, Update
 from memrepo.core.memory import Hot, Memory, having
 from memrepo.core.messages import counted
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.ageing import certainly_remains, class_of, decays, is_over, retention_of
-from memrepo.policies.first_page import Line, compose
+from memrepo.policies.first_page import compose
 from memrepo.policies.rules import DecayRules, HotRules
 
-_HIDDEN = ("stale", "retire_candidate", "probable_duplicate")
+_HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
 COLD, STALE, RECENT = "cold", "stale", "recent"
 CRITICAL = "critical"
 """The reason for a memory that every session needs."""
@@ -34,6 +37,8 @@ SYNC = "sync"
 REQUEST = "user request"
 _COMPOSED = (CRITICAL, SYNC, "new layer")
 """The reasons that the composition sets, and the one that earlier versions set."""
+_BY_USE = regex(r"\d+ sessions")
+"""The reason for a memory that use put on a page of the profile `classic`."""
 
 
 def hot_of(memory: Memory) -> Hot | None:
@@ -134,12 +139,6 @@ class HotPage(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def is_composed(memory: Memory) -> bool:
-    """Return whether a memory is on the first page only because a run composed the first page."""
-    hot = hot_of(memory)
-    return hot is not None and hot.reason in _COMPOSED and not is_exempt(memory)
-
-
 def compose_hot(
     memories: Sequence[Memory],
     accesses: Accesses,
@@ -150,68 +149,120 @@ def compose_hot(
     allowed: Callable[[Step], bool] = lambda _: True,
     whole: bool = True,
 ) -> HotPage:
-    """Compute the hot cache for a given time.
+    """Compute the hot cache for a given time. `memories` are sorted by path.
 
-    It contains memories added by use or by people, and the lines of the composed first page.
-
-    `memories` are sorted by path. Critical and pinned memories are never evicted. The critical
-    lines of the composition have the next priority, then memories in use, then its other lines. A
-    memory that would be evicted at once is not promoted. Without all memories (`whole` is false),
-    no page is composed.
+    Without all memories (`whole` is false), no page is composed.
     """
-    composes = rules.composed and whole
-    lines = _composed(memories, accesses, now, rules, decay, allowed) if composes else {}
+    if not rules.composed:
+        found = _by_use(memories, accesses, now, rules, decay)
+    elif whole:
+        found = _by_content(memories, accesses, now, rules, decay, allowed)
+    else:
+        return HotPage()
+    return replace(found, steps=tuple(step for step in found.steps if allowed(step)))
+
+
+def _by_content(
+    memories: Sequence[Memory],
+    accesses: Accesses,
+    now: datetime,
+    rules: HotRules,
+    decay: DecayRules,
+    allowed: Callable[[Step], bool],
+) -> HotPage:
+    """Return the page of what people put there, and of the lines composed from all memories."""
+    marked = having(memories, ("hot", "critical", "pinned"))
+    asked = [
+        m
+        for m in marked
+        if _is_asked(m) and m.standing not in _HIDDEN and not why_over(m, accesses, now, decay)
+    ]
+    over = [m for m in marked if hot_of(m) and why_over(m, accesses, now, decay)]
+    asked.sort(key=lambda m: (not is_exempt(m), -_since(m), m.path))
+    exempt = sum(map(is_exempt, asked))
+    asked, out = asked[: max(rules.budget, exempt)], asked[max(rules.budget, exempt) :]
+    apart = {m.id for m in (*asked, *out)} | {m.id for m in marked if _was_removed(m)}
+    claims = [m for m in memories if m.id not in apart and may_be_hot(m, accesses, now, decay)]
+    room = max(0, rules.budget - len(asked))
+    lines = [
+        line
+        for line in compose(claims, accesses, now, room)
+        if hot_of(line.memory) or allowed(promote(line.memory, now, SYNC))
+    ]
+    wanted = {line.memory.id: CRITICAL if line.critical else SYNC for line in lines}
+    steps = [demote(m, now, why_over(m, accesses, now, decay)) for m in over]
+    steps += [demote(m, now, f"over the budget of {rules.budget} bullets") for m in out]
+    steps += [promote(m, now, CRITICAL) for m in asked if hot_of(m) is None]
+    gone = {m.id for m in marked if hot_of(m)} - wanted.keys() - apart - {m.id for m in over}
+    steps += _difference(
+        wanted, {m.id: m for m in (*(n.memory for n in lines), *marked)}, gone, now
+    )
+    return HotPage(
+        memories=(*asked, *(line.memory for line in lines)),
+        steps=tuple(steps),
+        problems=(_too_many(exempt, rules),) if exempt > rules.budget else (),
+    )
+
+
+def _since(memory: Memory) -> float:
+    hot = hot_of(memory)
+    return hot.since.timestamp() if hot is not None and hot.since is not None else math.inf
+
+
+def _is_asked(memory: Memory) -> bool:
+    """Return whether a person put a memory on the page, whatever the composition chooses."""
+    hot = hot_of(memory)
+    return (is_exempt(memory) and (hot is not None or memory.flag("critical"))) or (
+        hot is not None and not (hot.reason in _COMPOSED or _BY_USE.fullmatch(hot.reason))
+    )
+
+
+def _was_removed(memory: Memory) -> bool:
+    """Return whether a person took a memory off the page."""
+    hot: Hot | None = memory.fields.get("hot")
+    return hot is not None and hot.until is not None and hot.reason == REQUEST
+
+
+def _by_use(
+    memories: Sequence[Memory],
+    accesses: Accesses,
+    now: datetime,
+    rules: HotRules,
+    decay: DecayRules,
+) -> HotPage:
+    """Return the page of layered-memory-manager: what people and use put there, and nothing else.
+
+    Critical and pinned memories are never evicted. What would be evicted at once is not promoted.
+    """
     entries: list[_Entry] = []
     steps: list[Step] = []
-    gone: list[Memory] = []
     used = accesses.by_memory
     for memory in memories:
         if memory.id not in used and _MARKED.isdisjoint(memory.keys):
             continue
         hot = hot_of(memory)
-        if hot is not None and hot.since is not None:
-            count = unused(memory, accesses, now)
-            if over := why_over(memory, accesses, now, decay):
-                steps.append(demote(memory, now, over))
-            elif rules.composed and is_composed(memory):
-                if composes and memory.id not in lines:
-                    gone.append(memory)
-            elif count >= rules.idle and not is_exempt(memory) and memory.id not in lines:
-                what = f"not retrieved for {counted(count, 'session', 'sessions')}"
-                steps.append(demote(memory, now, what))
-            elif is_exempt(memory) or count < rules.idle:
-                entries.append(
-                    _Entry(
-                        memory=memory, unused=count, since=hot.since, reason=hot.reason, new=False
-                    )
-                )
-        elif memory.id not in lines or is_exempt(memory):
+        if hot is None or hot.since is None:
             why = why_hot(memory, accesses, now, rules)
             if why and may_be_hot(memory, accesses, now, decay):
                 entries.append(_Entry(memory=memory, unused=0, since=now, reason=why, new=True))
-    chosen = [*lines.values()]
-    for entry in entries:
-        lines.pop(entry.memory.id, None)
-    first = [line.memory for line in lines.values() if line.critical]
-    exempt = [entry for entry in entries if is_exempt(entry.memory)]
-    first = first[: max(0, rules.budget - len(exempt))]
-    kept, out, problems = _fitted(entries, rules, len(first))
+            continue
+        count = unused(memory, accesses, now)
+        why = why_over(memory, accesses, now, decay)
+        if not why and count >= rules.idle and not is_exempt(memory):
+            why = f"not retrieved for {counted(count, 'session', 'sessions')}"
+        if why:
+            steps.append(demote(memory, now, why))
+        else:
+            old = _Entry(memory=memory, unused=count, since=hot.since, reason="", new=False)
+            entries.append(old)
+    kept, out, problems = _fitted(entries, rules)
     for entry in out:
         if not entry.new:
             what = f"{heat(entry.unused, rules)}, over the budget of {rules.budget} bullets"
             steps.append(demote(entry.memory, now, what))
     steps += [promote(e.memory, now, e.reason) for e in kept if e.new]
-    rest = [line.memory for line in lines.values() if not line.critical]
-    rest = rest[: max(0, rules.budget - len(kept) - len(first))]
-    on_page = {m.id: m for m in (*first, *rest, *(e.memory for e in kept))}
-    gone += [line.memory for line in lines.values() if line.memory.id not in on_page]
-    steps += _difference(lines, on_page, gone, now)
-    order = [line.memory.id for line in chosen]
-    order += [e.memory.id for e in kept if e.memory.id not in set(order)]
-    shown = tuple(on_page[id_] for id_ in order if id_ in on_page)
-    return HotPage(
-        memories=shown, steps=tuple(s for s in steps if allowed(s)), problems=tuple(problems)
-    )
+    shown = tuple(entry.memory for entry in kept)
+    return HotPage(memories=shown, steps=tuple(steps), problems=tuple(problems))
 
 
 def session_page(
@@ -223,69 +274,40 @@ def session_page(
 ) -> tuple[Memory, ...]:
     """Return the memories of the hot cache for a session, as a run would compute them now."""
     shown = compose_hot(memories, accesses, now, rules, decay).memories
+    if rules.composed:
+        return shown
     ids = {memory.id for memory in shown}
     hot = [m for m in having(memories, ("hot",)) if hot_of(m) is not None and m.id not in ids]
-    hot = [m for m in hot if not (rules.composed and is_composed(m))]
     return (*shown, *(m for m in hot if not why_over(m, accesses, now, decay)))
 
 
-def _composed(
-    memories: Sequence[Memory],
-    accesses: Accesses,
-    now: datetime,
-    rules: HotRules,
-    decay: DecayRules,
-    allowed: Callable[[Step], bool],
-) -> dict[str, Line]:
-    """Return the lines of the composed page by memory id, except those that a person rejected."""
-    off = set()
-    for memory in having(memories, ("hot",)):
-        hot: Hot = memory.fields["hot"]
-        if hot.until is not None and hot.reason == REQUEST:
-            off.add(memory.id)
-    claims = [m for m in memories if may_be_hot(m, accesses, now, decay)]
-    shown = [memory for memory in claims if memory.id not in off]
-    found = compose(shown, accesses, now, rules.budget)
-    return {
-        line.memory.id: line
-        for line in found
-        if hot_of(line.memory) is not None or allowed(promote(line.memory, now, SYNC))
-    }
-
-
 def _difference(
-    lines: Mapping[str, Line], on_page: Mapping[str, Memory], gone: Sequence[Memory], now: datetime
+    wanted: Mapping[str, str], by_id: Mapping[str, Memory], gone: Collection[str], now: datetime
 ) -> Iterator[Step]:
     """Yield the steps that remove lines from the first page and add lines to it, if any."""
+    if gone:
+        changes = tuple(Update(id=id_, fields={"hot": Hot(until=now)}) for id_ in sorted(gone))
+        why = "not selected for the first page, which every run rebuilds"
+        yield Step(op="demote", reason=why, changes=changes)
     added: list[Update] = []
-    for id_, line in lines.items():
-        if id_ not in on_page:
-            continue
-        hot, reason = hot_of(line.memory), CRITICAL if line.critical else SYNC
-        if hot is None or (hot.reason in _COMPOSED and hot.reason != reason):
+    for id_, reason in wanted.items():
+        hot = hot_of(by_id[id_])
+        if hot is None or hot.reason != reason:
             since = hot.since if hot is not None else now
             added.append(Update(id=id_, fields={"hot": Hot(since=since, reason=reason)}))
-    left = [m for m in gone if hot_of(m) is not None]
-    if left:
-        changes = tuple(Update(id=m.id, fields={"hot": Hot(until=now)}) for m in left)
-        yield Step(
-            op="demote",
-            reason="not selected for the first page, which every run rebuilds",
-            changes=changes,
-        )
     if added:
         why = "selected for the first page, which every run rebuilds"
         yield Step(op="promote", reason=why, changes=tuple(added))
 
 
 def _fitted(
-    entries: list[_Entry], rules: HotRules, reserved: int
+    entries: list[_Entry], rules: HotRules
 ) -> tuple[list[_Entry], list[_Entry], list[Problem]]:
     """Split entries by the budget. Return the kept entries, the evicted entries, and problems."""
     exempt = [e for e in entries if is_exempt(e.memory)]
     rest = sorted((e for e in entries if not is_exempt(e.memory)), key=lambda e: e.rank(rules))
     room = rules.budget - len(exempt)
-    out = rest[: max(0, len(rest) - max(0, room - reserved))]
+    out = rest[: max(0, len(rest) - max(0, room))]
     kept = exempt + rest[len(out) :]
     return kept, out, [] if room >= 0 else [_too_many(len(exempt), rules)]
 

@@ -40,7 +40,7 @@ _LOOSE = (
     regex(r"(?P<word>START|BEGIN|END|STOP)[\s:_-]+(?P<name>\S+).*"),
     regex(r"(?P<word>start|begin|end|stop):(?P<name>\S+).*"),
 )
-_HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←")
+_HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←|←mem-[0-9a-f]{16}")
 _FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
 _HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
 _STRUCK = regex(r"`[^`\n]*`|~~(?=[^\s~])(?P<out>(?:[^~\n]|~(?!~)){1,500})(?<!\s)~~(?!~)")
@@ -256,7 +256,7 @@ def _managed(
                 _warned(resource, mark.line, message=f"end of {mark.name} has no start")
             )
     for number, line in enumerate(text[header:], start=header + 1):
-        if "↑" in line and number not in fenced and _HOT_TAG.search(line):
+        if "←" in line and number not in fenced and _HOT_TAG.search(line):
             inside.add(number)
     return frozenset(inside), tuple(problems)
 

@@ -1,8 +1,9 @@
 """Generate `MEMORY.md`, the hot cache for agents, and pack the context of an agent's session.
 
 The bytes of the page depend only on the tree. Each bullet is one condensed memory with its tag
-`↑date(reason)←path[pin]`. The first line has a hash of the rest. A page edited by hand can
-therefore be distinguished from an outdated one. A context fits a budget and is fenced as data.
+`↑date(reason)←path[pin]`, or in its short form `←id[pin]`. The first line has a hash of the rest.
+A page edited by hand can therefore be distinguished from an outdated one. A context fits a budget
+and is fenced as data.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from memrepo.core.secrets import clean_page, without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     SEPARATOR,
+    agent_of,
     before_code,
     gives_name,
     has_content,
@@ -41,7 +43,7 @@ from memrepo.text.languages import patterns
 from memrepo.text.sentences import token_count
 
 _ORDER = (
-    *("identity", "user", "rules", "preferences", "decisions", "projects", "promises"),
+    *("stored", "rules", "promises", "user", "identity", "projects", "preferences", "decisions"),
     *("knowledge", "skills", "context"),
 )
 _INTRO = (
@@ -51,6 +53,7 @@ _INTRO = (
 )
 _EMPTY = "Nothing is on it now: `memrepo promote ID` puts a memory here, and so does frequent use."
 _SECTIONS: Mapping[str, str] = {
+    "stored": "stored",
     "agent": "identity",
     "person": "user",
     "rule": "rules",
@@ -60,9 +63,9 @@ _SECTIONS: Mapping[str, str] = {
     "promise": "promises",
 }
 """Headings of the parts of the first page."""
-_MARKUP = regex(r"(\\*)([<`\[\]])")
-_ESCAPED = regex(r"(\\*)\\([<`\[\]])")
-_BULLET = regex(r"- (.*) ↑[0-9-]*\([^()]*\)←(\S+?\.md)(?:\[pin\])?")
+_MARKUP = regex(r"(?P<code>`[^`]+`)|(\\*)([<`\[\]])")
+_ESCAPED = regex(r"(?P<code>(?<!\\)`[^`]+`)|(\\*)\\([<`\[\]])")
+_BULLET = regex(r"- (.*) (?:↑[0-9-]*\([^()]*\))?←(\S+?\.md|mem-[0-9a-f]{16})(?:\[pin\])?")
 _OURS = regex(
     r"|# Memory|## .*|→ Full version: .*|[0-9]+ more (?:are|stand) in:|- \S+/|<!-- .* -->"
 )
@@ -88,7 +91,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     apart = [m for m in found if not shared and m.text("scope")]
     whole, kept = kept, kept[: rules.budget]
     while True:
-        page = clean_page(HOT_NAMES[0], _page(kept, [*whole[len(kept) :], *apart]))
+        page = clean_page(HOT_NAMES[0], _page(kept, [*whole[len(kept) :], *apart], rules))
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         kept.pop()
@@ -124,9 +127,9 @@ def standing_of(data: bytes) -> PageState:
 
 
 def parse_line(line: str) -> tuple[str, str] | None:
-    """Parse a line of the hot page. Return the text as written, and the path in the line's tag.
+    """Parse a line of the hot page. Return the text as written, and the path or id in its tag.
 
-    The path is empty without a tag. Return None for lines that memrepo writes between bullets.
+    The latter is empty without a tag. Return None for lines that memrepo writes between bullets.
     """
     line = line.rstrip()
     if found := _BULLET.fullmatch(line):
@@ -138,7 +141,12 @@ def parse_line(line: str) -> tuple[str, str] | None:
 
 def unescaped(text: str) -> str:
     """Return the text of a bullet without the backslashes that escape markup."""
-    return _ESCAPED.sub(lambda m: m[1][: len(m[1]) // 2] + m[2], text)
+    return _ESCAPED.sub(lambda m: m["code"] or m[2][: len(m[2]) // 2] + m[3], text)
+
+
+def _escaped(text: str) -> str:
+    """Return a text whose markup is escaped, except in code spans, where markdown has none."""
+    return _MARKUP.sub(lambda m: m["code"] or f"{m[2]}{m[2]}\\{m[3]}", text)
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
@@ -149,24 +157,29 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
     return (not is_critical, not is_exempt(memory), -since, *order_of(memory))
 
 
-def _page(kept: Sequence[Memory], out: Sequence[Memory]) -> bytes:
-    layers = [*_ORDER, *sorted(set(map(_section, kept)) - set(_ORDER))]
+def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> bytes:
+    short = rules.composed
+    sections = {memory.id: _section(memory, stored=short) for memory in kept}
+    layers = [*_ORDER, *sorted({*sections.values()} - {*_ORDER})]
     lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
     for layer in layers:
-        mine = sorted((m for m in kept if _section(m) == layer), key=_first_to_stay)
+        mine = sorted((m for m in kept if sections[m.id] == layer), key=_first_to_stay)
         if mine:
-            folders = ", ".join(f"`{folder}`" for folder in sorted({_folder(m) for m in mine}))
-            pointer = f"→ Full version: {folders}"
-            lines += ["", f"## {layer.capitalize()}", *map(bullet, mine), pointer]
+            lines += ["", f"## {layer.capitalize()}", *(bullet(m, short=short) for m in mine)]
+            if not short:
+                folders = sorted({_folder(m) for m in mine})
+                lines.append(f"→ Full version: {', '.join(f'`{folder}`' for folder in folders)}")
     if out:
         lines += ["", _LEFT_OUT, f"{len(out)} more are in:"]
         lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
     return stamped("hot", "".join(f"{line}\n" for line in lines))
 
 
-def _section(memory: Memory) -> str:
+def _section(memory: Memory, *, stored: bool) -> str:
     """Return the section for a memory, determined by its part of the page or its layer."""
     part = part_of(memory)
+    if part == "stored" and not stored:
+        return memory.layer
     if part == "person" and not is_about_person(memory):
         return memory.layer if memory.layer in _ORDER[:2] else "user"
     return _SECTIONS.get(part, memory.layer)
@@ -179,14 +192,16 @@ def _folder(memory: Memory) -> str:
     return "/".join(parts[:known]) + "/"
 
 
-def bullet(memory: Memory) -> str:
+def bullet(memory: Memory, *, short: bool = False) -> str:
     """Return a memory's bullet, consisting of its condensed text and its tag.
 
-    Raises ValueError if the memory is not on the first page.
+    A `short` tag has the id only. Raises ValueError if the memory is not on the first page.
     """
     hot = hot_of(memory)
     if hot is None:
         raise ValueError(f"{memory.path}: is not on the first page")
+    if short:
+        return f"- {condensed(memory)} ←{memory.id}{_pin(memory)}"
     return f"- {condensed(memory)} {tag(memory, hot)}"
 
 
@@ -196,8 +211,11 @@ def tag(memory: Memory, hot: Hot) -> str:
     if (synced := synced_at(memory)) is not None:
         since, reason = synced, SYNC
     day = f"{since:%Y-%m-%d}" if since else ""
-    pin = "[pin]" if memory.flag("pinned") else ""
-    return f"↑{day}({reason})←{memory.path}{pin}"
+    return f"↑{day}({reason})←{memory.path}{_pin(memory)}"
+
+
+def _pin(memory: Memory) -> str:
+    return "[pin]" if memory.flag("pinned") else ""
 
 
 def condensed(memory: Memory) -> str:
@@ -216,7 +234,7 @@ def condensed(memory: Memory) -> str:
     text = visible(f"{about}: {text}" if about else text)
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
     # On one line and escaped, harmless text may look like a secret.
-    return without_secrets(_MARKUP.sub(r"\1\1\\\2", _cut(text)))
+    return without_secrets(_escaped(_cut(text)))
 
 
 def _between(before: str, line: str) -> str:
@@ -254,22 +272,23 @@ def _cut(text: str) -> str:
 
 
 def _about(memory: Memory, text: str) -> str:
-    """Return the person, thing or project that a text is about but does not name, or ""."""
+    """Return whose fact a text is, or the thing or project that it is about but does not name."""
     context = memory.text("context")
     if not context or not memory.sources or gives_name(memory):
         return ""
-    last = context.rpartition(SEPARATOR)[2].rstrip(":：* ")
+    parts = context.split(SEPARATOR)
+    last = parts[-1].rstrip(":：* ")
     first = _FIRST.match(text)
     is_ban = first and patterns().sentences["ban"].search(first[0]) and "\n" not in memory.body
     if section_kind([last]) == "ban" and not is_ban:
         return last[:LABEL_LENGTH]  # without it, the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
-    parts = context.split(SEPARATOR)
+    owner = owner or agent_of(memory.first[0].rpartition("/")[0])
     headings = parts[parts.index(name) + 1 :] if name in parts else parts
     if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
         labels = headings[:1] or [name]
     else:  # nearest first, without the file's title; for a person only the nearest
-        is_title = len(headings) < 2 or _shares_word(name, headings[0])
+        is_title = bool(headings) and _is_title(headings, name)
         labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
     for label in labels:
         if not (is_date_heading(label) or find_clock(label) or section_kind([label])):
@@ -277,6 +296,16 @@ def _about(memory: Memory, text: str) -> str:
             shown = label != name and 2 < len(label) <= LABEL_LENGTH
             return label if shown and not _shares_word(label, text) else ""
     return owner if not _shares_word(owner, text) else ""
+
+
+def _is_title(headings: Sequence[str], name: str) -> bool:
+    """Return whether the outermost heading is a file's title, which names no thing of its own.
+
+    A title that repeats the file's name is not part of a context, so a single heading may be that
+    of a section. It is, if it is written like a name: `Ana`, `Project Alpha`.
+    """
+    first = headings[0]
+    return _shares_word(name, first) or (len(headings) == 1 and not _NAME.fullmatch(first))
 
 
 def _shares_word(label: str, text: str) -> bool:
@@ -289,6 +318,8 @@ LINE_LENGTH, LABEL_LENGTH = 230, 40
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")
+_NAME = regex(r"[A-ZÀ-ÞΑ-ΩА-Я][^\W\d_]*(?:[ -][A-ZÀ-ÞΑ-ΩА-Я][^\W\d_]*){0,2}|[\u0590-\uffdc]{2,6}")
+"""One to three capitalised words, or a short word in a script without capitals."""
 _FIRST = regex(r"[^.!?。！？·;]*")
 _END = regex(r"(\w[\w)*\"”’]{2,}[.!?](?=\s)|[。！？；]|.(?= · ))")
 _ASIDE = regex(r"^\s*\d+[.)]\s*|\s*[(（][^()（）]*[)）]\s*$")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from driving import LATER, NEXT_DAY, NOW, assert_sound, classic, done, git, memories, memrepo
 
-BULLET = re.compile(r"^- .*←memories/", re.MULTILINE)
+BULLET = re.compile(r"^- .*←mem", re.MULTILINE)
 
 
 @pytest.fixture
@@ -85,8 +85,8 @@ def lines(repo: Path) -> dict[str, tuple[str, str]]:
     for line in page(repo).splitlines():
         if line.startswith("## "):
             section = line[3:]
-        elif match := re.fullmatch(r"- (.*) ↑[0-9-]+\((.*?)\)←memories/.*", line):
-            found[match[1]] = (section, match[2])
+        elif match := re.fullmatch(r"- (.*?) (?:↑[0-9-]+\((.*?)\))?←mem.*", line):
+            found[match[1]] = (section, match[2] or "")
     return found
 
 
@@ -98,16 +98,16 @@ def test_the_first_run_composes_the_page(tmp_path: Path) -> None:
     repo, _ = bakery(tmp_path)
     done(repo, "run")
     found = lines(repo)
-    assert found["Name: Rosa Lind · Timezone: UTC"] == ("User", "critical"), "no empty field"
-    assert found["Name: Pim · Vibe: calm"] == ("Identity", "critical")
-    assert found["Never order flour without Rosa's approval."] == ("Rules", "critical")
-    assert found["Rosa Lind: Prefers short answers without headings."] == ("Preferences", "sync")
-    assert found["Decided to close the second shop in Basel."] == ("Decisions", "sync")
+    assert found["Name: Rosa Lind · Timezone: UTC"] == ("User", ""), "no empty field"
+    assert found["Name: Pim · Vibe: calm"] == ("Identity", "")
+    assert found["Never order flour without Rosa's approval."] == ("Rules", "")
+    assert found["Rosa Lind: Prefers short answers without headings."] == ("Preferences", "")
+    assert found["Decided to close the second shop in Basel."] == ("Decisions", "")
     assert sum(section == "Rules" for section, _ in found.values()) == 3, "all where there is room"
-    assert sum(section == "Projects" for section, _ in found.values()) <= 1, "one of a project"
+    assert sum(section == "Projects" for section, _ in found.values()) <= 2, "two of a project"
     told = session(repo)
     assert all(text in told for text in found), "a session is shown the same"
-    assert told.index("Rosa Lind") < told.index("Pim") < told.index("flour")
+    assert told.index("flour") < told.index("Rosa Lind") < told.index("Pim")
     tip = git(repo, "rev-parse", "HEAD")
     done(repo, "run")
     assert git(repo, "rev-parse", "HEAD") == tip, "a second run at one moment proposes nothing"
@@ -150,3 +150,30 @@ def test_the_classic_profile_promotes_by_use_only(tmp_path: Path) -> None:
         done(repo, "show", id_, now=f"2026-03-0{day}T09:01:00Z")
     done(repo, "run", now="2026-03-04T23:00:00Z")
     assert [reason for _, reason in lines(repo).values()] == ["3 sessions"]
+
+
+def test_what_was_stored_by_hand_comes_first_and_each_is_a_line(tmp_path: Path) -> None:
+    repo, _ = bakery(tmp_path)
+    texts = [f"Locker {n} belongs to rower number {n}." for n in range(7)]
+    for text in texts:
+        done(repo, "add", text)
+    done(repo, "run")
+    assert [text for text, (section, _) in lines(repo).items() if section == "Stored"] == texts
+    assert "## Stored" in page(repo).split("## Rules")[0]
+
+
+def test_a_line_names_its_owner_and_code_is_code(tmp_path: Path) -> None:
+    text = (
+        "# Memory\n\n## Ana\n\n- Prefers short mails.\n- Never eats fish.\n- Prefers tea.\n\n"
+        "## Ben\n\n- Prefers long mails.\n\n## Rules\n\n- Never skip `make [all]`.\n"
+    )
+    other = "# Memory\n\n- Never touch the kiln.\n"
+    repo, _ = bakery(tmp_path, **{"MEMORY.md": text, "agents/mox/MEMORY.md": other})
+    done(repo, "run")
+    found = lines(repo)
+    assert {"Ana: Never eats fish.", "Ben: Prefers long mails.", "Never skip `make [all]`."} <= {
+        *found
+    }
+    assert sum(line.startswith("Ana: ") for line in found) == 2, "at most two of a subject"
+    assert "kiln" not in page(repo), "the line of another agent"
+    assert all(line in session(repo) for line in found)

@@ -141,7 +141,7 @@ def memory(body: str, number: int = 1, **fields: object) -> Memory:
             f"Boats: {'red ' * 19}red · {'blue ' * 27}blue…",
             id="a-long-one-is-cut-between-words",
         ),
-        pytest.param("Use `a` ↑2026←x", "Use \\`a\\` ^2026\\<-x", id="no-markup-no-tag-of-its-own"),
+        pytest.param("Use `a` ↑2026←x", "Use `a` ^2026\\<-x", id="no-markup-no-tag-of-its-own"),
     ],
 )
 def test_a_memory_is_condensed_to_one_line_that_keeps_its_parts_apart(body: str, line: str) -> None:
@@ -162,13 +162,13 @@ def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_f
     ]
     page = hot_page(State(memories={m.id: m for m in found}, files=Files({}, {})), HotRules())
     assert page is not None
-    lines = [line.partition(" ↑")[0] for line in page.decode().splitlines()]
+    lines = [line.partition(" ←")[0] for line in page.decode().splitlines()]
     assert [line for line in lines if line.startswith(("- ", "## "))] == [
-        "## Identity",
-        "- The agent is Ben.",
         "## User",
         "- Ada is the person.",
         "- Lives in Kiel.",
+        "## Identity",
+        "- The agent is Ben.",
         "## Knowledge",
         "- Boats are red.",
     ]

@@ -40,6 +40,7 @@ from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import moves, prunable
 from memrepo.policies.entities import link_step
+from memrepo.policies.first_page import known_traits
 from memrepo.policies.gists import Group, Score, candidates, compressed, groups, summary_id
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
@@ -48,6 +49,7 @@ from memrepo.policies.upkeep import upkeep
 from memrepo.store import history
 from memrepo.store.history import Lost, lost_files, removed_by
 from memrepo.store.ledger import Ledger, ledger_of, unite
+from memrepo.store.page_traits import load_page_traits, save_page_traits
 from memrepo.text.sentences import ChunkRules, chunks
 
 PACED = ("pruned", "archived", "summarised")
@@ -84,6 +86,7 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
     back = (*back, *_drop_lost_links(state_after(state, back)))
     state = state_after(state, back)
     counts = _counts_at(work, plan)
+    known = load_page_traits(work.store.folder)
     found = upkeep(
         state,
         accesses,
@@ -92,6 +95,8 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
         spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
         allowed=lambda step: _is_allowed(step, plan.decided),
     )
+    if len(known_traits()) > known:
+        save_page_traits(work.store.folder, found.state.active)
     # Compress at most once per moment, because the groups depend on all remaining memories.
     plan.room = 0 if any(c.get("summaries") for c in counts) else found.room
     if not is_wanted:

@@ -1,4 +1,4 @@
-"""The pure part of a run: sources in, a plan with steps out."""
+"""The pure part of a run: sources in, decisions out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memrepo.actions.run.candidates import Nominee
 from memrepo.actions.run.decide import decide
 from memrepo.actions.run.gather import gather
 from memrepo.actions.run.judge import judge
-from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.core.state import State
 from memrepo.read.intake import Cursor, SourceText
 
@@ -21,10 +21,8 @@ def purified(
     read: Callable[[str], bytes],
     nominees: Sequence[Nominee] = (),
     **asked: Any,
-) -> RunPlan:
-    """Return the plan of a run over some sources, as far as its steps."""
+) -> Decisions:
+    """Return the decisions of a run over some sources."""
     plan = RunPlan(state=state, **asked)
-    gather(plan, texts, cursor, read, nominees)
-    judge(plan)
-    decide(plan)
-    return plan
+    given = gather(plan, texts, cursor, read, nominees)
+    return decide(plan, given, judge(plan, given))

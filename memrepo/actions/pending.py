@@ -7,66 +7,38 @@ when the conditions differ from those it last reported.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import asdict
 
-from memrepo.actions.run.guard import LEFT_OUT
-from memrepo.actions.run.retire import REQUEST
+from memrepo.actions.run.retire import REQUEST, STANDING
 from memrepo.actions.run.timetable import Schedule
 from memrepo.actions.work import Work, outside
 from memrepo.core.changes import Write, fingerprints
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest, visible
-from memrepo.core.manifest import CARRIED, Removal, read_removal
-from memrepo.core.memory import SOURCE_COUNT, hashes_of
+from memrepo.core.memory import Memory
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
-from memrepo.read.notes import note_hash, scan_notes
-from memrepo.read.thoughts import scan
+from memrepo.core.state import State
 from memrepo.store import history
 from memrepo.store.errors import CannotWork
 from memrepo.store.git import GitFailed
-from memrepo.store.tree import read_blob
 
 Json: TypeAlias = dict[str, Any]
 RECENT = 10
 """Number of newest manifests that are searched for instructions found in source texts."""
 PREFIX = "run/"
-REPLACED = "refs/memrepo/replaced/"
+DECIDED = "refs/memrepo/decided/"
 KEPT = 50
-"""Number of accepted, discarded or replaced runs whose commits are retained, per kind."""
+"""Number of accepted, discarded or replaced runs whose commits are retained."""
 
 
 ASKED = "asked"
 """The mode in the manifest of a request made by an agent. Real runs have another mode."""
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of one step that concerns only some of the step's memories."""
-
-    entry: history.LogEntry
-    memories: tuple[str, ...]
-
-    @property
-    def prints(self) -> frozenset[str]:
-        """Return the fingerprints of the changes in this part."""
-        mine = [p for p in self.entry.prints if p.split(":")[1] in self.memories]
-        return fingerprints(self.entry.op, self.memories, mine)
-
-    @property
-    def removals(self) -> list[Removal]:
-        """Return this part in the form of removals to decide later."""
-        one = self.entry.op == "supersede"
-        groups = [self.memories] if one else [(id_,) for id_ in self.memories]
-        reason = self.entry.trailer("Reason")
-        return [
-            Removal(op=self.entry.op, memories=ids, reason=reason, why=LEFT_OUT) for ids in groups
-        ]
 
 
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,10 +77,6 @@ class Waiting(msgspec.Struct, frozen=True, kw_only=True):
                 found |= fingerprints(entry.op, ids, entry.prints)
         return found
 
-    def removals(self, work: Work) -> list[Removal]:
-        """Return the removals that the run decided, as its manifest lists them."""
-        return [read_removal(one) for one in self.manifest(work).get("decided", ())]
-
     def manifest(self, work: Work) -> Json:
         """Return the run's manifest as parsed JSON."""
         path = work.tree.layout.manifest(self.run)
@@ -145,11 +113,11 @@ def wishes(work: Work, waiting: Sequence[Waiting]) -> dict[str, str]:
     return {w.branch: visible(w.entry.trailer("Reason")) for w in found}
 
 
-def put_decided_away(work: Work, where: str) -> list[str]:
+def put_decided_away(work: Work) -> list[str]:
     """Delete branches of already decided runs that a crash left behind, and return the run ids."""
     decided = [w for w in _branches(work) if _is_decided(work, w)]
     for waiting in decided:
-        put_away(work, waiting, where)
+        put_away(work, waiting)
     return [waiting.run for waiting in decided]
 
 
@@ -251,19 +219,11 @@ def refuse_no_room(work: Work) -> None:
         raise CannotWork("branch-named-run", name=name)
 
 
-def left_behind(
-    work: Work, waits: Waiting, refused: Iterable[str], offered: Sequence[Part] = ()
-) -> tuple[Write, ...]:
-    """Return the files to keep from a decided run: candidates, and the manifest with refusals.
-
-    The manifest remains as the run wrote it, because its judging and costs are facts. Only the
-    `offered` parts are marked as undecided: their units are open and their removals pending.
-    """
+def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
+    """Return the files to keep from a decided run: candidates, and the manifest with refusals."""
     layout, snap = work.tree.layout, work.store.snapshot(waits.entry.commit)
     record = waits.manifest(work)
     record["refused"] = sorted({*record.get("refused", ()), *refused})
-    if offered:
-        _put_off(work, waits, record, offered)
     text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
     aside = [
         Write(path=path, data=snap.files[path])
@@ -274,69 +234,33 @@ def left_behind(
     return (*aside, Write(path=layout.manifest(waits.run), data=text.encode() + b"\n"))
 
 
-def _put_off(work: Work, waits: Waiting, record: Json, offered: Sequence[Part]) -> None:
-    """Mark the parts that a person left out as undecided in a run's manifest."""
-    prints: set[str] = set()
-    removals: list[Removal] = []
-    for part in offered:
-        if part.entry.op in CARRIED:
-            removals += part.removals
-        else:
-            prints |= part.prints
-    gone = {(removal.op, removal.memories) for removal in removals}
-    decided = [r for r in record.get("decided", ()) if (r["op"], tuple(r["memories"])) not in gone]
-    held = [*record.get("held", ()), *map(asdict, removals)]
-    record |= {"offered": sorted(prints), "decided": decided, "held": held}
-    for key in ("decided", "held", "offered"):
-        if not record[key]:
-            del record[key]
-    texts = _texts(work, waits, {id_ for part in offered for id_ in part.memories})
-    record["consumed"] = [_open(work, entry, texts) for entry in record["consumed"]]
+REMOVALS = "removals"
+"""The word by which `accept` and `discard` name all memories that runs marked for removal."""
 
 
-ANYWHERE = ""
-"""Placeholder for the unknown sources of a memory whose source list is incomplete."""
+def marked_memories(state: State) -> tuple[Memory, ...]:
+    """Return the active memories that a run marked for removal, because their lines are gone."""
+    return tuple(m for m in state.active if m.standing == STANDING)
 
 
-def _texts(work: Work, waits: Waiting, ids: Collection[str]) -> frozenset[tuple[str, str]]:
-    """Return the (path, text hash) pairs of source texts that support only the given memories."""
-    before, after = (work.store.snapshot(c).state().memories for c in (waits.base, waits.tip))
-    theirs, others = set[tuple[str, str]](), set[tuple[str, str]]()
-    for id_, memory in after.items():
-        known = before[id_].sources if id_ in before else ()
-        new = {(s.resource, s.text_hash) for s in memory.sources if s not in known}
-        if memory.has(SOURCE_COUNT) and memory != before.get(id_):
-            new |= {(ANYWHERE, hash_) for hash_ in hashes_of(memory)}
-        (theirs if id_ in ids else others).update(new)
-    return frozenset(theirs - others)
-
-
-def _open(work: Work, entry: Json, texts: Collection[tuple[str, str]]) -> Json:
-    """Return a run's record of a consumed source with some texts marked as unread again."""
-    resource, mine = (
-        entry["resource"],
-        {hash_ for place, hash_ in texts if place in (entry["resource"], ANYWHERE)},
-    )
-    if not mine or not entry["to"]:
-        return entry
-    name, data = work.tree.layout.source_name(resource), read_blob(work.store.repo, entry["to"])
-    left = {unit.hash for unit in scan(name, data).units if unit.text_hash in mine}
-    left |= {note_hash(note) for note in scan_notes(name, data)[0] if note.text_hash in mine}
-    also = [hash_ for hash_ in entry.get("also", ()) if hash_ not in left]
-    fresh = left - {*entry.get("also", ())}
-    return {**entry, "also": also, "except": sorted({*entry.get("except", ()), *fresh})}
-
-
-def put_away(work: Work, waiting: Waiting, where: str = REPLACED) -> None:
-    """Delete a pending run's branch."""
+def put_away(work: Work, waiting: Waiting) -> None:
+    """Delete a pending run's branch. A ref keeps its commits for a while."""
     branch, repo = f"refs/heads/{waiting.branch}", work.store.repo
-    older = sorted(ref for ref in repo.refs.below(where) if ref != f"{where}{waiting.run}")
+    older = sorted(ref for ref in repo.refs.below(DECIDED) if ref != f"{DECIDED}{waiting.run}")
     lines = (
-        f"update {where}{waiting.run} {waiting.tip}\n",
+        f"update {DECIDED}{waiting.run} {waiting.tip}\n",
         f"delete {branch} {waiting.tip}\n",
         *(f"delete {ref}\n" for ref in older[: max(0, len(older) + 1 - KEPT)]),
     )
     repo.git.update_ref("--stdin", istream="".join(lines))
+
+
+def removals_in_words(marked: int) -> str:
+    """Return how many memories are marked for removal, and the commands that decide."""
+    return (
+        f"{counted(marked, 'memory is', 'memories are')} marked for removal: `memrepo accept"
+        f" {REMOVALS}` archives, `memrepo discard {REMOVALS}` keeps"
+    )
 
 
 NEARLY = 0.8
@@ -364,6 +288,7 @@ def needs(
     times: Schedule,
     undecided: int,
     spent: Sequence[Spent],
+    marked: int = 0,
 ) -> tuple[Need, ...]:
     """Return the conditions that need a person's attention, most urgent first."""
     found = []
@@ -372,6 +297,8 @@ def needs(
     for one in waits:
         reason = one.entry.trailer("Reason")
         found.append(Need(kind="waits", text=f"{one.run} waits for review: {reason}"))
+    if marked:
+        found.append(Need(kind="waits", text=removals_in_words(marked)))
     if times.missed:
         missed = counted(times.missed, "scheduled run was", "scheduled runs were")
         found.append(Need(kind="missed", text=f"{missed} missed"))

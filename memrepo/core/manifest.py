@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from memrepo.core.changes import Op
 from memrepo.core.judge import TOKEN_SOURCES, Usage
 from memrepo.core.layout import Layout
 from memrepo.core.patterns import regex
@@ -26,38 +25,20 @@ SCHEMA_VERSION = 1
 LOGIC_VERSION = 1
 """Incremented if equal input may be judged or assembled differently. All input is then judged
 again."""
-CARRIED: tuple[Op, ...] = ("retire", "supersede")
-"""Operations that stay pending in manifests from run to run."""
 _RUN = regex(r"(\d{8}T\d{6}Z)-[0-9a-f]{8}(?:-import)?", re.ASCII)
 _BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
-class Consumed(
-    msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from", "except_": "except"}
-):
+class Consumed(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
     """A source read by a run, with its blobs from the previous run (or empty) and from this run.
 
-    `except_` contains hashes of units that were not processed: waiting for review, or not judged.
-    `also` contains hashes of units left open by earlier runs and processed by this one.
+    `also` contains hashes of units left open by a reverted run and processed by this one.
     """
 
     resource: str
     to: str
     from_: str = ""
-    except_: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
-
-
-class Removal(msgspec.Struct, frozen=True, kw_only=True):
-    """A decision pending review: the operation, its memories, its reason, and why it is pending.
-
-    For a supersession, the replaced memory comes first.
-    """
-
-    op: Op
-    memories: tuple[str, ...]
-    reason: str = ""
-    why: str = ""
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,10 +120,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "pa
     warnings: tuple[Mapping[str, Any], ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
-    held: tuple[Removal, ...] = ()
-    """Removals that wait for a person's decision."""
-    decided: tuple[Removal, ...] = ()
-    """Formerly pending removals that this run, or the command that wrote the manifest, decided."""
 
     def to_bytes(self) -> bytes:
         """Format the manifest as JSON with sorted keys and a trailing newline."""
@@ -150,7 +127,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "pa
         del record["receipt"]
         record |= self.receipt.as_json()
         record |= {"schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION}
-        for key in ("held", "decided", "compared", "comparer"):
+        for key in ("compared", "comparer"):
             if not record[key]:
                 del record[key]
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
@@ -177,11 +154,6 @@ class Recorded(
     base: str = ""
     """The commit that the run was computed on, or an empty string."""
     comparer: str = ""
-    held: tuple[Removal, ...] = ()
-    decided: tuple[Removal, ...] = ()
-    offered: frozenset[str] = frozenset()
-    """Fingerprints of changes that a person left out of the run. They wait for review if proposed
-    again."""
 
 
 def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:
@@ -219,8 +191,6 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         _check_run(found.run)
         if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
             raise ValueError("a source without the id of its blob")
-        for removal in (*found.held, *found.decided):
-            _check_removal(removal)
     except _UNREADABLE as error:
         return Problem(
             path=path,
@@ -241,22 +211,6 @@ _UNREADABLE = (
     OverflowError,
     RecursionError,
 )
-
-
-def read_removal(found: Mapping[str, Any]) -> Removal:
-    """Decode a removal from a manifest. Raise ValueError if its structure is invalid."""
-    try:
-        removal = msgspec.convert(found, Removal)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from error
-    _check_removal(removal)
-    return removal
-
-
-def _check_removal(removal: Removal) -> None:
-    count = len(removal.memories)
-    if removal.op not in CARRIED or count != (2 if removal.op == "supersede" else 1):
-        raise ValueError(f"{removal.op!r} of {count} memories is no removal")
 
 
 def _check_run(run: str) -> None:
@@ -294,17 +248,3 @@ def read_manifests(
             case Problem() as problem:
                 problems.append(problem)
     return tuple(sorted(found, key=lambda m: m.run)), tuple(problems)
-
-
-def open_removals(manifests: Iterable[Recorded]) -> tuple[Removal, ...]:
-    """Return the removals that are still pending after the given runs, oldest first.
-
-    The last manifest that mentions a removal decides.
-    """
-    found: dict[tuple[str, ...], Removal] = {}
-    for manifest in manifests:
-        for removal in manifest.held:
-            found[removal.op, *removal.memories] = removal
-        for decided in manifest.decided:
-            found.pop((decided.op, *decided.memories), None)
-    return tuple(found.values())

@@ -4,7 +4,7 @@ The order is fixed: tier moves, prune, archive, hot cache. Each stage uses the r
 previous one. Equal state, access log, time and rules give equal steps. On the resulting state no
 steps are due.
 
-The interlock rejects a run that would remove too many claims. Notes are not counted.
+The interlock names a run that would remove too many claims. Notes are not counted.
 """
 
 from __future__ import annotations
@@ -57,12 +57,17 @@ _RETIRING = "retire_candidate"
 
 
 def losses(state: State, changes: Iterable[Change]) -> frozenset[str]:
-    """Return the ids of the claims that the changes would remove from recall."""
+    """Return the ids of the claims that the changes would remove from recall.
+
+    A replaced claim is not lost, since recall has its successor.
+    """
     lost = set()
     for change in changes:
         match change:
             case Remove(id=id_):
                 lost.add(id_)
+            case Update(fields=fields) if fields.get("superseded_by"):
+                pass
             case Update(id=id_, fields=fields) if (fields.get("status") or "active") != "active":
                 lost.add(id_)
             case Update(id=id_, fields=fields) if fields.get("standing") == _RETIRING:
@@ -81,9 +86,9 @@ def is_claim(memory: Memory) -> bool:
 
 
 def interlock(state: State, changes: Iterable[Change], max_change_pct: float) -> str:
-    """Return why a person must review the changes, or an empty string if no review is needed.
+    """Return why a person must decide about the changes, or an empty string if nobody needs to.
 
-    A review is needed if they remove more than `max_change_pct` percent of the claims from recall,
+    A person decides if they remove more than `max_change_pct` percent of the claims from recall,
     and more than 20. Retired claims are not counted, because they have left recall already.
     """
     lost = len(losses(state, changes))

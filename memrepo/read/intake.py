@@ -118,15 +118,14 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
         if len(self.spans) != 1:
             return False
         span = self.spans[0]
-        return (span.from_, span.to, span.except_, span.also) == ("", blob, (), ())
+        return (span.from_, span.to, span.also) == ("", blob, ())
 
     def taken(self, hashes: UnitHashes) -> frozenset[str]:
         """Return the hashes of all units consumed so far."""
         taken: frozenset[str] = frozenset()
         for span in self.spans:
             old, new = hashes(span.from_), hashes(span.to)
-            added = (new - old - frozenset(span.except_)) | frozenset(span.also)
-            taken = (taken - (old - new)) | added
+            taken = (taken - (old - new)) | (new - old) | frozenset(span.also)
         return taken
 
 
@@ -144,23 +143,21 @@ def advance(
 ) -> tuple[frozenset[str], Consumed] | None:
     """Return the hashes of unconsumed units, and the manifest entry that consumes them.
 
-    Return None if there is neither an open unit nor a new version. Units left open by earlier runs
-    are listed in `also`, since the difference between the two versions does not contain them.
+    Return None if there is neither an open unit nor a new version. Units left open by a reverted
+    run are listed in `also`, since the difference between the two versions does not contain them.
     """
     open_ = new - cursor.taken(hashes)
     if not open_ and cursor.last == blob:
         return None
-    left = hashes(cursor.last).union(*(span.except_ for span in cursor.spans))
-    entry = Consumed(
-        resource=resource, from_=cursor.last, to=blob, also=tuple(sorted(open_ & left))
-    )
+    also = tuple(sorted(open_ & hashes(cursor.last)))
+    entry = Consumed(resource=resource, from_=cursor.last, to=blob, also=also)
     return open_, entry
 
 
 def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
     """Append a span to a cursor, merging it with the last span if both are complete."""
     last = cursor.spans[-1] if cursor.spans else None
-    left_open = last is not None and (last.except_ or last.also or entry.except_ or entry.also)
+    left_open = last is not None and (last.also or entry.also)
     if last is None or last.to != entry.from_ or left_open:
         return Cursor(spans=(*cursor.spans, entry))
     joined = Consumed(resource=entry.resource, from_=last.from_, to=entry.to)
@@ -603,10 +600,6 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
             pairs = revise(older, units).edited if lost else {}
             edited.update({h: t for h, t in pairs.items() if t in lost})
             again |= lost
-        for span in at.spans:
-            if span.from_ and open_ & frozenset(span.except_):
-                pairs = revise(units_of(span.from_), units).edited
-                edited.update({h: t for h, t in pairs.items() if h in span.except_})
     if edited or again:
         again = frozenset() if is_log else again - revision.gone
         revision = replace(revision, edited={**edited, **revision.edited}, again=again)

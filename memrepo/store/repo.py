@@ -306,7 +306,7 @@ class Repository:
         from memrepo.store.stream import sign_merge, wants_signature
 
         tip = self.build(chain, name)
-        if chain.merge and wants_signature(self.repo):
+        if (chain.merge or chain.second) and wants_signature(self.repo):
             return sign_merge(self.repo, chain, tip, TX + name, self._descriptors)
         return tip
 

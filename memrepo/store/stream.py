@@ -46,11 +46,13 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """Commits on top of `base` (empty: a root), with the message of their merge (empty: no merge).
 
     If `first` is set, the first commit is a merge. `first` is its first parent, whose files it
-    edits, and `base` is its second parent.
+    edits, and `base` is its second parent. If `second` is set, it is a merge of `second` into
+    `base`.
     """
 
     base: str
     first: str = ""
+    second: str = ""
     commits: Sequence[NewCommit]
     merge: str = ""
     author: str = RUN
@@ -76,7 +78,8 @@ def write_stream(out: BinaryIO, chain: Chain, ref: str, committer: str = COMMITT
     out.write(b"feature done\n")
     marks = 0
     net: dict[str, str] = {}
-    parents = (chain.first, chain.base) if chain.first else (chain.base,)
+    parents: tuple[str, ...] = (chain.first, chain.base) if chain.first else (chain.base,)
+    parents += (chain.second,) if chain.second else ()
     for commit in chain.commits:
         marked = {path: _entry(pick) for path, pick in commit.picks.items()}
         for path, data in commit.effect.files.items():
@@ -168,7 +171,7 @@ def sign_merge(repo: Repo, chain: Chain, tip: str, ref: str, held: tuple[int, ..
             "-F",
             "-",
             tree,
-            lines=[chain.merge],
+            lines=[chain.merge or chain.commits[-1].message],
             inherited=held,
             env={
                 **_who("AUTHOR", chain.author, stamp),

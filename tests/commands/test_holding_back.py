@@ -1,13 +1,12 @@
-"""Additions land, removals wait: one branch carries what is held back from night to night."""
+"""A run lands whole: too many removals become marks, which one command confirms or refuses."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, begin, classic, done, git, memories, memrepo, standing
+from driving import assert_sound, begin, done, git, memories, memrepo
 
 LINES = [f"- The locker number {n} belongs to crew {n + 100}." for n in range(60)]
 NEW = [f"- The boat number {n} is moored at pier {n + 300}." for n in range(4)]
@@ -31,9 +30,9 @@ def repo(tmp_path: Path) -> Path:
     return begin(tmp_path, tmp_path / "workspace")
 
 
-def texts(repo: Path, standing: str = "") -> set[str]:
+def texts(repo: Path, standing: str = "", status: str = "active") -> set[str]:
     found = memories(repo).values()
-    return {m.body for m in found if (m.standing == standing if standing else m.status == "active")}
+    return {m.body for m in found if m.status == status and standing in ("", m.standing)}
 
 
 def said(lines: list[str]) -> set[str]:
@@ -44,108 +43,79 @@ def branches(repo: Path) -> list[str]:
     return git(repo, "branch", "--format=%(refname:short)").split()
 
 
-def test_a_night_that_would_take_away_too_much_takes_in_what_is_new(repo: Path) -> None:
+def test_a_night_that_loses_too_much_lands_whole_and_marks(repo: Path) -> None:
     write(repo, [EDITED, *LINES[1:20], *NEW])
     code, data = night(repo, 2)
-    assert (code, data["status"]) == (3, "held")
+    assert (code, data["status"], data["branch"]) == (0, "ok", "")
     assert data["counts"]["memories_new"] >= len(NEW)
-    assert texts(repo) >= said([*LINES[1:], *NEW, EDITED])
-    assert texts(repo, "retire_candidate") == set()
-    assert len(data["held"]) >= 40
-    assert {h["op"] for h in data["held"]} <= {"retire", "supersede"}
-    assert "lost 40 of its 60 statements" in data["why"]
-    told = memrepo(repo, "status", as_json=False).out
-    assert "memrepo accept" in told
-    assert data["branch"] in told
+    assert texts(repo, "retire_candidate") == said(LINES[20:])
+    assert len(data["marked"]) == 40
+    assert said([EDITED]) <= texts(repo), "an edit lands with its new half"
+    assert not said(LINES[:1]) & texts(repo)
+    reason = git(repo, "log", "--grep=^Memrepo-Op: retire", "-1", "--format=%B")
+    assert "lost 40 of its 60 statements" in reason
+    assert branches(repo) == ["main"]
     assert_sound(repo)
 
 
-def test_every_later_night_goes_on_and_the_branch_stays(repo: Path) -> None:
+def test_marked_memories_leave_the_first_page_and_rank_below_others(repo: Path) -> None:
     write(repo, LINES[:20])
-    branch = night(repo, 2)[1]["branch"]
-    for day, line in enumerate(NEW, start=3):
-        write(repo, [*LINES[:20], *NEW[: day - 2]])
-        code, data = night(repo, day)
-        assert (code, data["branch"]) == (3, branch)
-        assert line.removeprefix("- ") in texts(repo)
-        assert branches(repo) == ["main", branch]
-    before = standing(repo)
-    assert night(repo, 9)[1]["branch"] == branch
-    assert standing(repo) == before
+    night(repo, 2)
+    page = (repo / "MEMORY.md").read_text("utf-8")
+    assert not [line for line in LINES[20:] if line.removeprefix("- ") in page]
+    hits = done(repo, "search", "which crew has a locker number", "-k", "60")["hits"]
+    standings = [hit["standing"] for hit in hits]
+    assert standings == sorted(standings, key="retire_candidate".__eq__)
+    marked = next(hit for hit in hits if hit["standing"] == "retire_candidate")
+    shown = memrepo(repo, "show", marked["id"], as_json=False).out
+    assert "MEMORY.md" in shown
 
 
-def test_one_command_takes_what_waits_after_nights_of_additions(repo: Path) -> None:
+@pytest.mark.parametrize("verb", ["accept", "discard"])
+def test_one_command_decides_all_of_them(repo: Path, verb: str) -> None:
     write(repo, LINES[:20])
     night(repo, 2)
     write(repo, [*LINES[:20], *NEW])
-    night(repo, 3)
-    done(repo, "accept", now="2026-03-03T09:00:00Z")
-    assert texts(repo, "retire_candidate") == said(LINES[20:])
-    assert branches(repo) == ["main"]
+    assert night(repo, 3)[1]["marked"] == []
+    assert f"memrepo {verb} removals" in memrepo(repo, "status", as_json=False).out
+    done(repo, verb, "removals", now="2026-03-03T09:00:00Z")
+    assert texts(repo, "retire_candidate") == set()
     assert night(repo, 4)[1]["status"] == "skipped"
+    left = LINES if verb == "discard" else LINES[:20]
+    assert texts(repo) == said([*left, *NEW])
+    done(repo, "run", "--mode", "reconciliation", now="2026-03-05T04:00:00Z")
+    assert branches(repo) == ["main"], "a reconciliation does not ask again"
+    assert memrepo(repo, "accept", "removals").exit == 2
 
 
-def test_a_lost_branch_is_drafted_again_from_the_record(repo: Path) -> None:
+def test_a_part_of_them_is_decided_by_id(repo: Path) -> None:
     write(repo, LINES[:20])
-    first = night(repo, 2)[1]
-    git(repo, "branch", "-D", first["branch"])
-    second = night(repo, 3)[1]
-    assert branches(repo) == ["main", second["branch"]]
-    done(repo, "accept", now="2026-03-03T09:00:00Z")
-    assert texts(repo, "retire_candidate") == said(LINES[20:])
+    first, second, *rest = night(repo, 2)[1]["marked"]
+    assert done(repo, "accept", "removals", "--only", first)["archived"] == [first]
+    archived = done(repo, "accept", "removals", "--except", second)["archived"]
+    assert sorted(archived) == sorted(rest)
+    assert done(repo, "discard")["kept"] == [second]
 
 
-def test_taking_the_night_back_takes_its_removals_along(repo: Path) -> None:
+def test_a_line_that_returns_takes_its_mark_away(repo: Path) -> None:
+    write(repo, LINES[:20])
+    night(repo, 2)
+    write(repo, LINES)
+    night(repo, 3)
+    assert texts(repo, "retire_candidate") == set()
+    assert texts(repo) == said(LINES)
+
+
+def test_reverting_the_night_takes_its_marks_along(repo: Path) -> None:
     before = git(repo, "rev-parse", "HEAD:memories")
     write(repo, [*LINES[:20], *NEW])
     run = night(repo, 2)[1]["run"]
     done(repo, "revert", run, now="2026-03-02T09:00:00Z")
     assert git(repo, "rev-parse", "HEAD:memories") == before
-    code, data = night(repo, 3)
-    assert (code, len(data["held"])) == (3, 40)
 
 
-def test_the_manifest_says_what_waits_and_what_was_decided(repo: Path) -> None:
+def test_a_limit_that_is_named_archives_at_once(repo: Path) -> None:
     write(repo, LINES[:20])
-    data = night(repo, 2)[1]
-    done(repo, "accept", now="2026-03-02T09:00:00Z")
-    records = [json.loads(p.read_text()) for p in sorted((repo / "runs").rglob("*.json"))]
-    held = [r for r in records if "held" in r]
-    decided = [r for r in records if "decided" in r]
-    assert [r["run"] for r in held] == [data["run"]]
-    assert len(held[0]["held"]) == len(decided[0]["decided"]) == 40
-    assert memrepo(repo, "check", "--all").exit == 0
-
-
-def test_what_is_refused_is_not_held_again(repo: Path) -> None:
-    write(repo, LINES[:20])
-    night(repo, 2)
-    done(repo, "discard", now="2026-03-02T09:00:00Z")
-    write(repo, [*LINES[:20], *NEW])
-    code, data = night(repo, 3)
-    assert (code, data["status"], data["branch"]) == (0, "ok", "")
-    assert texts(repo) == said([*LINES, *NEW])
-
-
-def test_a_limit_that_is_named_lets_what_waited_land(repo: Path) -> None:
-    write(repo, LINES[:36])
-    assert night(repo, 2)[0] == 3
-    code, data = night(repo, 3, "--max-change-pct", "90")
-    assert (code, data["counts"]["memories_retired"]) == (0, 24)
-    assert branches(repo) == ["main"]
-    assert night(repo, 4)[1]["status"] == "skipped"
-
-
-def test_time_goes_on_while_something_waits(repo: Path) -> None:
-    id_ = done(repo, "add", "The crane is out of order.", "--class", "short")["id"]
-    write(repo, LINES[:20])
-    night(repo, 2)
-    night(repo, 5)
-    assert id_ not in memories(repo)
-
-
-def test_the_classic_lifecycle_holds_back_the_same(repo: Path) -> None:
-    classic(repo)
-    write(repo, [*LINES[:20], *NEW])
-    assert night(repo, 2)[1]["status"] == "held"
-    assert texts(repo) >= said(NEW)
+    code, data = night(repo, 2, "--max-change-pct", "90")
+    assert (code, data["counts"]["memories_retired"], data["marked"]) == (0, 40, [])
+    assert texts(repo) == said(LINES[:20])

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 from purified import purified
 
-from memrepo.actions.run.plan import Mode, RunPlan
+from memrepo.actions.run.plan import Decisions, Mode
 from memrepo.core.changes import Delete
 from memrepo.core.judge import (
     CanonicalClaim,
@@ -101,7 +101,7 @@ class Store:
 
     def run(
         self, judge: Scripted, mode: Mode = "incremental", *, afresh: bool = False, **sources: str
-    ) -> RunPlan:
+    ) -> Decisions:
         """Run over these files (`MEMORY` is MEMORY.md) and take in what comes of it."""
         judge.asked.clear()
         texts = []

@@ -194,10 +194,10 @@ def _accepted(
         if answer and (answer.does == "reject" or _keeps(d, answer)) and not d.is_new
         for i in d.ids
     ]
-    request = accept.AcceptRequest(run=session.run, without=tuple(left), refuse=tuple(refused))
+    out = (*left, *refused)
+    request = accept.AcceptRequest(run=session.run, without=out)
     line: tuple[str, ...] = (session.run,)
-    line += ("--except", *left) if left else ()
-    line += ("--refuse", *refused) if refused else ()
+    line += ("--except", *out) if out else ()
     return Words("accept", request, line)
 
 

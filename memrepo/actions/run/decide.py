@@ -6,7 +6,7 @@ boxes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import PENDING
 from memrepo.actions.run.candidates import nominations, write_candidate_files
-from memrepo.actions.run.plan import RunPlan, Units
+from memrepo.actions.run.plan import Answers, Decisions, Input, RunPlan
 from memrepo.actions.run.retire import (
     NewText,
     end_contradictions,
-    lost_by,
     may_ask,
     relist,
     requests,
@@ -27,8 +26,8 @@ from memrepo.actions.run.retire import (
     tick_boxes,
 )
 from memrepo.core.changes import Change, Create, Op, Step, Update
-from memrepo.core.ids import note_id, text_hash
-from memrepo.core.manifest import Consumed, Judged, JudgedCandidate
+from memrepo.core.ids import note_id
+from memrepo.core.manifest import Judged, JudgedCandidate
 from memrepo.core.memory import (
     OWN_ACTOR,
     Memory,
@@ -47,65 +46,50 @@ KEPT = "stated in the source, and kept by both passes of the judge"
 """Reason of the commit that adds memories in a run."""
 
 
-def decide(plan: RunPlan) -> None:
-    """Complete the plan's steps and files from the answers and from changes in the sources."""
-    reader, state, made = plan.reader, plan.follows, plan.made
-    if reader is None or state is None:
-        return
-    intake, now, marks = plan.intake, plan.now, plan.marks
-    if plan.receipt.partial:
-        _withhold(plan)
-    noted = capture(state, intake.notes, intake.standing, now)
-    # While some sources are unjudged, the replacement of a removed line is unknown.
-    is_whole = intake.whole and not plan.receipt.partial
-    gone = None if is_whole else intake.gone
-    retired = tuple(retire(state, gone, reader, made.touched, PENDING, now, marks=marks))
-    boxes, boxed = tick_boxes(intake, plan.texts, reader, now, marks)
-    steps = (
-        *_steps(plan, noted),
-        *relist(state, gone, reader, made.touched, marks),
-        *retired,
-        *boxes,
+def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
+    """Return the steps and files that follow from the answers and from changes in the sources."""
+    found = Decisions(
+        receipt=answers.receipt,
+        failures=answers.failures,
+        statements=given.statements,
+        warnings=(*given.warnings, *answers.warnings),
     )
-    plan.steps = (
-        *plan.moved,
+    reader, state, made = given.reader, given.state, answers.made
+    if reader is None:
+        return found
+    intake, now, marks = given.intake, plan.now, given.marks
+    noted = capture(state, intake.notes, intake.standing, now)
+    waits = {resource for resource, _ in answers.open_units}
+    # While some sources are unjudged, the replacement of a removed line is unknown.
+    gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
+    lost = None if intake.whole and not waits else gone
+    retired = retire(state, lost, reader, made.touched, PENDING, now, marks=marks)
+    steps = (
+        *_steps(answers, noted),
+        *relist(state, lost, reader, made.touched, marks),
+        *retired,
+        *tick_boxes(intake, given.texts, reader, now, marks),
+    )
+    found.steps = (
+        *given.moved,
         *steps,
         *end_contradictions(state, steps, now),
-        *nominations(plan.nominees, plan.verdicts, plan.clusters, made.decisions, now),
+        *nominations(given.nominees, answers.verdicts, answers.clusters, made.decisions, now),
     )
-    plan.files = write_candidate_files(state, plan.gathered.candidates, plan.verdicts, now)
-    plan.returned = _returned(state, plan)
-    plan.consumed = tuple(_without_open(entry, plan.open_units) for entry in intake.consumed)
-    plan.behind = {**boxed, **_behind(plan, noted), **_behind_retired(state, retired, intake.gone)}
-    plan.counts = {**_counts(plan, noted, retired), **plan.counts}
-    plan.judgements = _judgements(plan)
-    refused = [*plan.unusable.items(), *noted.quarantined]
+    found.files = write_candidate_files(state, given.gathered.candidates, answers.verdicts, now)
+    found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
+    found.counts = {**_counts(given, answers, noted, retired), **given.counts}
+    found.judgements = _judgements(answers)
+    refused = [*answers.unusable.items(), *noted.quarantined]
     refused += [(one.cluster_id, one.reason) for one in made.quarantined]
-    plan.quarantined = tuple({"id": id_, "reason": reason} for id_, reason in sorted(refused))
-    plan.warnings += tuple(requests(_new_texts(plan), state.memories))
+    found.quarantined = tuple({"id": id_, "reason": reason} for id_, reason in sorted(refused))
+    found.warnings += tuple(requests(_new_texts(given, answers), state.memories))
+    return found
 
 
-def _withhold(plan: RunPlan) -> None:
-    """Exclude sources with former text that cannot be judged yet, so that the next run reads them.
-
-    Otherwise the old line of an edited pair would retire before the new one is judged. A source
-    without any judged unit is not consumed at all, so a failed run advances no cursor.
-    """
-    intake = plan.intake
-    judged = {
-        one.resource
-        for one in intake.placed
-        if (one.resource, one.unit.hash) not in plan.open_units
-    }
-    waits = {r for r, _ in plan.open_units if r not in judged or intake.gone.get(r)}
-    intake.consumed = [entry for entry in intake.consumed if entry.resource not in waits]
-    for resource in waits:
-        intake.revisions.pop(resource, None)
-
-
-def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
+def _steps(answers: Answers, noted: Captured) -> tuple[Step, ...]:
     """Return the steps in commit order: bulk creates, bulk evidence, single decisions."""
-    made = plan.made
+    made = answers.made
     bulk: tuple[tuple[Op, Sequence[Change], str], ...] = (
         ("create", tuple(Create(memory=m) for m in made.creates), KEPT),
         ("create", tuple(Create(memory=m) for m in noted.creates), "written in a daily log"),
@@ -117,46 +101,16 @@ def _steps(plan: RunPlan, noted: Captured) -> tuple[Step, ...]:
     return (*steps, *made.singles)
 
 
-def _without_open(entry: Consumed, open_units: Units) -> Consumed:
-    """Return the record of a consumed source, marking its unjudged units as unread."""
-    hashes = {hash_ for resource, hash_ in open_units if entry.resource == resource}
-    also = tuple(h for h in entry.also if h not in hashes)
-    return replace(entry, except_=tuple(sorted(hashes)), also=also) if hashes else entry
-
-
-def _behind(plan: RunPlan, noted: Captured) -> dict[str, Units]:
-    """Return the units that support each memory in this run, by memory."""
-    members = {g.cluster_id: g.candidates for g in plan.clusters}
-    found: dict[str, set[tuple[str, str]]] = {}
-    for decision in plan.made.decisions:
-        units = found.setdefault(decision.memory_id, set())
-        for candidate in members[decision.cluster_id]:
-            units.update(plan.gathered.units.get(candidate.candidate_id, ()))
-    by_text = {(n.resource, n.unit.text_hash): (n.resource, n.hash) for n in plan.intake.notes}
-    sources = [(memory.id, memory.sources[0]) for memory in noted.creates]
-    sources += [(update.id, update.fields["sources"][0]) for update in noted.rewords]
-    return {**found, **{i: {by_text[s.resource, s.text_hash]} for i, s in sources}}
-
-
-def _behind_retired(
-    state: State, retired: Sequence[Step], gone: Mapping[str, frozenset[str]]
-) -> dict[str, Units]:
-    """Return the sources that lost each retired memory. An empty hash means the whole source."""
-    return {
-        id_: {(resource, "") for resource in lost_by(state.memories[id_], gone)}
-        for step in retired
-        for id_ in step.memory_ids
-    }
-
-
-def _new_texts(plan: RunPlan) -> Iterator[NewText]:
+def _new_texts(given: Input, answers: Answers) -> Iterator[NewText]:
     """Yield each text that is read for the first time, with the ids of memories it supports."""
-    intake = plan.intake
+    intake = given.intake
     asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
     became: dict[tuple[str, str], list[str]] = {}
-    for id_, units in plan.behind.items() if asking else ():
-        for unit in units:
-            became.setdefault(unit, []).append(id_)
+    members = {g.cluster_id: g.candidates for g in answers.clusters} if asking else {}
+    for decision in answers.made.decisions if asking else ():
+        for candidate in members[decision.cluster_id]:
+            for unit in given.gathered.units.get(candidate.candidate_id, ()):
+                became.setdefault(unit, []).append(decision.memory_id)
     for one in asking:
         ids = tuple(became.get((one.resource, one.unit.hash), ()))
         yield NewText(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
@@ -164,37 +118,23 @@ def _new_texts(plan: RunPlan) -> Iterator[NewText]:
         yield NewText(path=note.resource, line=note.unit.lines[0], text=note.unit.text)
 
 
-def _returned(state: State, plan: RunPlan) -> dict[str, frozenset[str]]:
-    """Return the memories made from each candidate file, by file.
-
-    The file must remain while they are pending.
-    """
-    members = {g.cluster_id: g.candidates for g in plan.clusters}
-    found: dict[str, frozenset[str]] = {}
-    for decision in plan.made.decisions:
-        for candidate in members[decision.cluster_id]:
-            for folder in ("deferred", "rejected"):
-                path = state.layout.candidate(folder, text_hash(candidate.text))
-                if path in state.files:
-                    found[path] = found.get(path, frozenset()) | {decision.memory_id}
-    return found
-
-
-def _counts(plan: RunPlan, noted: Captured, retired: Sequence[Step]) -> dict[str, int]:
-    words = [verdict.verdict for verdict in plan.verdicts]
-    ops = [step.op for step in plan.made.singles]
+def _counts(
+    given: Input, answers: Answers, noted: Captured, retired: Sequence[Step]
+) -> dict[str, int]:
+    words, made = [verdict.verdict for verdict in answers.verdicts], answers.made
+    ops = [step.op for step in made.singles]
     return {
-        "sources": len({entry.resource for entry in plan.intake.consumed}),
-        "units": len(plan.intake.placed),
-        "candidates": len(plan.gathered.candidates),
+        "sources": len({entry.resource for entry in given.intake.consumed}),
+        "units": len(given.intake.placed),
+        "candidates": len(given.gathered.candidates),
         "rejected": words.count("reject"),
         "deferred": words.count("defer"),
         "compressed": words.count("compress"),
         "merged": words.count("merge"),
         "promoted": words.count("promote"),
-        "memories_new": len(plan.made.creates),
-        "memories_met_again": len(plan.made.updates),
-        "memories_reworded": len(plan.made.rewords),
+        "memories_new": len(made.creates),
+        "memories_met_again": len(made.updates),
+        "memories_reworded": len(made.rewords),
         "memories_retired": sum(len(step.changes) for step in retired),
         "superseded": ops.count("supersede"),
         "contested": ops.count("flag"),
@@ -203,13 +143,13 @@ def _counts(plan: RunPlan, noted: Captured, retired: Sequence[Step]) -> dict[str
     }
 
 
-def _judgements(plan: RunPlan) -> dict[str, Any]:
+def _judgements(answers: Answers) -> dict[str, Any]:
     """Return the judgements that a memory's file does not contain yet, by memory."""
-    verdicts = {v.candidate_id: v for v in plan.verdicts}
-    claims = {c.cluster_id: c for c in plan.claims}
-    members = {g.cluster_id: g.candidates for g in plan.clusters}
+    verdicts = {v.candidate_id: v for v in answers.verdicts}
+    claims = {c.cluster_id: c for c in answers.claims}
+    members = {g.cluster_id: g.candidates for g in answers.clusters}
     found: dict[str, Any] = {}
-    for decision in plan.made.decisions:
+    for decision in answers.made.decisions:
         claim = claims[decision.cluster_id]
         judged = Judged(
             cluster=decision.cluster_id,

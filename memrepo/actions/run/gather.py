@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from memrepo.actions.run.candidates import Nominee, in_scope, without_repeats
+from memrepo.actions.run.candidates import Gathered, Nominee, in_scope, without_repeats
+from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.ingest import texts_at
 from memrepo.actions.run.judge_choice import pair_judge, watched
 from memrepo.actions.run.known import Marks
-from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.plan import Input, RunPlan
 from memrepo.actions.work import Work
-from memrepo.core.judge import Usage
-from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import apply
@@ -24,6 +23,7 @@ from memrepo.policies.ageing import nominated
 from memrepo.policies.matching import Near, Query
 from memrepo.read.intake import (
     Cursor,
+    Intake,
     Placed,
     Reader,
     SourceText,
@@ -45,25 +45,36 @@ PROPOSED = 100
 """Number of similar memories the index proposes for one cluster."""
 
 
-def read_commit(work: Work, plan: RunPlan) -> None:
-    """Complete the plan with the commit to read and its configuration."""
+def read_commit(work: Work, plan: RunPlan) -> RunPlan:
+    """Return the plan with the commit to read, its configuration and a person's decisions."""
     config = work.config
-    plan.state = work.tree.state()
-    plan.manifests, damaged = work.tree.manifests
-    plan.problems = (*plan.state.problems, *damaged)
-    plan.zone, plan.profile = config.zone, config.profile
-    plan.days, plan.shelf = config.source_rules().days, config.get("run.shelf")
-    plan.learn, plan.by_object = config.get("run.learn"), config.get("reuse.object")
-    plan.contradictions, plan.comparer = config.contradictions, pair_judge(work, plan.judge)
-    plan.near = _near(work)
+    state, (manifests, damaged) = work.tree.state(), work.tree.manifests
+    reverted = reverted_prints(work)
+    return replace(
+        plan,
+        state=state,
+        manifests=manifests,
+        problems=(*state.problems, *damaged),
+        zone=config.zone,
+        profile=config.profile,
+        days=config.source_rules().days,
+        shelf=config.get("run.shelf"),
+        learn=config.get("run.learn"),
+        by_object=config.get("reuse.object"),
+        contradictions=config.contradictions,
+        comparer=pair_judge(work, plan.judge),
+        near=_near(work),
+        reverted=reverted,
+        decided=reverted.union(*(m.refused for m in manifests)),
+    )
 
 
-def gather_sources(work: Work, plan: RunPlan) -> None:
-    """Gather candidates from the commit's sources and from notes that qualify for promotion."""
+def gather_sources(work: Work, plan: RunPlan) -> Input:
+    """Return the candidates in the commit's sources and in notes that qualify for promotion."""
     nominees = _nominees(work, plan) if plan.mode == "incremental" else ()
     cursor = cursors(plan.manifests)
     read = watched(partial(read_blob, work.store.repo), work.call.tick)
-    gather(plan, texts_at(work, cursor), cursor, read, nominees)
+    return gather(plan, texts_at(work, cursor), cursor, read, nominees)
 
 
 def gather(
@@ -72,54 +83,61 @@ def gather(
     cursor: Mapping[str, Cursor],
     read: Callable[[str], bytes],
     nominees: Sequence[Nominee] = (),
-) -> None:
-    """Complete the plan with candidates from text that no run has consumed.
+) -> Input:
+    """Return the candidates in text that no run has consumed.
 
     This function is pure except for `read`, which loads blobs.
     """
     whole = plan.mode == "reconciliation"
     moves = find_moves(texts, cursor, read)
-    plan.moved = tuple(relocate(plan.state, moves))
-    state = apply(plan.state, (change for step in plan.moved for change in step.changes))
+    moved = tuple(relocate(plan.state, moves))
+    state = apply(plan.state, (change for step in moved for change in step.changes))
     reader = Reader(texts, read, state, whole=whole, size=plan.shelf, learn=plan.learn)
     cursor = follow(moves, cursor)
     intake = take_in(texts, cursor, reader, whole=whole, days=plan.days, moves=moves)
-    plan.texts, plan.intake = texts, intake
-    plan.receipt = Receipt(usage=plan.stored.unbilled if plan.stored else Usage())
-    plan.warnings = tuple(intake.problems)
-    plan.marks = Marks(state.memories)
-    plan.nominees = without_repeats(state, nominees)
-    plan.previously = lambda resource: reader.held(resource, cursor.get(resource, Cursor()).last)
+    found = Input(
+        texts=texts,
+        intake=intake,
+        state=state,
+        moved=moved,
+        nominees=without_repeats(state, nominees),
+        previously=lambda name: reader.held(name, cursor.get(name, Cursor()).last),
+        marks=Marks(state.memories),
+        warnings=tuple(intake.problems),
+    )
     if not (intake.consumed or intake.placed or nominees):
-        return  # nothing is new
-    plan.reader, plan.follows = reader, state
-    plan.gathered = in_scope(
+        return found  # nothing is new
+    gathered = in_scope(
         state,
         intake,
         texts,
         reader,
-        nominees=plan.nominees,
+        nominees=found.nominees,
         include_rejected=plan.is_upgrade,
-        similar=plan.statements,
+        similar=found.statements,
     )
-    plan.warnings += tuple(_shortened(plan, reader))
-    count = len(plan.gathered.candidates)
-    _put_on_shelf(plan)
-    plan.counts = {
-        "left": count - len(plan.gathered.candidates),
-        "rejected_before": plan.gathered.rejected,
-        "came_back": plan.gathered.came_back,
-    }
+    asked = _put_on_shelf(plan, found, gathered)
+    return replace(
+        found,
+        reader=reader,
+        gathered=asked,
+        warnings=(*found.warnings, *_shortened(intake, reader)),
+        counts={
+            "left": len(gathered.candidates) - len(asked.candidates),
+            "rejected_before": gathered.rejected,
+            "came_back": gathered.came_back,
+        },
+    )
 
 
-def _put_on_shelf(plan: RunPlan) -> None:
+def _put_on_shelf(plan: RunPlan, given: Input, gathered: Gathered) -> Gathered:
     """Select the candidates to judge now. The others remain in their sources.
 
     Some candidates are always judged: those that support a memory, replace such a line, were
     nominated, or change a memory. A candidate that returned because of its context is judged with
     the new text, but only a model chooses it: its rank is what it was when it was deferred.
     """
-    gathered, marks = plan.gathered, plan.marks
+    marks = given.marks
     always = {
         c.candidate_id
         for c in gathered.candidates
@@ -131,7 +149,7 @@ def _put_on_shelf(plan: RunPlan) -> None:
     returned = gathered.by_context - always
     choice = choose(
         [c for c in gathered.candidates if c.candidate_id not in returned],
-        size=shelf_size(sum(bool(text.blob) for text in plan.texts), plan.shelf),
+        size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
     )
@@ -144,13 +162,13 @@ def _put_on_shelf(plan: RunPlan) -> None:
         for c in gathered.candidates
         if c.candidate_id in choice.shelf | choice.next_best | returned
     )
-    plan.gathered = replace(gathered, candidates=asked)
+    return replace(gathered, candidates=asked)
 
 
-def _shortened(plan: RunPlan, reader: Reader) -> Iterator[Problem]:
+def _shortened(intake: Intake, reader: Reader) -> Iterator[Problem]:
     """Yield a warning for each new unit or note from which a rejected statement was removed."""
     seen: set[tuple[str, int, str]] = set()
-    new: list[Placed | PlacedNote] = [*plan.intake.placed, *plan.intake.notes]
+    new: list[Placed | PlacedNote] = [*intake.placed, *intake.notes]
     for one in new:
         key = reader.left_out.get((one.unit.resource, one.unit.text_hash), "")
         place = (one.resource, one.unit.lines[0], key)

@@ -1,28 +1,21 @@
-"""Proposals that wait for review: removals, and decisions reverted or rejected before.
+"""What a run may not do on its own: repeat what a person rejected or reverted, remove too much.
 
-Additions are committed, removals may have to wait. A pending removal is recorded in the manifest of
-the run that found it, so it survives in clones and later runs. It is proposed again until a
-manifest records a decision.
+A rejected statement, one similar to it, and a change that a person reverted or discarded are left
+out of the run and named by its report. Changes are identified by fingerprint: operation, memories
+and proposed text. A dependent decision is treated like the decision it needs.
 
-An exact match of a rejection is dropped, and a similar one waits for review. Decisions that a
-person reverted wait as well. All are identified by fingerprint: operation, memories and proposed
-text. Equal proposals have equal fingerprints in every run. A dependent decision is treated like the
-decision it needs. Secrets are excluded where commits are built (`actions.guard`).
+If a run would remove too many memories, its removals become marks: a marked memory stays active
+with the standing `retire_candidate` until `memrepo accept removals` or `memrepo discard removals`.
+Secrets are excluded where commits are built (`actions.guard`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 
-import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.assemble import replaced_pair
-from memrepo.actions.run.ingest import texts_at
-from memrepo.actions.run.known import Former, Known, Marks
-from memrepo.actions.run.plan import Draft, RunPlan, SplitSteps
-from memrepo.actions.run.retire import retire
+from memrepo.actions.run.plan import Decisions, Draft, RunPlan
 from memrepo.actions.work import Work
 from memrepo.core.changes import (
     BULK_OPS,
@@ -33,8 +26,8 @@ from memrepo.core.changes import (
     fingerprints,
     prints_of,
 )
-from memrepo.core.manifest import CARRIED, Removal, open_removals
 from memrepo.core.memory import Memory
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.merge.statements import contains
@@ -46,39 +39,53 @@ from memrepo.merge.tombstones import (
     describe_bar,
     tombstones_in,
 )
-from memrepo.policies.upkeep import interlock, losses
-from memrepo.read.intake import Reader, cursors
+from memrepo.policies.upkeep import interlock
+from memrepo.read.intake import Reader
 from memrepo.store import history
 from memrepo.store.history import LogEntry
-from memrepo.store.tree import read_blob
 
-# -- decisions of a person: reverted, left out, refused, rejected ---------------------------------
+# -- decisions of a person: reverted, refused, rejected -------------------------------------------
 
-
-def read_decisions(work: Work, plan: RunPlan) -> None:
-    """Read the decisions that a person made about earlier runs, as fingerprints."""
-    plan.reverted = reverted_prints(work)
-    plan.left_out = frozenset[str]().union(*(m.offered for m in plan.manifests))
-    plan.refused = frozenset[str]().union(*(m.refused for m in plan.manifests))
+REVERTED = "reverted-left-out"
+"""The rule of the warning about changes that a person reverted or discarded before."""
 
 
-def keep_rejected_out(plan: RunPlan) -> None:
-    """Remove rejected proposals from the steps. Hold back similar and formerly reverted ones."""
+def leave_out_rejected(plan: RunPlan, found: Decisions, reader: Reader | None) -> None:
+    """Remove what a person rejected, reverted or discarded from the steps, with a warning each."""
     whole = plan.mode == "reconciliation"
-    left_out = plan.reader.left_out if plan.reader else {}
-    steps, problems, bars = bar_rejected(plan.state, plan.steps, left_out, whole=whole)
-    if bars.dropped:
-        plan.counts = {**plan.counts, "barred": len(bars.dropped)}
-    plan.warnings += problems
-    plan.split = split_steps(
-        steps,
-        plan.reverted,
-        bars.dropped | plan.refused,
-        similar=bars.held,
-        offered=plan.left_out,
-    )
-    plan.steps = plan.split.kept
-    plan.refused |= bars.dropped
+    left_out = reader.left_out if reader else {}
+    steps, problems, barred = bar_rejected(plan.state, found.steps, left_out, whole=whole)
+    stay, out = _split_by_print(steps, barred | plan.decided)
+    if not out and stay == found.steps:
+        return
+    if barred:
+        found.counts = {**found.counts, "barred": len(barred)}
+    # The judgement of a note remains, even if the resulting memory was left out.
+    stay += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
+    missing = frozenset(id_ for s in out if s.op == "create" for id_ in s.memory_ids)
+    found.steps = _without_duplicate_marks(stay, missing)
+    found.warnings += (*problems, *_left_out(plan, out, barred))
+
+
+def _left_out(plan: RunPlan, out: Iterable[Step], barred: frozenset[str]) -> Iterator[Problem]:
+    """Yield a warning per step whose changes were reverted or discarded before."""
+    for step in out:
+        changes = [c for c in step.changes if not prints_of(step.op, c) & barred]
+        ids = [c.memory.id if isinstance(c, Create) else getattr(c, "id", "") for c in changes]
+        ids = [id_ for id_ in dict.fromkeys(ids) if id_]
+        if not ids or step.op == "nominate":
+            continue
+        first = next(c for c in changes if isinstance(c, Create | Update))
+        memory = first.memory if isinstance(first, Create) else plan.state.memories.get(first.id)
+        more = f" and {counted(len(ids) - 1, 'other', 'others')}" if ids[1:] else ""
+        yield Problem(
+            path=memory.path if memory else ids[0],
+            rule=REVERTED,
+            severity="warning",
+            message=f"{step.op} {ids[0]}{more}: the same change was reverted or discarded before,"
+            " so it is left out",
+            fix="if it should be stored after all: `memrepo add`, or revert the revert",
+        )
 
 
 COMPOSED = ("promote", "demote")
@@ -149,48 +156,40 @@ def _prints_between(work: Work, entry: LogEntry, gone: Collection[str] | None) -
 # -- removals --------------------------------------------------------------------------------------
 
 
-def hold_removals(work: Work, plan: RunPlan) -> None:
-    """Hold back the removals of a run if there are too many.
-
-    Removals that are already pending remain pending, unless a limit was given explicitly for this
-    run.
-    """
-    state, limit = plan.state, plan.max_change_pct
-    changes = [change for step in plan.steps for change in step.changes]
-    why = "; ".join(filter(None, (interlock(state, changes, limit), *plan.intake.alarms)))
-    stays, held = split_removals(state, plan.steps) if why else (plan.steps, ())
-    before, causes = _carried(work, plan, state_after(state, (*stays, *held)))
-    if before and plan.has_own_limit and not (why or plan.only_waiting):
-        more = [change for step in (*stays, *before) for change in step.changes]
-        if not interlock(state, more, limit):
-            plan.steps, plan.landed_removals = (*stays, *before), on_record(before, "")
-            return
-    plan.steps, plan.removals = stays, (*before, *held)
-    plan.removal_reasons = (*causes, why)
-    plan.new_removals = on_record(held, why)
+def mark_removals(plan: RunPlan, found: Decisions, alarms: Sequence[str]) -> None:
+    """Turn the retirements of a run into marks if there are too many, or a source lost too much."""
+    changes = [change for step in found.steps for change in step.changes]
+    why = [interlock(plan.state, changes, plan.max_change_pct)]
+    why += () if plan.has_own_limit else alarms
+    if reason := "; ".join(filter(None, why)):
+        found.steps = tuple(
+            _marking(step, reason) if step.op == "retire" else step for step in found.steps
+        )
+        marked = sum(len(step.changes) for step in found.steps if step.op == "retire")
+        found.counts = {**found.counts, **({"marked": marked} if marked else {})}
 
 
-def _carried(work: Work, plan: RunPlan, state: State) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return pending removals that no person has refused, and the reasons why they are pending."""
-    removals = open_removals(plan.manifests)
-    if not removals:
-        return (), ()
-    texts = texts_at(work, cursors(plan.manifests))
-    reader = Reader(texts, lambda blob: read_blob(work.store.repo, blob))
-    steps, causes = carry_removals(state, removals, reader, plan.now, "pending")
-    return split_steps(steps, frozenset(), plan.decided).kept, causes
+def _marking(step: Step, why: str) -> Step:
+    """Return a step that marks the memories which a given step would archive."""
+    changes = tuple(
+        replace(c, fields={k: v for k, v in c.fields.items() if k not in ("status", "archived_at")})
+        for c in step.changes
+        if isinstance(c, Update)
+    )
+    return replace(
+        step, reason=f"{step.reason}; marked for a person to decide: {why}", changes=changes
+    )
 
 
-def hold_later_removals(plan: RunPlan, steps: Sequence[Step]) -> tuple[Step, ...]:
-    """Return the later steps of a run, holding back their removals if there are now too many."""
-    changes = [change for step in (*plan.steps, *steps) for change in step.changes]
-    why = interlock(plan.state, changes, plan.max_change_pct)
-    held = [step for step in steps if why and losses(plan.state, step.changes)]
-    if held:
-        plan.removals += tuple(held)
-        plan.removal_reasons += (why,)
-        plan.new_removals += on_record(held, why)
-    return tuple(step for step in steps if step not in held)
+def marked_in(steps: Iterable[Step]) -> tuple[str, ...]:
+    """Return the memories that some steps mark for removal without archiving them."""
+    return tuple(
+        c.id
+        for step in steps
+        if step.op == "retire"
+        for c in step.changes
+        if isinstance(c, Update) and c.fields.get("standing") and "status" not in c.fields
+    )
 
 
 def state_after(state: State, steps: Sequence[Step]) -> State:
@@ -198,40 +197,15 @@ def state_after(state: State, steps: Sequence[Step]) -> State:
     return apply(state, (change for step in steps for change in step.changes))
 
 
-def wait_for_review(work: Work, plan: RunPlan, main: Draft) -> Draft:
+def wait_for_review(work: Work, plan: RunPlan, draft: Draft) -> Draft:
     """Return the draft, marked as pending if it is a reconciliation that needs review."""
-    decides = any(step.op not in ("view", "run") for step in main.steps)
-    if plan.mode != "reconciliation" or not decides:
-        return main
+    if plan.mode != "reconciliation" or not draft.decisions:
+        return draft
     why = "a reconciliation is reviewed before it takes effect"
     if work.config.get("run.reconciliation") == "land":
-        changes = (change for step in main.steps for change in step.changes)
+        changes = (change for step in draft.steps for change in step.changes)
         why = interlock(plan.state, changes, plan.max_change_pct)
-    return replace(main, wait=why)
-
-
-def split_removals(
-    state: State, steps: Sequence[Step]
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return the steps to commit, and the steps that remove active memories."""
-    removing = tuple(s for s in steps if can_wait(s) and losses(state, s.changes))
-    return tuple(s for s in steps if s not in removing), removing
-
-
-def can_wait(step: Step) -> bool:
-    """Return whether a step can be carried over to later runs. Only such steps are held back."""
-    return step.op in CARRIED and (step.op == "retire" or len(step.memory_ids) == 2)
-
-
-def on_record(steps: Iterable[Step], why: str) -> tuple[Removal, ...]:
-    """Return pending steps as records for the manifest, with one removal per decision."""
-    return tuple(
-        Removal(op=step.op, memories=ids, reason=step.reason, why=why)
-        for step in filter(can_wait, steps)
-        for ids in (
-            [step.memory_ids] if step.op == "supersede" else [(id_,) for id_ in step.memory_ids]
-        )
-    )
+    return replace(draft, wait=why)
 
 
 def prints_in(steps: Iterable[Step]) -> frozenset[str]:
@@ -243,48 +217,9 @@ def prints_in(steps: Iterable[Step]) -> frozenset[str]:
     return frozenset(found)
 
 
-def carry_removals(
-    state: State, removals: Sequence[Removal], reader: Reader, now: datetime, run: str
-) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """Return steps for those pending removals that still apply, and why they are pending.
-
-    A removal no longer applies if the line is back, if a person confirmed the memory, or if it left
-    recall otherwise.
-    """
-    memories = state.memories
-    retiring = {
-        r.memories[0]
-        for r in removals
-        if r.op == "retire" and (memory := memories.get(r.memories[0])) is not None
-        if not any(stamp.by.startswith("human:") for stamp in memory.fields.get("verified", ()))
-    }
-    steps = [*retire(state, None, reader, (), run, now, among=retiring)]
-    pairs = [
-        r
-        for r in removals
-        if r.op == "supersede"
-        if all(i in memories and memories[i].status == "active" for i in r.memories)
-    ]
-    if pairs:
-        former = Former(standing=reader.standing, holding=reader.holding)
-        known = Known(state=state, former=former, now=now, marks=Marks(memories))
-        made = (replaced_pair(known, r.memories[1], r.memories[0], r.reason) for r in pairs)
-        steps += [step for step in made if step is not None]
-    due = {(step.op, id_) for step in steps for id_ in step.memory_ids}
-    why = (r.why for r in removals if (r.op, r.memories[0]) in due)
-    return tuple(steps), tuple(dict.fromkeys(filter(None, why)))
-
-
 # -- rejected and corrected statements -------------------------------------------------------------
 
 _STATEMENT_FIELDS = ("subject", "predicate", "object", "scope")
-
-
-class Bars(msgspec.Struct, frozen=True, kw_only=True):
-    """The fingerprints of proposals to drop, and those of proposals to review."""
-
-    dropped: frozenset[str] = frozenset()
-    held: frozenset[str] = frozenset()
 
 
 def bar_rejected(
@@ -293,8 +228,8 @@ def bar_rejected(
     left_out: Mapping[tuple[str, str], str],
     *,
     whole: bool,
-) -> tuple[tuple[Step, ...], tuple[Problem, ...], Bars]:
-    """Return the steps without rejected statements, with the problems and barred fingerprints.
+) -> tuple[tuple[Step, ...], tuple[Problem, ...], frozenset[str]]:
+    """Return the shortened steps, the problems, and the fingerprints of rejected statements.
 
     `left_out` maps a source text to the tombstone that shortened its unit. `whole` marks a
     reconciliation, which also reads corrected statements that are still in their sources.
@@ -302,9 +237,8 @@ def bar_rejected(
     stones = tombstones_in(state)
     corrected = corrected_in(state) if steps else None
     if not (stones or corrected):
-        return tuple(steps), stones.problems, Bars()
-    dropped: set[str] = set()
-    held: set[str] = set()
+        return tuple(steps), stones.problems, frozenset()
+    barred: set[str] = set()
     problems: list[Problem] = []
     found: list[Step] = []
     for step in steps:
@@ -320,16 +254,15 @@ def bar_rejected(
                     rule = "corrected"
                 stone = stone or stones.bar(memory)
                 if stone is not None:
-                    dropped |= prints
+                    barred |= prints
                     problems.append(_problem(memory, stone, f"{rule}-left-out", what))
                 elif stone := stones.near(memory) or _repeats_left_out(stones, memory, left_out):
-                    held |= prints
-                    what = "waits for review: it is close to"
+                    barred |= prints
+                    what = "left out: it is close to"
                     problems.append(_problem(memory, stone, "rejected-similar", what))
             changes.append(change)
         found.append(replace(step, changes=tuple(changes)))
-    bars = Bars(dropped=frozenset(dropped), held=frozenset(held))
-    return tuple(found), (*stones.problems, *problems), bars
+    return tuple(found), (*stones.problems, *problems), frozenset(barred)
 
 
 def _stating(state: State, change: Change) -> Memory | None:
@@ -422,43 +355,6 @@ def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
             prints |= fingerprints(_RESTING[fields["status"]], (id_,))
         found[id_] = frozenset(prints)
     return found
-
-
-REVERTED = "the same changes were reverted before"
-LEFT_OUT = "it was left out when a run was accepted"
-SIMILAR = "its text is similar to a rejected statement"
-
-
-def split_steps(
-    steps: Sequence[Step],
-    reverted: frozenset[str],
-    refused: frozenset[str] = frozenset(),
-    *,
-    similar: frozenset[str] = frozenset(),
-    offered: frozenset[str] = frozenset(),
-) -> SplitSteps:
-    """Split steps by fingerprint into committed and pending steps. Refused ones are left out.
-
-    Reverted decisions, texts `similar` to rejected ones, and decisions `offered` again become
-    pending. A decision that needs a pending or refused memory is treated like that memory.
-    """
-    rest, out = _split_by_print(steps, refused)
-    # The judgement of a note remains, even if the resulting memory was refused.
-    rest += tuple(replace(s, memories=()) for s in out if s.op == "nominate")
-    kept, held = _split_by_print(rest, reverted | similar | offered)
-    others, alike = _split_by_print(held, similar)
-    others, again = _split_by_print(others, offered - reverted)
-    causes = ((alike, SIMILAR), (others, REVERTED), (again, LEFT_OUT))
-    held_ids, refused_ids = (
-        frozenset(id_ for s in some if s.op == "create" for id_ in s.memory_ids)
-        for some in (held, out)
-    )
-    return SplitSteps(
-        kept=_without_duplicate_marks(kept, held_ids | refused_ids),
-        held=_without_duplicate_marks(held, refused_ids),
-        open_ids=held_ids | {id_ for step in held for id_ in step.memory_ids},
-        why="; ".join(why for some, why in causes if some),
-    )
 
 
 def _split_by_print(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.run.contradictions import verify_claims
 from memrepo.actions.run.known import Former, prior_of
-from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.plan import Answers, Decisions, Input, RunPlan
 from memrepo.core.changes import Step, Update
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import visible
@@ -26,10 +26,12 @@ from memrepo.core.judge import (
     JudgeFailed,
     Summary,
     SummaryRequest,
+    Usage,
     Verdict,
     VerificationRequest,
     WordingCheck,
 )
+from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Gist, Memory, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -47,12 +49,13 @@ UNLIMITED = 10**6
 WIDE = Reach(per_cluster=10, per_request=120)
 
 
-def judge(plan: RunPlan) -> None:
+def judge(plan: RunPlan, given: Input) -> Answers:
     """Ask about all candidates. Those without an answer remain open for the next run."""
-    reader, state = plan.reader, plan.follows
-    if reader is None or state is None:
-        return
-    candidates, before = plan.gathered.candidates, plan.judge.usage
+    unbilled = plan.stored.unbilled if plan.stored else Usage()
+    reader, state = given.reader, given.state
+    if reader is None:
+        return Answers(receipt=Receipt(usage=unbilled))
+    candidates, before = given.gathered.candidates, plan.judge.usage
     asking = plan.asking
     first = ask_promotions(candidates, asking)
     verdicts = tuple(first.answers)
@@ -60,42 +63,42 @@ def judge(plan: RunPlan) -> None:
     second = ask_claims(groups, _choosing(state, groups, plan), asking)
     groups, verdicts = _dropped(groups, verdicts, second)
     parts, claims = divide(groups, tuple(second.answers))
-    former = Former(plan.gathered.former, reader.standing, plan.previously, reader.holding)
+    former = Former(given.gathered.former, reader.standing, given.previously, reader.holding)
     looked = verify_claims(
         state,
         parts,
         claims,
         former,
         asking,
-        plan.statements,
-        plan.marks,
+        given.statements,
+        given.marks,
         plan.contradictions,
         plan.comparer,
     )
     third = looked.asked
     whole = {group.cluster_id: group for group in groups}
-    plan.verdicts, plan.clusters, plan.claims, plan.made = (
-        verdicts,
-        parts,
-        looked.claims,
-        looked.made,
-    )
-    plan.asked_of = (*groups, *(p for p in parts if whole.get(p.cluster_id) != p))
-    plan.open_units = _open_units(plan, first.open, second.open | third.open)
-    plan.unusable = {**first.refused, **second.refused, **third.refused}
-    plan.failures = (*first.failures, *second.failures, *third.failures)
+    asked_of = (*groups, *(p for p in parts if whole.get(p.cluster_id) != p))
     asked = (first, second, third)
-    plan.receipt = replace(
-        plan.receipt,
-        usage=plan.receipt.usage + plan.judge.usage.since(before),
-        prompt_hash=plan.judge.prompt_hash,
-        batches_done=sum(one.batches_done for one in asked),
-        batches_left=sum(one.batches_left for one in asked),
-        partial=next(filter(None, (one.partial for one in asked)), ""),
-        compared=looked.harmless,
-    )
     refused = {c.cluster_id: c.refused for c in second.answers if c.refused}
-    plan.warnings += (*_verbatim(plan.asked_of, refused), *_unusual(plan.asked_of, plan.claims))
+    return Answers(
+        verdicts=verdicts,
+        clusters=parts,
+        asked_of=asked_of,
+        claims=looked.claims,
+        made=looked.made,
+        open_units=_open_units(given, asked_of, first.open, second.open | third.open),
+        unusable={**first.refused, **second.refused, **third.refused},
+        failures=(*first.failures, *second.failures, *third.failures),
+        receipt=Receipt(
+            usage=unbilled + plan.judge.usage.since(before),
+            prompt_hash=plan.judge.prompt_hash,
+            batches_done=sum(one.batches_done for one in asked),
+            batches_left=sum(one.batches_left for one in asked),
+            partial=next(filter(None, (one.partial for one in asked)), ""),
+            compared=looked.harmless,
+        ),
+        warnings=(*_verbatim(asked_of, refused), *_unusual(asked_of, looked.claims)),
+    )
 
 
 def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
@@ -136,14 +139,17 @@ def _dropped(
 
 
 def _open_units(
-    plan: RunPlan, unjudged: frozenset[str], unclaimed: frozenset[str]
+    given: Input,
+    asked_of: Sequence[Cluster],
+    unjudged: frozenset[str],
+    unclaimed: frozenset[str],
 ) -> frozenset[tuple[str, str]]:
     """Return the units of the candidates that received no answer."""
     failed = set(unjudged)
-    for group in plan.asked_of:
+    for group in asked_of:
         if group.cluster_id in unclaimed:
             failed |= {c.candidate_id for c in group.candidates}
-    return frozenset(pair for id_ in failed for pair in plan.gathered.units.get(id_, ()))
+    return frozenset(pair for id_ in failed for pair in given.gathered.units.get(id_, ()))
 
 
 def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator[Problem]:
@@ -207,7 +213,9 @@ class Clerk(msgspec.Struct, kw_only=True):
     `name` is the kind of question. `rule` and `what` are used in warnings about offline wordings.
     """
 
-    plan: RunPlan
+    found: Decisions
+    """The decisions to which failures and warnings are added."""
+    now: datetime
     judge: Judge
     name: str
     rule: str
@@ -230,7 +238,7 @@ class Clerk(msgspec.Struct, kw_only=True):
             for _ in range(2):
                 try:
                     answer = ask(fault)
-                    fault = wording_fault(answer, offline, memories, self.judge, self.plan.now)
+                    fault = wording_fault(answer, offline, memories, self.judge, self.now)
                     if not fault:
                         return answer
                     last = BadReply(fault, raw=repr(answer))
@@ -248,7 +256,7 @@ class Clerk(msgspec.Struct, kw_only=True):
     def _record(self, failed: JudgeFailed) -> None:
         asked: PassResult[None] = PassResult(name=self.name)
         asked.fail(self.asked, failed)
-        self.plan.failures += tuple(asked.failures)
+        self.found.failures += tuple(asked.failures)
 
     def _report(self, path: str, failed: MemrepoError) -> None:
         rest = ", like the questions after it" if self.stopped else ""
@@ -259,15 +267,16 @@ class Clerk(msgspec.Struct, kw_only=True):
             fix=failed.fix,
             message=f"{self.what}{rest}: {failed.message}",
         )
-        self.plan.warnings += (problem,)
+        self.found.warnings += (problem,)
 
 
 def with_worded_gists(
-    plan: RunPlan, state: State, steps: Sequence[Step], judge: Judge
+    found: Decisions, state: State, steps: Sequence[Step], judge: Judge, now: datetime
 ) -> tuple[Step, ...]:
     """Return the steps with gists by the judge for the notes that they move to gist tier."""
     clerk = Clerk(
-        plan=plan,
+        found=found,
+        now=now,
         judge=judge,
         name="gist",
         rule="gist-offline",

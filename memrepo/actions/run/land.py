@@ -11,19 +11,18 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.guard import redact_steps
 from memrepo.actions.landing import Landing, call_settled, derived_files, prepare
-from memrepo.actions.pending import PREFIX, Part, Waiting, all_waiting, is_wish, put_away
-from memrepo.actions.run.guard import on_record, prints_in, wait_for_review
-from memrepo.actions.run.plan import Draft, RunPlan, Units
+from memrepo.actions.pending import PREFIX, Waiting, all_waiting, put_away
+from memrepo.actions.run.guard import prints_in, wait_for_review
+from memrepo.actions.run.plan import Decisions, Draft, RunPlan
 from memrepo.actions.work import MACHINE, Work
 from memrepo.core import corrections
-from memrepo.core.changes import Change, Create, Delete, Plan, Step, Update, Write
+from memrepo.core.changes import Change, Create, Plan, Step, Update, Write
 from memrepo.core.ids import digest, text_hash
-from memrepo.core.judge import Usage
-from memrepo.core.manifest import Consumed, Manifest, Removal
+from memrepo.core.manifest import Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.store import history
+from memrepo.judges.asking import Failure
 from memrepo.store.history import RECORD
 from memrepo.store.lock import keep_newest
 from memrepo.views.report import counts_in_words
@@ -31,91 +30,21 @@ from memrepo.views.report import counts_in_words
 # -- drafts ----------------------------------------------------------------------------------------
 
 
-def draft(work: Work, plan: RunPlan) -> None:
-    """Draft the chain to commit and the chain to review. Either may be None."""
-    if plan.only_waiting:
-        draft_waiting(work, plan)
-        return
-    units = _waiting_units(plan)
-    main = _drafted(
-        work,
-        plan,
-        list(plan.steps),
-        consumed=_without(plan.consumed, units),
-        files=_files(plan),
-        held=plan.new_removals,
-        decided=plan.landed_removals,
-    )
-    if main is not None:
-        main = replace(wait_for_review(work, plan, main), ledger=plan.ledger)
-    plan.main = main
-    draft_waiting(work, plan)
-    if main is None and plan.waiting is None and plan.receipt.usage.calls:
-        # There are no changes, but record the cost of the questions.
-        plan.main = _drafted(work, plan, [], consumed=(), always=True)
-
-
-def draft_waiting(work: Work, plan: RunPlan) -> None:
-    """Draft the chain of pending decisions on top of the current commit.
-
-    Removals are drafted only after the main chain is committed, because they apply to its result.
-    The receipt is counted once, in the main chain.
-    """
-    removals = plan.removals if plan.main is None else ()
-    paid = plan.main is not None or plan.only_waiting
-    if not (plan.split.held or removals):
-        return
-    units = _waiting_units(plan)
-    consumed = tuple(
-        entry
-        if (entry.resource, "") in units
-        else replace(
-            entry,
-            from_=entry.to,
-            except_=(),
-            also=tuple(sorted(h for r, h in units if r == entry.resource)),
-        )
-        for entry in plan.consumed
-        if any(r == entry.resource for r, _ in units)
-    )
-    decided = on_record(removals, "")
-    steps = [*plan.split.held, *removals]
-    found = _drafted(work, plan, steps, consumed=consumed, decided=decided, paid=paid)
-    if found is not None:
-        why = "; ".join(filter(None, (plan.split.why, plan.removal_reason)))
-        plan.waiting = replace(found, wait=why, removals=decided)
-
-
-def _drafted(
-    work: Work,
-    plan: RunPlan,
-    steps: list[Step],
-    *,
-    consumed: Sequence[Consumed],
-    files: Sequence[Write | Delete] = (),
-    held: tuple[Removal, ...] = (),
-    decided: tuple[Removal, ...] = (),
-    paid: bool = False,
-    always: bool = False,
-) -> Draft | None:
-    """Return the finished chain for the given steps, or None if there is nothing to write.
-
-    `held` are removals to record as pending. `decided` are formerly pending removals that this
-    chain performs. `paid` states that another chain records the receipt.
-    """
-    steps, redacted = redact_steps(steps)
+def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
+    """Return the finished chain of a run, or None if there is nothing to write."""
+    steps, redacted = redact_steps(found.steps)
     work.store.notices += (one for one in redacted if one not in work.store.notices)
     state = apply(plan.state, (change for step in steps for change in step.changes))
     pages = derived_files(work, state)
-    if not (steps or pages or consumed or files or plan.is_upgrade or always):
+    # Without any change, a run is recorded only for the cost of its questions.
+    cost = found.receipt.usage.calls
+    if not (steps or pages or found.consumed or found.files or plan.is_upgrade or cost):
         return None
     base = work.tree.commit
     stamp = run_stamp(plan.now, [m.run for m in plan.manifests])
     run = f"{stamp}-{_digest_of(base, steps)}"
     steps = [_with_run(step, run) for step in steps]
-    ids = {id_ for step in steps for id_ in step.memory_ids}
-    receipt = replace(plan.receipt, usage=Usage()) if paid else plan.receipt
-    counts = {**plan.counts, **count_of(plan.state, steps)}
+    counts = {**found.counts, **count_of(plan.state, steps)}
     manifest = Manifest(
         run=run,
         mode=plan.mode,
@@ -124,65 +53,33 @@ def _drafted(
         base=base,
         now=format_time(plan.now),
         package=__version__,
-        consumed=tuple(consumed),
+        consumed=found.consumed,
         counts=counts,
-        judgements={i: judged for i, judged in plan.judgements.items() if i in ids},
-        warnings=tuple(problem.as_json() for problem in (*plan.warnings, *redacted)),
-        quarantined=plan.quarantined,
-        receipt=receipt,
-        held=held,
-        decided=decided,
+        judgements=_judgements_of(found, steps),
+        warnings=tuple(problem.as_json() for problem in (*found.warnings, *redacted)),
+        quarantined=found.quarantined,
+        receipt=found.receipt,
     )
-    taken = counted(len(consumed), "source file", "source files")
-    why = f"{taken} read, judged by {plan.judge.name}" if consumed else "no source file read"
-    if deferred := sum(isinstance(f, Write) and "/deferred/" in f.path for f in files):
+    read = counted(len(found.consumed), "source file", "source files")
+    why = f"{read} read, judged by {plan.judge.name}" if found.consumed else "no source file read"
+    if deferred := sum(isinstance(f, Write) and "/deferred/" in f.path for f in found.files):
         why += f"; {counted(deferred, 'statement', 'statements')} newly deferred"
     path = work.tree.layout.manifest(run)
-    last = record((*files, Write(path=path, data=manifest.to_bytes())), pages, why)
-    return Draft(run=run, base=base, steps=(*steps, last), counts=counts, receipt=receipt)
-
-
-def _waiting_units(plan: RunPlan) -> frozenset[tuple[str, str]]:
-    """Return the units that support only pending memories, not committed ones."""
-    held: set[tuple[str, str]] = set()
-    waiting = plan.split.open_ids
-    for id_ in waiting:
-        held.update(plan.behind.get(id_, ()))
-    for id_, units in plan.behind.items() if held else ():
-        if id_ not in waiting:
-            held.difference_update(units)
-    return frozenset(held)
-
-
-def _without(consumed: Sequence[Consumed], units: Units) -> tuple[Consumed, ...]:
-    """Return the consumption records, leaving out the units of pending memories."""
-    found = []
-    whole = {resource for resource, hash_ in units if not hash_}
-    for entry in consumed:
-        if entry.resource in whole:
-            # A removal from this source is pending, so the next run compares it with this version
-            # again.
-            continue
-        mine = {hash_ for resource, hash_ in units if resource == entry.resource}
-        also = tuple(h for h in entry.also if h not in mine)
-        entry = replace(entry, except_=tuple(sorted({*entry.except_, *mine})), also=also)
-        # Skip a known source if all its new units are pending.
-        if not mine or entry.from_ != entry.to or also:
-            found.append(entry)
-    return tuple(found)
-
-
-def _files(plan: RunPlan) -> tuple[Write | Delete, ...]:
-    """Return the changes to candidate files.
-
-    A file remains while the memory it became is pending.
-    """
-    waiting, none = plan.split.open_ids, frozenset[str]()
-    return tuple(
-        change
-        for change in plan.files
-        if not (isinstance(change, Delete) and plan.returned.get(change.path, none) & waiting)
+    last = record((*found.files, Write(path=path, data=manifest.to_bytes())), pages, why)
+    made = Draft(
+        run=run,
+        base=base,
+        steps=(*steps, last),
+        counts=counts,
+        receipt=found.receipt,
+        ledger=found.ledger,
     )
+    return wait_for_review(work, plan, made)
+
+
+def _judgements_of(found: Decisions, steps: Sequence[Step]) -> dict[str, object]:
+    ids = {id_ for step in steps for id_ in step.memory_ids}
+    return {id_: judged for id_, judged in found.judgements.items() if id_ in ids}
 
 
 def _with_run(step: Step, run: str) -> Step:
@@ -267,9 +164,9 @@ def count_of(state: State, steps: Sequence[Step]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count or name in _ALWAYS}
 
 
-def count_parts(state: State, parts: Sequence[Part]) -> dict[str, int]:
-    """Count the changes in parts of an earlier chain, using only operations and ids."""
-    found, rows = state.memories, [(part.entry.op, part.memories) for part in parts]
+def count_of_entries(state: State, rows: Sequence[tuple[str, Sequence[str]]]) -> dict[str, int]:
+    """Count the changes in commits of an earlier run, given as (operation, memories) pairs."""
+    found = state.memories
     made = [id_ for op, ids in rows if op == "create" for id_ in ids]
     new = [id_ for id_ in made if id_ not in found or found[id_].type != "summary"]
     return _counts(rows, new, {m.id for m in state.every if m.is_note})
@@ -309,16 +206,9 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def land(work: Work, plan: RunPlan, reason: str) -> None:
-    """Commit the main chain, unless it must be reviewed first.
-
-    Raise BranchMoved if another commit landed meanwhile.
-    """
-    main = plan.main
-    if main is None or main.wait:
-        return
-    commit = work.store.land(_landing(work, main, reason).chain, main.run)
-    plan.landed = main
+def land(work: Work, made: Draft, reason: str) -> None:
+    """Commit a run. Raise BranchMoved if another commit landed meanwhile."""
+    commit = work.store.land(_landing(work, made, reason).chain, made.run)
     if (there := work.refreshed()).tree.commit == commit:
         call_settled(there)
 
@@ -336,54 +226,24 @@ def _landing(work: Work, found: Draft, reason: str = "") -> Landing:
     )
 
 
-def conclude(work: Work, plan: RunPlan) -> None:
-    """Put the pending chain on a branch, and set the plan's final status.
-
-    A run without the purify stage does not change an existing branch.
-    """
-    waits = plan.main if plan.main is not None and plan.main.wait else plan.waiting
-    if "purify" in plan.stages:
-        plan.branch = _left_waiting(work, plan, waits)
-    plan.head, plan.why = work.tree.commit, waits.wait if waits else ""
-    if plan.branch:
-        plan.status = "held"
-    elif plan.receipt.partial:
-        plan.status = "partial" if plan.landed else "failed"
-    else:
-        plan.status = "ok" if plan.landed or plan.ingested.commit else "skipped"
-    if plan.head != plan.base:
-        plan.commits = tuple(history.entries(work.store.repo, f"{plan.base}..{plan.head}"))
-
-
 def waiting_of(work: Work, mode: str) -> list[Waiting]:
     """Return the pending runs of the given mode, oldest first."""
     return [waiting for waiting in all_waiting(work) if waiting.manifest(work)["mode"] == mode]
 
 
-def _left_waiting(work: Work, plan: RunPlan, waits: Draft | None) -> str:
-    """Put the pending chain on a branch, reusing one with equal content. Return its name.
+def put_on_branch(work: Work, mode: str, made: Draft) -> str:
+    """Put a run on a branch for review, reusing one with equal content. Return the branch.
 
-    If no removals are pending any more, their branch is deleted. A reconciliation covers everything
-    an incremental run would propose. It therefore replaces pending runs, and later incremental runs
-    wait for it.
+    It replaces the runs of the same mode that are pending, because it covers what they propose.
     """
-    older = waiting_of(work, plan.mode)
-    every = [one for one in all_waiting(work) if not is_wish(work, one)]
-    if plan.mode == "incremental" and len(older) < len(every):
-        return next(w.branch for w in every if w not in older) if waits else ""
-    if waits is None:
-        for one in older:
-            if one.removals(work):
-                put_away(work, one)
-        return ""
-    prints, head = prints_in(waits.decisions), work.tree.commit
-    there = [one for one in older if waits.removals or one.base == head]
-    if same := [one for one in there if one.prints(work) == prints]:
+    prints, head = prints_in(made.decisions), work.tree.commit
+    older = waiting_of(work, mode)
+    if same := [one for one in older if one.base == head and one.prints(work) == prints]:
         return same[-1].branch
-    for one in every:
+    for one in older:
         put_away(work, one)
-    branch = PREFIX + waits.run
-    work.store.leave(_landing(work, waits).chain, branch)
+    branch = PREFIX + made.run
+    work.store.leave(_landing(work, made).chain, branch)
     return branch
 
 
@@ -391,14 +251,13 @@ MAX_FAILED = 200
 """Maximum number of unusable answers to retain; the newest are retained."""
 
 
-def keep_unusable_answers(work: Work, plan: RunPlan) -> None:
+def keep_unusable_answers(work: Work, failures: Sequence[Failure], run: str) -> None:
     """Store each unusable answer byte for byte, together with the reason.
 
     These files are never committed.
     """
     folder = work.store.root / work.tree.layout.prefix / ".memrepo" / "failed"
-    run = next((p.run for p in (plan.main, plan.waiting) if p), "run")
-    for number, failure in enumerate(plan.failures, start=1):
+    for number, failure in enumerate(failures, start=1):
         raw = failure.raw.encode("utf-8", "surrogateescape")
         found = {
             "pass": failure.name,
@@ -411,5 +270,5 @@ def keep_unusable_answers(work: Work, plan: RunPlan) -> None:
         path = folder / f"{run}-{failure.name}-{number}.json"
         path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
         path.with_suffix(".raw").write_bytes(raw)
-    for pattern in ("*.json", "*.raw") if plan.failures else ():
+    for pattern in ("*.json", "*.raw") if failures else ():
         keep_newest(folder, pattern, MAX_FAILED)

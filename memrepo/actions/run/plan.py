@@ -1,7 +1,8 @@
-"""The record of one run, from the request to the result.
+"""The values that the stages of a run hand on: plan, input, answers, decisions, draft, outcome.
 
-`gather.py`, `judge.py`, `decide.py`, `guard.py`, `upkeep.py` and `land.py` each fill in their
-fields and read the earlier ones. They share no other data.
+`gather` returns an `Input`, `judge` turns it into `Answers`, `decide` into `Decisions`. The
+decisions grow by the maintenance of existing memories (`upkeep.py`) and end in one `Draft`, which
+lands whole or waits whole (`land.py`).
 """
 
 from __future__ import annotations
@@ -17,13 +18,9 @@ from memrepo.actions.run.candidates import Gathered, Nominee
 from memrepo.actions.run.contradictions import Statements
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.known import Marks
-from memrepo.core.changes import (
-    Delete,
-    Step,
-    Write,
-)
+from memrepo.core.changes import Delete, Step, Write
 from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
-from memrepo.core.manifest import Consumed, Receipt, Recorded, Removal
+from memrepo.core.manifest import Consumed, Receipt, Recorded
 from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
 from memrepo.judges.asking import AnswerStore, Asking, Failure
@@ -39,50 +36,14 @@ Units = Collection[tuple[str, str]]
 """Units of sources as (resource, hash)."""
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
-    """A finished chain of commits that has not been written yet.
-
-    `wait` is the reason for review, or empty if it may be committed.
-    """
-
-    run: str
-    base: str
-    steps: tuple[Step, ...]
-    counts: Mapping[str, int]
-    receipt: Receipt
-    wait: str = ""
-    ledger: str = ""
-    """The ledger commit used for the maintenance decisions."""
-    removals: tuple[Removal, ...] = ()
-    """The removals in a pending chain."""
-
-    @property
-    def decisions(self) -> tuple[Step, ...]:
-        """Return all steps except those for pages and the run's record."""
-        return tuple(step for step in self.steps if step.op not in ("view", "run"))
-
-
-class SplitSteps(msgspec.Struct, frozen=True, kw_only=True):
-    """The steps to commit, and the steps that need review, with the reason.
-
-    `open_ids` are all memories that a pending step concerns. The units that support them remain
-    open.
-    """
-
-    kept: tuple[Step, ...] = ()
-    held: tuple[Step, ...] = ()
-    open_ids: frozenset[str] = frozenset()
-    why: str = ""
-
-
 def _rules() -> Judge:
     from memrepo.judges.offline import OfflineJudge
 
     return OfflineJudge()
 
 
-class RunPlan(msgspec.Struct, kw_only=True):
-    """The state of one run: request, input, answers, decisions, pending parts and results."""
+class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is fixed for one attempt of a run: the request, the commit and its configuration."""
 
     # The request (run.py).
     now: datetime
@@ -91,19 +52,19 @@ class RunPlan(msgspec.Struct, kw_only=True):
     stages: frozenset[str] = frozenset(STAGES)
     max_change_pct: float = 20.0
     has_own_limit: bool = False
-    """Whether the limit was given for this run. Pending removals may then be committed."""
+    """Whether the limit was given for this run."""
     is_upgrade: bool = False
     """Whether rejected candidates are judged again and the run is always recorded."""
-    only_waiting: bool = False
-    """Whether to draft only the pending part, on the commit that the run has just made."""
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
     stored: AnswerStore | None = None
     """The stored answers of an interrupted run, for judges that cost money."""
 
-    # From the commit and its configuration (gather.py).
+    # The commit and its configuration (gather.py).
     state: State = msgspec.field(default_factory=lambda: State(files=Files({}, {}), memories={}))
     manifests: Sequence[Recorded] = ()
+    problems: tuple[Problem, ...] = ()
+    """Problems in the files of the commit."""
     zone: tzinfo = UTC
     profile: Profile = "personal"
     shelf: Size = "normal"
@@ -118,85 +79,10 @@ class RunPlan(msgspec.Struct, kw_only=True):
     """The judge that compares pairs, if not the run's judge."""
     near: Near = lambda _: ()
     """A search function over the memories, if available."""
-
-    # Fingerprints of a person's earlier decisions (guard.py).
+    decided: frozenset[str] = frozenset()
+    """Fingerprints of the decisions that a person reverted or refused."""
     reverted: frozenset[str] = frozenset()
-    left_out: frozenset[str] = frozenset()
-    refused: frozenset[str] = frozenset()
-
-    # New text (gather.py).
-    texts: Sequence[SourceText] = ()
-    intake: Intake = msgspec.field(default_factory=Intake)
-    reader: Reader | None = None
-    nominees: tuple[Nominee, ...] = ()
-    moved: tuple[Step, ...] = ()
-    """Steps that update the paths of moved sources."""
-    follows: State | None = None
-    """The state after the `moved` steps."""
-    gathered: Gathered = msgspec.field(default_factory=Gathered)
-    previously: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    """Returns the texts of a source at its last reading."""
-    statements: Statements = msgspec.field(default_factory=Statements)
-    marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
-
-    # From the judge (judge.py).
-    verdicts: Sequence[Verdict] = ()
-    clusters: Sequence[Cluster] = ()
-    asked_of: Sequence[Cluster] = ()
-    """Every cluster that was judged, before and after splitting."""
-    claims: Sequence[CanonicalClaim] = ()
-    made: Assembled = msgspec.field(default_factory=Assembled)
-    open_units: frozenset[tuple[str, str]] = frozenset()
-    """Units without an answer. The next run reads them again."""
-    unusable: Mapping[str, str] = msgspec.field(default_factory=dict)
-    """Why the answers about a candidate or cluster were unusable."""
-    failures: tuple[Failure, ...] = ()
-    receipt: Receipt = msgspec.field(default_factory=Receipt)
-
-    # Decisions (decide.py, upkeep.py), and pending parts (guard.py).
-    steps: tuple[Step, ...] = ()
-    files: tuple[Write | Delete, ...] = ()
-    """Changes to the files of deferred and rejected candidates."""
-    returned: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """Maps the file of a returned candidate to the memories it became."""
-    consumed: tuple[Consumed, ...] = ()
-    behind: Mapping[str, Units] = msgspec.field(default_factory=dict)
-    """Maps a memory to the units that support it in this run."""
-    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
-    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    quarantined: tuple[Mapping[str, str], ...] = ()
-    problems: tuple[Problem, ...] = ()
-    """Problems to show. Those found while judging are also recorded, as `warnings`."""
-    warnings: tuple[Problem, ...] = ()
-    split: SplitSteps = msgspec.field(default_factory=SplitSteps)
-    removals: tuple[Step, ...] = ()
-    """Steps that remove memories and are pending."""
-    removal_reasons: tuple[str, ...] = ()
-    new_removals: tuple[Removal, ...] = ()
-    """The pending removals that no earlier run recorded."""
-    landed_removals: tuple[Removal, ...] = ()
-    """Formerly pending removals that are committed by this run."""
-    room: int = 0
-    """How many more memories may leave recall in this run."""
-    ledger: str = ""
-
-    # Results (land.py).
-    main: Draft | None = None
-    waiting: Draft | None = None
-    status: str = ""
-    base: str = ""
-    head: str = ""
-    ingested: Ingested = msgspec.field(default_factory=Ingested)
-    landed: Draft | None = None
-    branch: str = ""
-    why: str = ""
-    """Why the run is pending or was skipped."""
-    commits: tuple[LogEntry, ...] = ()
-    used: Usage = msgspec.field(default_factory=Usage)
-    resume: str = ""
-    """The name to pass to `--resume`."""
-    reused: int = 0
-    """Number of answers reused from an interrupted run."""
+    """Those of them that a person reverted."""
 
     @property
     def local_now(self) -> datetime:
@@ -215,12 +101,115 @@ class RunPlan(msgspec.Struct, kw_only=True):
             stored=self.stored,
         )
 
-    @property
-    def decided(self) -> frozenset[str]:
-        """Return the fingerprints of the decisions that a person reverted, left out or refused."""
-        return self.reverted | self.left_out | self.refused
+
+class Input(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run reads: the new text of the sources, and the candidates to judge in it.
+
+    `reader` is None if nothing is new. `state` is the state after the steps `moved`, which update
+    the paths of moved sources. `previously` returns the texts of a source at its last reading.
+    """
+
+    texts: Sequence[SourceText] = ()
+    intake: Intake = msgspec.field(default_factory=Intake)
+    reader: Reader | None = None
+    state: State = msgspec.field(default_factory=lambda: State(files=Files({}, {}), memories={}))
+    moved: tuple[Step, ...] = ()
+    nominees: tuple[Nominee, ...] = ()
+    gathered: Gathered = msgspec.field(default_factory=Gathered)
+    previously: Callable[[str], frozenset[str]] = lambda _: frozenset()
+    statements: Statements = msgspec.field(default_factory=Statements)
+    marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
+    warnings: tuple[Problem, ...] = ()
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What the judge answered about an input, and the claims assembled from it.
+
+    `asked_of` are all clusters that were judged, before and after splitting. The units without an
+    answer are `open_units`: the next run reads their sources again. `unusable` says why the answers
+    about a candidate or a cluster were not usable.
+    """
+
+    verdicts: Sequence[Verdict] = ()
+    clusters: Sequence[Cluster] = ()
+    asked_of: Sequence[Cluster] = ()
+    claims: Sequence[CanonicalClaim] = ()
+    made: Assembled = msgspec.field(default_factory=Assembled)
+    open_units: frozenset[tuple[str, str]] = frozenset()
+    unusable: Mapping[str, str] = msgspec.field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    warnings: tuple[Problem, ...] = ()
+
+
+class Decisions(msgspec.Struct, kw_only=True):
+    """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
+
+    `files` are changes to the files of deferred and rejected candidates. `warnings` are recorded in
+    the manifest, `problems` are only shown. `room` is how many more memories may leave recall.
+    """
+
+    steps: tuple[Step, ...] = ()
+    files: tuple[Write | Delete, ...] = ()
+    consumed: tuple[Consumed, ...] = ()
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    quarantined: tuple[Mapping[str, str], ...] = ()
+    warnings: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    receipt: Receipt = msgspec.field(default_factory=Receipt)
+    statements: Statements = msgspec.field(default_factory=Statements)
+    room: int = 0
+    ledger: str = ""
+    """The ledger commit used for the maintenance decisions."""
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True):
+    """A finished chain of commits that has not been written yet.
+
+    `wait` is the reason for review, or empty if it may be committed.
+    """
+
+    run: str
+    base: str
+    steps: tuple[Step, ...]
+    counts: Mapping[str, int]
+    receipt: Receipt
+    wait: str = ""
+    ledger: str = ""
 
     @property
-    def removal_reason(self) -> str:
-        """Return the reason why the removals are pending, as text."""
-        return "; ".join(dict.fromkeys(filter(None, self.removal_reasons)))
+    def decisions(self) -> tuple[Step, ...]:
+        """Return all steps except those for pages and the run's record."""
+        return tuple(step for step in self.steps if step.op not in ("view", "run"))
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """A run computed at one commit: its decisions, and a draft if there is anything to write."""
+
+    decisions: Decisions
+    draft: Draft | None = None
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What became of a run. `why` says why it waits or was skipped.
+
+    `resume` is the name for `--resume` if answers remain, `reused` the number of answers taken from
+    an interrupted run.
+    """
+
+    mode: Mode
+    status: str = ""
+    why: str = ""
+    base: str = ""
+    head: str = ""
+    ingested: Ingested = msgspec.field(default_factory=Ingested)
+    proposal: Proposal = msgspec.field(default_factory=lambda: Proposal(decisions=Decisions()))
+    has_landed: bool = False
+    branch: str = ""
+    commits: tuple[LogEntry, ...] = ()
+    used: Usage = msgspec.field(default_factory=Usage)
+    resume: str = ""
+    reused: int = 0

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -63,34 +63,30 @@ _Gone = Mapping[str, frozenset[str]]
 
 def tick_boxes(
     intake: Intake, texts: Iterable[SourceText], reader: Reader, now: datetime, marks: Marks
-) -> tuple[tuple[Step, ...], Mapping[str, frozenset[tuple[str, str]]]]:
-    """Return steps for ticked or reopened boxes, and the units that support each memory."""
+) -> tuple[Step, ...]:
+    """Return steps that archive or restore the memories whose boxes were ticked or reopened."""
     done, opened = _boxes(intake, texts, reader) if intake.consumed else ({}, {})
     steps: list[Step] = []
-    behind: dict[str, frozenset[tuple[str, str]]] = {}
     for memory in marks.with_hashes(done.keys() | opened.keys()):
         hashes = [hash_ for s in memory.sources for hash_ in memory.wordings(s)]
         changed = {"active": done, "archived": opened}.get(memory.status, {})
-        place = next((changed[hash_] for hash_ in hashes if hash_ in changed), None)
-        if place is None:
-            continue
-        if changed is done:
-            steps.append(archive(memory, now, f"{DONE} in {place[0]}"))
-        else:
-            steps.append(unarchive(memory, f"its box is open again in {place[0]}"))
-        behind[memory.id] = frozenset((place,))
-    return tuple(steps), behind
+        place = next((changed[hash_] for hash_ in hashes if hash_ in changed), "")
+        if place and changed is done:
+            steps.append(archive(memory, now, f"{DONE} in {place}"))
+        elif place:
+            steps.append(unarchive(memory, f"its box is open again in {place}"))
+    return tuple(steps)
 
 
 def _boxes(
     intake: Intake, texts: Iterable[SourceText], reader: Reader
-) -> tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]:
-    """Return the (resource, unit hash) of ticked and of reopened lines, by text hash.
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the sources of ticked and of reopened lines, by text hash.
 
     Ticked lines of new log entries count.
     """
-    done: dict[str, tuple[str, str]] = {}
-    opened: dict[str, tuple[str, str]] = {}
+    done: dict[str, str] = {}
+    opened: dict[str, str] = {}
     names = {text.resource: text for text in texts}
     for text in names.values():
         revision = intake.revisions.get(text.resource)
@@ -98,12 +94,12 @@ def _boxes(
             for unit in reader.claims(text.name, text.blob).units:
                 if unit.hash in revision.boxes:
                     boxes = done if unit.task == "done" else opened
-                    boxes[unit.text_hash] = (text.resource, unit.hash)
+                    boxes[unit.text_hash] = text.resource
     for note in intake.notes:
         first, last = note.unit.lines
         for unit in reader.claims(names[note.resource].name, note.blob).units:
             if unit.task == "done" and first <= unit.lines[0] and unit.lines[1] <= last:
-                done.setdefault(unit.text_hash, (note.resource, unit.hash))
+                done.setdefault(unit.text_hash, note.resource)
     return done, opened
 
 
@@ -114,18 +110,16 @@ def retire(
     spared: Iterable[str],
     run: str,
     now: datetime,
-    among: Collection[str] | None = None,
     marks: Marks | None = None,
 ) -> tuple[Step, ...]:
     """Return a step per source that retires memories left without any evidence.
 
     `gone` maps a source's path to the removed text hashes. If it is None, all memories are checked.
-    `spared` are memories that this run confirmed or reworded. `among` restricts the check to some
-    ids.
+    `spared` are memories that this run confirmed or reworded.
     """
     found: dict[str, list[Memory]] = defaultdict(list)
     for memory, path in _without_places(state, gone, reader, spared, marks):
-        if (among is None or memory.id in among) and not find_other_places(memory, reader.holding):
+        if not find_other_places(memory, reader.holding):
             found[path].append(memory)
     return tuple(
         _retiring(path, members, reader, run, now) for path, members in sorted(found.items())
@@ -178,7 +172,7 @@ def _without_places(
     for memory in suspects:
         if memory.is_note or memory.standing == STANDING or memory.status != "active":
             continue
-        if memory.id in spared:
+        if memory.id in spared or _was_kept(memory):
             continue
         lost = []
         for source in memory.sources:
@@ -196,10 +190,12 @@ def _without_places(
             yield memory, lost[0]
 
 
-def lost_by(memory: Memory, gone: _Gone) -> frozenset[str]:
-    """Return those changed sources that supported a memory."""
-    changed = (s.resource for s in memory.sources if s.resource in gone)
-    return frozenset(changed) | _unlisted(memory, gone)
+def _was_kept(memory: Memory) -> bool:
+    """Return whether a person confirmed a memory after a run had marked it for removal."""
+    retired = memory.fields.get("retired", ())
+    stamps = (one for one in memory.fields.get("verified", ()) if one.by.startswith("human:"))
+    last = max((f"{one.at:%Y%m%dT%H%M%SZ}" for one in stamps if one.at), default="")
+    return bool(retired) and retired[-1].run[: len(last)] < last
 
 
 def _unlisted(memory: Memory, gone: _Gone) -> frozenset[str]:

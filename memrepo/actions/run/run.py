@@ -16,18 +16,18 @@ from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import decide
 from memrepo.actions.run.gather import gather_sources, read_commit
-from memrepo.actions.run.guard import hold_removals, keep_rejected_out, read_decisions
+from memrepo.actions.run.guard import leave_out_rejected, mark_removals
 from memrepo.actions.run.ingest import take_in
 from memrepo.actions.run.judge import judge
 from memrepo.actions.run.judge_choice import JudgeChoice, WatchedJudge, deadline, judge_of
 from memrepo.actions.run.land import (
-    conclude,
     draft,
     keep_unusable_answers,
     land,
+    put_on_branch,
     waiting_of,
 )
-from memrepo.actions.run.plan import STAGES, Mode, RunPlan
+from memrepo.actions.run.plan import STAGES, Decisions, Input, Mode, Outcome, Proposal, RunPlan
 from memrepo.actions.run.preconditions import (
     answers_for,
     claim_edits,
@@ -46,8 +46,10 @@ from memrepo.actions.setup.survey import survey
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import UsageError
 from memrepo.keys import JUDGES
+from memrepo.store import history
 from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
+from memrepo.store.run_files import SavedAnswers
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -106,7 +108,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_change_pct: Annotated[
         float | None,
         option(
-            "require review if over P percent of the memories would leave recall",
+            "only mark removals if they are over P percent of the memories (and over 20)",
             "--max-change-pct",
             metavar="P",
             ge=0,
@@ -176,9 +178,11 @@ def run_once(first: Work, request: Request) -> Result:
     plan = _asked(first, request)
     why = collides_with_reconciliation(first, first.call.now) if plan.mode == "incremental" else ""
     if why and not request.force:
-        plan.status, plan.why = "skipped_superseded", why
-        plan.base = plan.head = first.tree.commit
-        return result_of(plan, report, ())
+        here = first.tree.commit
+        skipped = Outcome(
+            mode=plan.mode, status="skipped_superseded", why=why, base=here, head=here
+        )
+        return result_of(skipped, report, ())
     with first.store.running():
         with first.store.writing():
             first.store.refuse_unfit()
@@ -188,21 +192,21 @@ def run_once(first: Work, request: Request) -> Result:
         try:
             if not request.dry_run:
                 claim_edits(first)
-            plan = _run(first, request, plan)
+            done = _run(first, request, plan)
         except CannotSign:
             # Signing passed an earlier check but fails now: also remove the commits before the
             # merge.
             first.store.withdraw(base)
             raise
-        if plan.landed:
+        if done.has_landed:
             from memrepo.actions.recall.recall import embed
 
             first.store.maintain()
             embed(first.refreshed())
-    return replace(result_of(plan, report, tuple(first.store.notices)), taken_over=taken)
+    return replace(result_of(done, report, tuple(first.store.notices)), taken_over=taken)
 
 
-def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
+def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     """Ingest the workspace, propose changes and commit them.
 
     Retry the proposal if another commit landed meanwhile.
@@ -210,72 +214,82 @@ def _run(first: Work, request: Request, asked: RunPlan) -> RunPlan:
     at = first.refreshed()
     refuse_no_room(at)
     report_clock(at)
-    asked.base = at.tree.commit
+    done = Outcome(mode=plan.mode, base=at.tree.commit)
     if not request.dry_run:
         ledger_of(first.store).flush(first.call.now)
     choice = _choice(first, request)
-    stored = answers_for(at, asked.mode, request.resume, choice)
+    stored = answers_for(at, plan.mode, request.resume, choice)
     if stored is not None:
-        choice, asked.stored = replace(choice, carried=stored.unbilled), stored
-    asked.judge = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
-    if "ingest" in asked.stages:
+        choice = replace(choice, carried=stored.unbilled)
+    watched = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
+    plan = replace(plan, stored=stored, judge=watched)
+    if "ingest" in plan.stages:
         merge = not request.dry_run
-        asked.ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
+        done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
     at = first.refreshed()
-    if asked.mode == "reconciliation" and not asked.has_own_limit:
-        waits = [one for one in waiting_of(at, asked.mode) if one.base == at.tree.commit]
+    if plan.mode == "reconciliation" and not plan.has_own_limit:
+        waits = [one for one in waiting_of(at, plan.mode) if one.base == at.tree.commit]
         if waits:  # nothing changed since it was computed
-            asked.status, asked.branch, asked.head = "held", waits[-1].branch, at.tree.commit
-            asked.why = waits[-1].entry.trailer("Reason")
-            return asked
+            done.status, done.branch, done.head = "held", waits[-1].branch, at.tree.commit
+            done.why = waits[-1].entry.trailer("Reason")
+            return done
 
-    def attempt() -> RunPlan:
+    def attempt() -> Proposal:
         first.store.refuse_switched()
         there = first.refreshed()
-        plan = propose(there, replace(asked))
-        if not request.dry_run:
-            land(there, plan, request.reason)
-        return plan
+        found = propose(there, plan)
+        if found.draft is not None and not found.draft.wait and not request.dry_run:
+            land(there, found.draft, request.reason)
+        return found
 
-    plan = retried(first.store, attempt)
-    plan.used = plan.judge.usage
+    done.proposal = retried(first.store, attempt)
+    done.used = watched.usage
     if request.dry_run:
-        plan.status, plan.landed, plan.head = "dry-run", plan.main, at.tree.commit
-        return plan
-    if plan.landed is not None:
-        if stored is not None:
-            stored.billed()
-        if plan.waiting is not None or plan.removals:
-            # Draft the pending part on the commit that was just made.
-            plan.waiting = propose(first.refreshed(), replace(asked, only_waiting=True)).waiting
-            plan.used = plan.judge.usage
-    at = first.refreshed()
-    keep_unusable_answers(at, plan)
-    conclude(at, plan)
+        done.status, done.head = "dry-run", at.tree.commit
+    else:
+        _conclude(first.refreshed(), done, stored)
+    return done
+
+
+def _conclude(at: Work, done: Outcome, stored: SavedAnswers | None) -> None:
+    """Complete the outcome of a run: its branch if it waits, its status and its commits."""
+    made, found = done.proposal.draft, done.proposal.decisions
+    keep_unusable_answers(at, found.failures, made.run if made else "run")
+    done.has_landed = made is not None and not made.wait
+    if made is not None and made.wait:
+        done.branch, done.why = put_on_branch(at, done.mode, made), made.wait
+    done.head = at.tree.commit
+    partial = found.receipt.partial
+    if done.branch:
+        done.status = "held"
+    elif partial:
+        done.status = "partial" if done.has_landed else "failed"
+    else:
+        done.status = "ok" if done.has_landed or done.ingested.commit else "skipped"
+    if done.head != done.base:
+        done.commits = tuple(history.entries(at.store.repo, f"{done.base}..{done.head}"))
     if stored is not None:
-        if not plan.receipt.partial:
+        if not partial:
             stored.remove()
-        elif plan.branch:
-            stored.billed()  # the receipt is part of the pending run
-        plan.resume = stored.of.run if plan.receipt.partial and stored.path.exists() else ""
-        plan.reused = stored.used
-    return plan
+        elif made is not None:
+            stored.billed()  # the manifest of the run has the receipt
+        done.resume = stored.of.run if partial and stored.path.exists() else ""
+        done.reused = stored.used
 
 
-def propose(work: Work, plan: RunPlan) -> RunPlan:
+def propose(work: Work, plan: RunPlan) -> Proposal:
     """Compute a run at a commit without writing anything."""
-    read_commit(work, plan)
-    read_decisions(work, plan)
+    plan = read_commit(work, plan)
+    given, found = Input(), Decisions()
     if "purify" in plan.stages:
-        gather_sources(work, plan)
-        judge(plan)
-        decide(plan)
-    keep_rejected_out(plan)
+        given = gather_sources(work, plan)
+        found = decide(plan, given, judge(plan, given))
+    leave_out_rejected(plan, found, given.reader)
     if plan.mode == "incremental":
-        hold_removals(work, plan)
-        add_upkeep(work, plan)
-    draft(work, plan)
-    return plan
+        mark_removals(plan, found, given.intake.alarms)
+        add_upkeep(work, plan, found)
+    found.problems = (*plan.problems, *found.problems)
+    return Proposal(decisions=found, draft=draft(work, plan, found))
 
 
 def _asked(first: Work, request: Request) -> RunPlan:
@@ -327,10 +341,16 @@ def _estimated(work: Work, request: Request) -> Result:
 
     at, plan = work.refreshed(), _asked(work, request)
     found = estimate_of(at, _choice(at, request), force=request.force)
-    plan.status, plan.ingested, plan.why = "estimate", found.news.done, found.over
-    plan.base = plan.head = at.tree.commit
-    plan.used = found.usage
-    result = result_of(plan, request.report or _report(at), ())
+    done = Outcome(
+        mode=plan.mode,
+        status="estimate",
+        why=found.over,
+        base=at.tree.commit,
+        head=at.tree.commit,
+        ingested=found.news.done,
+        used=found.usage,
+    )
+    result = result_of(done, request.report or _report(at), ())
     return replace(result, said=found.summary, unsaid=False, questions=found.questions)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 from memrepo import __version__
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.request import VerbResult
-from memrepo.actions.run.guard import on_record
+from memrepo.actions.run.guard import marked_in
 from memrepo.actions.run.ingest import Ingested, followed_folders
-from memrepo.actions.run.plan import Mode, RunPlan
+from memrepo.actions.run.plan import Mode, Outcome
 from memrepo.actions.run.preconditions import UpgradeRequired
 from memrepo.actions.run.report import Report
 from memrepo.actions.run.timetable import (
@@ -34,13 +34,11 @@ from memrepo.actions.run.timetable import (
 )
 from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
-from memrepo.core.changes import BULK_OPS, Create, Update
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
-from memrepo.core.manifest import Receipt, Removal
+from memrepo.core.manifest import Receipt
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import without_secrets
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import recall_surface
@@ -63,15 +61,6 @@ class Landed(msgspec.Struct, frozen=True, kw_only=True):
     op: str
     subject: str
     memories: tuple[str, ...]
-
-
-class Withheld(msgspec.Struct, frozen=True, kw_only=True):
-    """A pending decision with its memories, and the new or present text of the first one."""
-
-    op: str
-    memories: tuple[str, ...]
-    text: str
-    reason: str
 
 
 class Example(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,10 +181,10 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The branch of a pending run; empty if there is none."""
     why: str
     """Why the run is pending or was skipped."""
-    held: tuple[Removal, ...]
-    """Pending removals."""
-    withheld: tuple[Withheld, ...]
-    """All pending decisions; empty if an equal run was already pending."""
+    pending: int
+    """Number of decisions of a pending run; zero if an equal run was already pending."""
+    marked: tuple[str, ...]
+    """Memories that the run marked for removal. A person decides about them."""
     ingest: Ingested
     commits: tuple[Landed, ...]
     counts: Mapping[str, int]
@@ -235,24 +224,23 @@ class Result(VerbResult, frozen=True, kw_only=True):
 _EXITS = {"held": Exit.DECIDE, "partial": Exit.MODEL, "failed": Exit.MODEL}
 
 
-def result_of(plan: RunPlan, report: Report, notices: tuple[Problem, ...]) -> Result:
+def result_of(done: Outcome, report: Report, notices: tuple[Problem, ...]) -> Result:
     """Return the result of a run. `report` is how much of it to print."""
-    draft = plan.landed or plan.main or plan.waiting
-    run = draft.run if draft else plan.branch.removeprefix(PREFIX)
-    words = counts_in_words(draft.counts) if draft else []
-    problems = (*plan.ingested.problems, *plan.problems, *plan.warnings)
-    shows_removals = plan.branch or plan.status == "dry-run"
+    made, found = done.proposal.draft, done.proposal.decisions
+    is_skipped = done.status == "skipped"
+    words = counts_in_words(made.counts) if made else []
+    problems = (*done.ingested.problems, *found.problems, *found.warnings)
     return Result(
-        run=run if plan.status != "skipped" else "",
-        mode=plan.mode,
-        status=plan.status,
-        base=plan.base,
-        head=plan.head,
-        branch=plan.branch,
-        why=plan.why,
-        held=on_record(plan.removals, plan.removal_reason) if shows_removals else (),
-        withheld=tuple(_withheld(plan)),
-        ingest=plan.ingested,
+        run="" if is_skipped else made.run if made else done.branch.removeprefix(PREFIX),
+        mode=done.mode,
+        status=done.status,
+        base=done.base,
+        head=done.head,
+        branch=done.branch,
+        why=done.why,
+        pending=len(made.decisions) if made and done.branch else 0,
+        marked=marked_in(made.steps) if made else (),
+        ingest=done.ingested,
         commits=tuple(
             Landed(
                 id=e.commit,
@@ -260,43 +248,24 @@ def result_of(plan: RunPlan, report: Report, notices: tuple[Problem, ...]) -> Re
                 subject=e.subject,
                 memories=tuple(e.trailers.get("Memory", ())),
             )
-            for e in plan.commits
+            for e in done.commits
         ),
-        counts=dict(draft.counts) if draft else {},
-        tokens=plan.used.tokens(),
-        cost_usd=plan.used.cost_usd,
-        partial=plan.receipt.partial,
-        resume=plan.resume,
-        reused=plan.reused,
+        counts=dict(made.counts) if made else {},
+        tokens=done.used.tokens(),
+        cost_usd=done.used.cost_usd,
+        partial=found.receipt.partial,
+        resume=done.resume,
+        reused=done.reused,
         warnings=problems,
-        quarantined=plan.quarantined,
-        landed=plan.landed is not None,
-        said=(", ".join(words) or "no change") if draft else "nothing",
-        unsaid=plan.ingested.is_pending and not words,
-        spent=Receipt(usage=plan.used).trailer,
+        quarantined=found.quarantined,
+        landed=done.has_landed,
+        said=(", ".join(words) or "no change") if made else "nothing",
+        unsaid=done.ingested.is_pending and not words,
+        spent=Receipt(usage=done.used).trailer,
         report=report,
-        exit=_EXITS.get(plan.status, plan.ingested.exit),
+        exit=_EXITS.get(done.status, done.ingested.exit),
         notices=(*problems, *notices),
     )
-
-
-def _withheld(plan: RunPlan) -> Iterator[Withheld]:
-    main = plan.main
-    waits = main if main is not None and main.wait else plan.waiting
-    for step in waits.decisions if plan.branch and waits else ():
-        rows: list[tuple[tuple[str, ...], str]] = []
-        for change in step.changes:
-            match change:
-                case Create(memory=memory):
-                    rows.append(((memory.id,), memory.body))
-                case Update(id=id_, body=body) if step.op in BULK_OPS:
-                    old = plan.state.memories.get(id_)
-                    rows.append(((id_,), body or (old.body if old else "")))
-        if step.op not in BULK_OPS:
-            rows = [(step.memory_ids, rows[0][1] if rows else "")]
-        for ids, text in rows:
-            shown = cut(visible(without_secrets(text)), WIDTH)
-            yield Withheld(op=step.op, memories=ids, text=shown, reason=step.reason)
 
 
 PRESETS = ("none", "openclaw")
@@ -449,11 +418,12 @@ def _recorded(at: Work, place: ReportPlace, summary: RunSummary) -> list[Problem
 
 def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     """Send notifications about conditions that need a person's attention. Return the errors."""
-    from memrepo.actions.pending import needs, tell
+    from memrepo.actions.pending import marked_memories, needs, tell
     from memrepo.actions.setup.survey import budgets, survey
 
     spent = budgets(at, 0, now).spent
-    found = needs(all_waiting(at), timetable(at, now), survey(at).undecided, spent)
+    marked = len(marked_memories(at.tree.state()))
+    found = needs(all_waiting(at), timetable(at, now), survey(at).undecided, spent, marked)
     return tell(at, found)[1]
 
 

@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from memrepo import __version__
 from memrepo.actions.run.contradictions import compare_memories
-from memrepo.actions.run.guard import hold_later_removals, state_after
+from memrepo.actions.run.guard import state_after
 from memrepo.actions.run.judge import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.run.judge_choice import pair_judge
-from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
@@ -56,38 +56,40 @@ PACED = ("pruned", "archived", "summarised")
 """Counts in a manifest that use up the limit on removals at one moment."""
 
 
-def add_upkeep(work: Work, plan: RunPlan) -> None:
+def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
     """Add maintenance steps, computed on the state that the previous steps lead to."""
     if not plan.stages & {"lifecycle", "consolidation"}:
         return
     # If the judge failed on new text, do not ask it about existing memories.
-    asks = not plan.receipt.partial and (plan.asks_about_old or not plan.judge.prompt_hash)
+    asks = not found.receipt.partial and (plan.asks_about_old or not plan.judge.prompt_hash)
     judge, before = (plan.judge if asks else None), plan.judge.usage
-    life = _lifecycle(work, plan, judge)
+    life = _lifecycle(work, plan, found, judge)
     if "lifecycle" in plan.stages:
-        plan.steps += life
-        plan.ledger = ledger_of(work.store).tip() if life else ""
+        found.steps += life
+        found.ledger = ledger_of(work.store).tip() if life else ""
     if "consolidation" in plan.stages:
-        plan.steps += hold_later_removals(plan, _consolidation(work, plan, judge))
-    usage, receipt = plan.judge.usage.since(before), plan.receipt
+        found.steps += _consolidation(work, plan, found, judge)
+    usage, receipt = plan.judge.usage.since(before), found.receipt
     if plan.stored is not None:
         # Store the answers, so that a retry of the run does not pay again.
         plan.stored.keep({}, usage)
     if usage.calls:
         receipt = replace(receipt, prompt_hash=plan.judge.prompt_hash)
-    plan.receipt = replace(receipt, usage=receipt.usage + usage)
+    found.receipt = replace(receipt, usage=receipt.usage + usage)
 
 
-def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
+def _lifecycle(
+    work: Work, plan: RunPlan, found: Decisions, judge: Judge | None
+) -> tuple[Step, ...]:
     """Return the steps due to age and use. Set how many more memories may leave recall."""
     is_wanted = "lifecycle" in plan.stages
-    accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, plan.steps)
+    accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, found.steps)
     back, problems = restore_pruned(work, state, accesses, plan)
     back = (*back, *_drop_lost_links(state_after(state, back)))
     state = state_after(state, back)
     counts = _counts_at(work, plan)
     known = load_page_traits(work.store.folder)
-    found = upkeep(
+    due = upkeep(
         state,
         accesses,
         plan.now,
@@ -96,14 +98,15 @@ def _lifecycle(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ..
         allowed=lambda step: _is_allowed(step, plan.decided),
     )
     if len(known_traits()) > known:
-        save_page_traits(work.store.folder, found.state.active)
+        save_page_traits(work.store.folder, due.state.active)
     # Compress at most once per moment, because the groups depend on all remaining memories.
-    plan.room = 0 if any(c.get("summaries") for c in counts) else found.room
+    found.room = 0 if any(c.get("summaries") for c in counts) else due.room
     if not is_wanted:
         return ()
-    plan.problems += (*problems, *found.problems)
-    steps = found.steps if judge is None else with_worded_gists(plan, state, found.steps, judge)
-    return (*back, *steps)
+    found.problems += (*problems, *due.problems)
+    if judge is None:
+        return (*back, *due.steps)
+    return (*back, *with_worded_gists(found, state, due.steps, judge, plan.now))
 
 
 def _drop_lost_links(state: State) -> tuple[Step, ...]:
@@ -255,36 +258,38 @@ def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
 # -- consolidation: contradictions, summaries, links and chunks -----------------------------------
 
 
-def _consolidation(work: Work, plan: RunPlan, judge: Judge | None) -> tuple[Step, ...]:
+def _consolidation(
+    work: Work, plan: RunPlan, found: Decisions, judge: Judge | None
+) -> tuple[Step, ...]:
     """Return the consolidation steps. Each part works on the result of the previous one."""
     steps: tuple[Step, ...] = ()
-    state = state_after(plan.state, plan.steps)
+    state = state_after(plan.state, found.steps)
     for part in (_contradictions, _summaries, _links, _chunk_files):
-        found = part(work, plan, state, judge)
-        state, steps = state_after(state, found), (*steps, *found)
+        more = part(work, plan, found, state, judge)
+        state, steps = state_after(state, more), (*steps, *more)
     return steps
 
 
 def _contradictions(
-    work: Work, plan: RunPlan, state: State, judge: Judge | None
+    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
 ) -> tuple[Step, ...]:
     """Compare memories that may contradict each other. Leave uncertain pairs to a person."""
     if judge is None or not plan.contradictions.enabled:
         return ()
     judge = pair_judge(work, judge)
     comparer = digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
-    compared = plan.receipt.compared.union(*(m.compared for m in plan.manifests))
-    found = compare_memories(
+    compared = found.receipt.compared.union(*(m.compared for m in plan.manifests))
+    result = compare_memories(
         state,
         judge,
         plan.now,
         plan.decided,
         compared,
         _changed(work, plan, state, comparer),
-        plan.statements,
+        found.statements,
         plan.contradictions,
     )
-    if why := found.asked.stopped:
+    if why := result.asked.stopped:
         problem = Problem(
             path=work.tree.layout.area("corrections"),
             rule="pairs-not-compared",
@@ -292,14 +297,14 @@ def _contradictions(
             fix="nothing: the next run compares them",
             message=f"pairs of memories that may contradict each other were not compared: {why}",
         )
-        plan.warnings += (problem,)
-    plan.failures += tuple(found.asked.failures)
-    plan.receipt = replace(
-        plan.receipt,
-        compared=plan.receipt.compared | found.harmless,
-        comparer=comparer if found.whole else "",
+        found.warnings += (problem,)
+    found.failures += tuple(result.asked.failures)
+    found.receipt = replace(
+        found.receipt,
+        compared=found.receipt.compared | result.harmless,
+        comparer=comparer if result.whole else "",
     )
-    return found.steps
+    return result.steps
 
 
 def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozenset[str] | None:
@@ -323,22 +328,30 @@ def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozense
     return frozenset(changed.union(*(case.memories for case in doubted)))
 
 
-def _summaries(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
+def _summaries(
+    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+) -> tuple[Step, ...]:
     """Combine old memories of low importance into summaries."""
     config = work.config
     lexicon = config.lexicon  # the property builds a new object on each access
-    return compress_old(plan, state, config.compression, lambda m: score_of(m, lexicon), judge)
+    rules = config.compression
+    return compress_old(plan, found, state, rules, lambda m: score_of(m, lexicon), judge)
 
 
 def compress_old(
-    plan: RunPlan, state: State, rules: CompressionRules, score: Score, judge: Judge | None
+    plan: RunPlan,
+    found: Decisions,
+    state: State,
+    rules: CompressionRules,
+    score: Score,
+    judge: Judge | None,
 ) -> tuple[Step, ...]:
     """Return steps that compress the oldest groups, as far as the limit on removals permits.
 
     Without a judge, summaries are worded offline. If a person reverted a summary, its memories are
     not compressed again.
     """
-    if plan.room <= 0:
+    if found.room <= 0:
         return ()
     prints = (p.removeprefix("compress:") for p in plan.decided if p.startswith("compress:"))
     spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
@@ -346,14 +359,15 @@ def compress_old(
         None
         if judge is None
         else Clerk(
-            plan=plan,
+            found=found,
+            now=plan.now,
             judge=judge,
             name="summary",
             rule="summary-offline",
             what="a summary was made without a model",
         )
     )
-    steps, room = list[Step](), plan.room
+    steps, room = list[Step](), found.room
     for group in groups(candidates(state, rules, score, spared)):
         if summary_id(group) in state.memories:
             continue
@@ -375,9 +389,11 @@ def _why_compressed(rules: CompressionRules, group: Group) -> str:
     )
 
 
-def _links(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
+def _links(
+    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
-    del judge
+    del found, judge
     config = work.config
     rules = config.links
     if not rules.expand:
@@ -386,12 +402,14 @@ def _links(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tupl
     return (step,) if step else ()
 
 
-def _chunk_files(work: Work, plan: RunPlan, state: State, judge: Judge | None) -> tuple[Step, ...]:
+def _chunk_files(
+    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+) -> tuple[Step, ...]:
     """Write the chunks of long memories as files, and remove outdated chunk files.
 
     The files are for other programs that index them. Search does not need them.
     """
-    del plan, judge
+    del plan, found, judge
     config = work.config
     there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
     wanted: dict[str, Memory] = {}

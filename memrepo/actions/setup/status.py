@@ -22,6 +22,7 @@ from memrepo.actions.pending import (
     Need,
     all_waiting,
     broken_branches,
+    marked_memories,
     needs,
     requests_waiting,
     tell,
@@ -34,7 +35,7 @@ from memrepo.actions.setup.survey import Budgets, budgets, survey
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
-from memrepo.core.manifest import Recorded, Removal
+from memrepo.core.manifest import Recorded
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
@@ -88,8 +89,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Branches of pending runs."""
     asked: Mapping[str, str]
     """Descriptions of the pending runs that an agent requested, by branch."""
-    held: tuple[Removal, ...]
-    """The memories that pending runs would remove, as listed in their manifests."""
+    marked: tuple[str, ...]
+    """The memories that runs marked for removal."""
     broken_off: tuple[str, ...]
     """Interrupted runs whose answers are stored and will be reused."""
     uncommitted: tuple[str, ...]
@@ -140,7 +141,8 @@ def status(work: Work, request: StatusRequest) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
-    wanted = needs(waits, times, found.undecided, left.spent)
+    marked = tuple(m.id for m in marked_memories(work.tree.state()))
+    wanted = needs(waits, times, found.undecided, left.spent, len(marked))
     notified, untold = tell(work, wanted) if request.notify else (False, ())
     stale = _stale_views(work)
     work.tree.cache_memories()
@@ -161,7 +163,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         sources=sources,
         waiting=tuple(w.branch for w in waits),
         asked=wishes(work, waits),
-        held=tuple(removal for w in waits for removal in w.removals(work)),
+        marked=marked,
         broken_off=tuple(b.run for b in interrupted_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),

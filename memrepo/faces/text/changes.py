@@ -44,13 +44,12 @@ if TYPE_CHECKING:
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import report as reports
     from memrepo.actions.run import session as judging
-    from memrepo.actions.run.telemetry import FirstRun, Result, Withheld
+    from memrepo.actions.run.telemetry import FirstRun, Result
     from memrepo.actions.write import add as adding
     from memrepo.actions.write import change
-    from memrepo.core.manifest import Removal
 
-MAX_WITHHELD = 5
-"""Maximum pending changes that are listed."""
+MAX_PROPERTIES = 5
+"""Maximum properties of notes that are listed."""
 
 
 def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -> str:
@@ -98,8 +97,8 @@ def _first(first: FirstRun) -> Iterator[str]:
         files = counted(first.unread, "text file is", "text files are")
         yield f"{files} not read ({first.unread_pct:g} % of the text): `memrepo init` lists them"
     if first.properties:
-        shown = ", ".join(map(visible, first.properties[:MAX_WITHHELD]))
-        more = len(first.properties) - MAX_WITHHELD
+        shown = ", ".join(map(visible, first.properties[:MAX_PROPERTIES]))
+        more = len(first.properties) - MAX_PROPERTIES
         yield f"properties of notes are not read: {shown}{f' and {more} more' if more > 0 else ''}"
         yield "(to have one remembered, write it in the note's text)"
     if first.largest:
@@ -142,11 +141,10 @@ def _headline(result: Result) -> str:
             lines = [] if result.unsaid or not result.run else [result.said]
             return f"dry run: {'; '.join(lines + pending)}; nothing was written"
         case "held":
-            landed = f"run {result.run}: {result.said}\n" if result.landed else ""
-            count = len(result.withheld) or len(result.held)
-            what = counted(count, "change is", "changes are") if count else "the changes are"
+            changes = counted(result.pending, "change is", "changes are")
+            what = changes if result.pending else "the changes are"
             return (
-                f"{landed}held: {result.why}; {what} pending on {result.branch}"
+                f"held: {result.why}; {what} pending on {result.branch}"
                 " (`memrepo diff` shows them, `memrepo accept` or `memrepo discard` decides)"
                 + "".join(f"; {one}" for one in pending)
             )
@@ -176,31 +174,15 @@ def _details(result: Result) -> list[str]:
         lines.append(f"  ingest: {result.ingest.summary}")
     if result.status != "skipped":
         lines += [f"  {count:>6}  {words}" for count, words in count_lines(result.counts)]
-    rows = [*map(_withheld, result.withheld)] or [_removal(one) for one in result.held]
-    lines += [f"  pending: {row}" for row in rows[:MAX_WITHHELD]]
-    if len(rows) > MAX_WITHHELD:
-        lines.append(f"  and {len(rows) - MAX_WITHHELD} more pending")
+    if result.marked:
+        from memrepo.actions.pending import removals_in_words
+
+        lines.append(f"  {removals_in_words(len(result.marked))}")
     if result.reused:
         lines.append(f"  {result.reused:>6}  answers reused from an interrupted run")
     if result.spent and result.status != "estimate":
         lines.append(f"  judge: {result.spent}")
     return lines
-
-
-def _withheld(one: Withheld) -> str:
-    """Describe in one line a decision that awaits review."""
-    text = f' "{one.text}"' if one.text else f" {', '.join(one.memories)}"
-    why = f" ({in_words(one.reason)})" if one.reason else ""
-    return f"{one.op}{text}{why}"
-
-
-def _removal(removal: Removal) -> str:
-    """Describe in one line a removal that awaits review."""
-    match removal.op, removal.memories:
-        case "supersede", (old, new):
-            return f"replace {old} by {new} ({removal.reason})"
-        case op, ids:
-            return f"{op} {', '.join(ids)} ({removal.reason})"
 
 
 def written(request: object, result: Written | Unchanged, colour: bool) -> str:

@@ -307,38 +307,45 @@ _WIDTH = 80
 
 def accept(
     request: accepting.AcceptRequest,
-    result: accepting.AcceptResult | accepting.AlreadyDecided | reverting.Result,
+    result: accepting.AcceptResult | accepting.DecidedRemovals,
     colour: bool,
 ) -> str:
-    """Format the number of accepted decisions, and list the decisions that were left out."""
-    from memrepo.actions.review.accept import AcceptResult, AlreadyDecided
+    """Format the number of accepted memories, and list those that were left out."""
+    from memrepo.actions.review.accept import DecidedRemovals
 
-    if isinstance(result, AlreadyDecided):
-        return f"{result.run} was already decided"
-    if not isinstance(result, AcceptResult):
-        return revert(request, result, colour=colour)
-    message = counted(result.decisions, "decision", "decisions")
-    if result.proposed > result.decisions:
-        message = f"{result.decisions} of {counted(result.proposed, 'decision', 'decisions')}"
+    if isinstance(result, DecidedRemovals):
+        return _removals(result)
     commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
-    lines = [f"accepted {result.run}: {message} in effect {commit}"]
+    message = counted(len(result.memories), "memory", "memories")
+    lines = [f"accepted {result.run}: {message} changed {commit}"]
+    if result.left_out:
+        lines.append(f"left out, and not proposed again: {', '.join(result.left_out)}")
     if result.together:
-        lines.append(f"also accepted, because decided together: {', '.join(result.together)}")
-    if result.offered:
-        lines.append(f"omitted, the next run proposes it again: {', '.join(result.offered)}")
-    if result.dropped:
-        lines.append(f"omitted, and not proposed again: {result.dropped}")
+        lines.append(f"of these, decided together with others: {', '.join(result.together)}")
     if result.rejected:
         lines.append(f"of these, rejected by a person: {len(result.rejected)}")
-    lines += [f"conflict: {c.step}: {c.kind} {c.memory}" for c in result.conflicts]
+    lines += [f"conflict: {c.kind} {c.memory}" for c in result.conflicts]
     return "\n".join(lines)
 
 
+def _removals(result: accepting.DecidedRemovals) -> str:
+    commit = f"({result.commits[0][:10]})" if result.commits else "(dry run)"
+    if result.kept:
+        return f"{counted(len(result.kept), 'memory', 'memories')} kept {commit}"
+    return f"{counted(len(result.archived), 'memory', 'memories')} archived {commit}"
+
+
 def discard(
-    request: accepting.DiscardRequest, result: accepting.DiscardResult, colour: bool
+    request: accepting.DiscardRequest,
+    result: accepting.DiscardResult | accepting.DecidedRemovals,
+    colour: bool,
 ) -> str:
-    """Format the number of decisions that were discarded."""
-    message = f"{counted(result.decisions, 'decision', 'decisions')} will not be proposed again"
+    """Format the number of memories whose changes were discarded."""
+    from memrepo.actions.review.accept import DecidedRemovals
+
+    if isinstance(result, DecidedRemovals):
+        return _removals(result)
+    message = f"changes to {counted(result.memories, 'memory', 'memories')} not proposed again"
     return f"{'dry run: ' if request.dry_run else ''}discarded {result.run}: {message}"
 
 

@@ -349,15 +349,17 @@ def _scheduled(result: standing.Result) -> Iterator[str]:
 
 
 def _left(result: standing.Result) -> Iterator[str]:
-    held = f" ({counted(len(result.held), 'removal', 'removals')})" if result.held else ""
+    if result.marked:
+        from memrepo.actions.pending import removals_in_words
+
+        yield f"removals   {removals_in_words(len(result.marked))}"
     for branch, message in result.asked.items():
         run = branch.removeprefix("run/")
         yield f"asked      {message}"
         yield f"           `memrepo accept {run}`, or `memrepo discard {run}`"
     for branch in (b for b in result.waiting if b not in result.asked):
-        yield f"waiting    {branch}{held}"
-        yield "           `memrepo review`, one by one; or `memrepo diff`, then"
-        yield "           `memrepo accept` or `memrepo discard`"
+        yield f"waiting    {branch}"
+        yield "           `memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
     for run in result.broken_off:
         yield f"broken off {run} has stored answers (`memrepo run --resume` reuses them)"
     if result.uncommitted:

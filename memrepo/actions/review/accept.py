@@ -34,7 +34,7 @@ from memrepo.actions.run.telemetry import Downstream, hand_off_run
 from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
-from memrepo.core.changes import BULK_OPS, Plan, Step, Update, fingerprints
+from memrepo.core.changes import BULK_OPS, Change, Plan, Step, Update, fingerprints
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import Context, message
@@ -387,7 +387,7 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
     result = DecidedRemovals(kept=ids) if is_kept else DecidedRemovals(archived=ids)
     if request.dry_run:
         return result
-    changes = [_keeping(work, m) if is_kept else _archiving(work, m) for m in found]
+    changes: list[Change] = [_keeping(work, m) if is_kept else _archiving(work, m) for m in found]
     after = apply(state, changes)
     page = first_page_steps(work, after, frozenset())
     changes += [change for one in page for change in one.changes]

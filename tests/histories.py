@@ -1,51 +1,13 @@
-"""Recorded histories: hypothesis strategies for states, and one of their steps as an operation."""
+"""Recorded histories: hypothesis strategies for states."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import Any
 
 import strategies
 from hypothesis import strategies as st
 from strategies import IDS
 
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
-from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.merge.takeback import Later, Operation, written
-from memrepo.merge.versions import FileVersion, own_words
-
-
-def operation(states: Sequence[State], k: int, **more: Any) -> Operation:
-    """Return step k of a history: what turned states[k] into states[k + 1]."""
-    later: dict[str, Later] = {}
-    paths: set[str] = set()
-    for old, new in zip(states[k + 1 :], states[k + 2 :], strict=False):
-        for id_ in {*old.memories, *new.memories}:
-            one, other = old.memories.get(id_), new.memories.get(id_)
-            own = _own(old, one) != _own(new, other) if one and other else False
-            later[id_] = later.get(id_, Later()).then(written(one, other, own=own))
-        paths |= {p for p in {*old.files, *new.files} if old.files.get(p) != new.files.get(p)}
-    return Operation(before=states[k], after=states[k + 1], later=later, later_paths=paths, **more)
-
-
-def _own(state: State, memory: Memory) -> Any:
-    return own_words(FileVersion(memory.path, state.files[memory.path], memory))
-
-
-def as_fields(memory: Memory) -> tuple[Any, ...]:
-    """Return a memory with its sets as sets: their order is no statement."""
-    fields = {
-        f.name: (
-            sorted(map(repr, memory.fields.get(f.name) or ()))
-            if f.merge == "set3"
-            else memory.fields.get(f.name, f.default)
-        )
-        for f in FIELDS
-    }
-    return fields, memory.body
-
 
 _names = (
     "title",

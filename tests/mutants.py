@@ -34,7 +34,7 @@ ALSO = {
     "memrepo/merge/versions.py": [
         "merge/test_merge.py",
         "merge/test_splice.py",
-        "merge/test_takeback.py",
+        "merge/test_reversal.py",
     ],
     "memrepo/merge/states.py": ["merge/test_merge.py", "core/test_corrections.py"],
 }

@@ -24,7 +24,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, Files, State, apply
 from memrepo.merge import closure
 from memrepo.merge.files import JoinedFile, is_derived, join_file
-from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.tombstones import sweep
 from memrepo.merge.versions import (
     FileVersion,
     LosingVersion,
@@ -263,18 +263,6 @@ def _wordings(state: State, kept: Sequence[LosingVersion]) -> Iterator[Write]:
         path = corrections.path_of(state.layout, case)
         if path not in state.files:
             yield Write(path=path, data=corrections.written(path, case))
-
-
-def sweep(state: State) -> Iterator[Update]:
-    """Yield updates that forget or shorten each memory that a tombstone of the state matches."""
-    stones = tombstones_in(state)
-    for memory in stones.suspected(state.every):
-        if memory.status == "forgotten":
-            continue
-        if stones.bar_whole(memory) is not None:
-            yield Update(id=memory.id, fields={"status": "forgotten"})
-        elif (update := stones.shortening(memory)) is not None:
-            yield update
 
 
 _Versions: TypeAlias = list[FileVersion | None]

@@ -609,6 +609,18 @@ def held_against(state: State) -> State:
     )
 
 
+def sweep(state: State) -> Iterator[Update]:
+    """Yield updates that forget or shorten each memory that a tombstone of the state matches."""
+    stones = tombstones_in(state)
+    for memory in stones.suspected(state.every):
+        if memory.status == "forgotten":
+            continue
+        if stones.bar_whole(memory) is not None:
+            yield Update(id=memory.id, fields={"status": "forgotten"})
+        elif (update := stones.shortening(memory)) is not None:
+            yield update
+
+
 def path_of(layout: Layout, key: str) -> str:
     """Return the path of the tombstone with the given key."""
     return f"{layout.area('tombstones')}{key}.md"

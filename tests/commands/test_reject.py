@@ -293,12 +293,10 @@ def test_reverting_the_rejection_lifts_it_and_reverting_that_sets_it_again(repo:
     id_, key = reject(repo)
     commit = git(repo, "rev-parse", "HEAD").strip()
     back = done(repo, "revert", commit, now=THIRD)["commits"][0]
-    (shown,) = done(repo, "rejected", "--all")["rejected"]
-    assert (shown["key"], shown["state"], shown["epoch"]) == (key, "lifted", 1)
+    assert done(repo, "rejected")["rejected"] == []
     assert memories(repo)[id_].status == "active"
-    assert memories(repo)[id_].fields["status_epoch"] == 1
     done(repo, "revert", back, now=FOURTH)
     (shown,) = done(repo, "rejected")["rejected"]
-    assert (shown["state"], shown["epoch"]) == ("active", 2)
+    assert shown["key"] == key
     assert memories(repo)[id_].status == "forgotten"
     assert_sound(repo)

@@ -284,7 +284,7 @@ LATER_WORK: dict[str, tuple[Callable[[Path], object], bool]] = {
         repo, "revert", promoted(repo, "alpha", "beta"), "--memory", named(repo)["alpha"]
     ), True),
     "changed back by hand": (
-        lambda repo: (in_beta(repo, "answers", "takes"), in_beta(repo, "takes", "answers")), True,
+        lambda repo: (in_beta(repo, "answers", "takes"), in_beta(repo, "takes", "answers")), False,
     ),
     "spaced": (lambda repo: in_beta(repo, "type: fact", "type:  fact"), False),
     "a key of one's own": (lambda repo: in_beta(repo, "\n---\n", "\nmine: kept\n---\n"), True),

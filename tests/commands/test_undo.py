@@ -93,15 +93,6 @@ def test_what_later_work_refers_to_does_not_vanish_unasked(repo: Path) -> None:
     assert_sound(repo)
 
 
-def test_an_equal_value_that_a_later_commit_wrote_is_not_untouched(repo: Path) -> None:
-    alpha = by_word(repo, "alpha")
-    pinned = done(repo, "pin", alpha)["commit"]
-    done(repo, "unpin", alpha)
-    done(repo, "pin", alpha)
-    done(repo, "revert", pinned)
-    assert memories(repo)[alpha].flag("pinned"), "the later pin is somebody else's decision"
-
-
 def test_one_decision_of_a_run_is_taken_back_alone(repo: Path) -> None:
     entries = done(repo, "log", "--run", runs(repo)[0])["entries"]
     (supersession,) = [e["commit"] for e in entries if e["op"] == "supersede"]

@@ -7,53 +7,30 @@ be a revert. If the last commit was made by hand, `undo` reverts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.actions.landing import chain, listed_steps
-from memrepo.actions.past.log import NoSuchRun, landing_of
-from memrepo.actions.recall.lookup import NoSuchMemory, find
+from memrepo.actions.guard import refuse_lifting
+from memrepo.actions.landing import chain, derived_contents, listed_steps
+from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
-from memrepo.actions.run.preconditions import CLAIMED
-from memrepo.actions.takeback import inverse
-from memrepo.actions.takeback.inverse import Taken, Undone, restored
+from memrepo.actions.takeback.targets import find_target, last_operation
 from memrepo.actions.work import Work
-from memrepo.core import codec
 from memrepo.core.changes import BULK_OPS, Step
-from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.errors import Exit, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
-from memrepo.core.messages import PREFIX, message
-from memrepo.core.state import EMPTY
-from memrepo.merge.takeback import RevertConflict, Side, together
+from memrepo.core.memory import references
+from memrepo.core.messages import message
+from memrepo.core.state import EMPTY, Effect, State
+from memrepo.merge.reversal import RevertConflict, Side, revert_change, together
+from memrepo.merge.tombstones import Tombstones, is_tombstone, tombstones_in
 from memrepo.store import history
-from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
+from memrepo.store.history import LandedOperation
 from memrepo.store.stream import NewCommit
-from memrepo.store.tree import file_at
-
-
-class NothingToRevert(MemrepoError):
-    """Raised when the branch contains no operation that can be reverted."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, why: str, fix: str = "`memrepo log` lists runs and operations") -> None:
-        super().__init__(why, fix=fix)
-
-
-class AlreadyReverted(MemrepoError):
-    """Raised when memrepo or git has already reverted the run."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, run: str, older: str = "") -> None:
-        back = (
-            f"`memrepo accept {run}` restores it if memrepo reverted it; otherwise use `git revert`"
-        )
-        more = f"; `memrepo revert {older}` reverts the run before it" if older else ""
-        super().__init__(f"{run} is already reverted", fix=back + more)
+from memrepo.store.tree import Snapshot
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,7 +116,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
 def revert(work: Work, request: RevertRequest) -> Result:
     """Revert one operation by making a new commit."""
     work.begin_write(dry_run=request.dry_run)
-    landing, only = _target(work, request.target)
+    landing, only = find_target(work, request.target)
     if request.only:
         tip = work.store.snapshot(landing.entry.commit).state()
         only = frozenset(find(tip, word).id for word in request.only)
@@ -201,169 +178,120 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     )
 
 
-def _target(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
-    """Return the operation to revert, and the memories to which the user's word limits it."""
-    head, only = work.tree.commit, frozenset[str]()
-    if word:
-        found, only = _named(work, word)
-    else:
-        found = _latest(work)
-    entry = found.entry
-    if not work.store.is_ancestor(entry.commit, head):
-        raise NothingToRevert(f"{word} is not an operation on this branch")
-    if not found.before or not entry.trailer("Op"):
-        raise NothingToRevert(f"{entry.commit[:10]} was not written by memrepo: use `git revert`")
-    if entry.op == "init":
-        raise NothingToRevert(f"{entry.commit[:10]} created this repository")
-    if not found.run and (known := history.reverted_by(work.store.repo, head, entry.commit)):
-        by, gone = known
-        if gone.issuperset(only or entry.trailers.get("Memory", ())):
-            raise UsageError(
-                f"{entry.commit[:10]} ({visible(entry.subject)}) is reverted already,"
-                f" by {by.commit[:10]}",
-                fix=f"`memrepo revert {by.commit[:10]}` restores its changes",
-            )
-    return found, only
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
+    """The commits around a change to revert, limited to some memories if `only` is not empty."""
+
+    before: str
+    after: str
+    only: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    """Files that stay, such as a manifest whose input counts as read."""
 
 
-def _latest(work: Work) -> LandedOperation:
-    """Return the newest run on the branch.
+class Undone(msgspec.Struct, frozen=True, kw_only=True):
+    """A computed revert: changed files, conflicts, and the later steps that are reverted with it.
 
-    Raise if it is already reverted, and never choose an older run instead.
+    `left` is the resulting state, or the snapshot whose whole tree is restored.
     """
-    runs, store, tree = work.landed(), work.store, work.tree
-    removed = history.manifest_removals(store.repo, tree.commit, tree.layout)
-    here = tree.files.below(tree.layout.area("runs"))
-    gone = {history.run_of(p) for e in removed for p in e.paths if p not in here}
-    there = newest_in_effect(runs)
-    last = max(gone, default="")
-    if there is None and not last:
-        raise NothingToRevert("no run has landed on this branch")
-    if there is None or last > there.run:
-        raise AlreadyReverted(last, there.run if there else "")
-    return _alone(there, runs)
 
+    left: State | Snapshot
+    effect: Effect
+    clashes: tuple[RevertConflict, ...] = ()
+    also: tuple[history.LogEntry, ...] = ()
 
-def _alone(found: LandedOperation, runs: Sequence[LandedOperation]) -> LandedOperation:
-    """Return the landing of a run. Raise if its commit contains other runs too."""
-    same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
-    if len(same) > 1:
-        commit = found.entry.commit[:10]
-        raise MemrepoError(
-            f"{commit} holds {len(same)} runs in one commit: {', '.join(same)}",
-            fix=f"`memrepo revert {commit}` reverts all of them",
-            exit_code=Exit.DECIDE,
-        )
-    return found
+    @property
+    def state(self) -> State:
+        """Return the state after the revert. For a snapshot, this reads its memories."""
+        return self.left if isinstance(self.left, State) else self.left.state()
 
-
-def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
-    runs = work.landed()
-    try:
-        landing = _alone(landing_of(work, word, runs), runs)
-    except NoSuchRun:
-        commit = work.store.resolve(word)
-        if commit:
-            # The last commit of a run names the whole run.
-            known = next((one for one in runs if one.entry.commit == commit), None)
-            entry = next(iter(history.entries(work.store.repo, "-1", commit)))
-            return known or commit_landing(entry), frozenset()
-        memory = _memory(work, word)
-        if not memory:
-            raise
-    else:
-        if not landing.in_effect:
-            raise AlreadyReverted(landing.run)
-        return landing, frozenset()
-    return _last_of(work, memory)
-
-
-def _last_of(work: Work, memory: str) -> tuple[LandedOperation, frozenset[str]]:
-    """Return the last decision that concerned a memory.
-
-    If the memory's part of the commit can be reverted separately, limit the decision to the memory.
-    """
-    grep = f"^{PREFIX}Memory: {memory}$"
-    walk = history.entries(work.store.repo, "--no-merges", "--grep", grep, work.tree.commit)
-    for entry in walk:
-        if memory in entry.trailers.get("Memory", ()):
-            hand = _by_hand_since(work, memory, entry)
-            if hand is not None:
-                fix = f"`git revert {hand.commit[:10]}` undoes it"
-                if entry.trailer("Reason") not in CLAIMED:
-                    done = f"`memrepo revert {entry.commit[:10]}`"
-                    fix += f"; {done} reverts what memrepo did before: {visible(entry.subject)}"
-                name = f"{hand.commit[:10]} ({visible(hand.subject)})"
-                raise UsageError(f"{memory} was last changed by hand, in {name}", fix=fix)
-            several = entry.op in _PARTS or len(entry.trailers["Memory"]) > 1
-            alone = several and entry.op not in _WHOLE
-            return commit_landing(entry), frozenset({memory} if alone else ())
-    raise NothingToRevert(f"no operation on this branch names {memory}")
-
-
-_PARTS = (*BULK_OPS, "revert", "import", "edit")
-"""Operations whose memories can be reverted separately, or in the groups of `together`."""
-_WHOLE = ("resolve", "reject", "unreject", "run")
-"""Operations that also write other files. No part of them can be reverted separately."""
-
-
-def _by_hand_since(work: Work, memory: str, entry: history.LogEntry) -> history.LogEntry | None:
-    """Return the newest manual commit that changed a memory after an operation, or None.
-
-    A commit that only records the authorship of a commit by hand does not count as an operation.
-    """
-    held = work.tree.state().memories.get(memory)
-    if held is None:
-        return None
-    repo = work.store.repo
-    stamped = entry.trailer("Reason") in CLAIMED
-    span = work.tree.commit if stamped else f"{entry.commit}..{work.tree.commit}"
-    for hand in history.entries(repo, "--no-merges", span, "--", held.path):
-        if not hand.trailer("Op") and hand.parents:
-            sides = (file_at(repo, commit, held.path) for commit in (hand.parents[0], hand.commit))
-            old, new = (codec.decode(held.path, d)[0] if d is not None else None for d in sides)
-            if old != new:
-                return hand
-    return None
-
-
-def _memory(work: Work, word: str) -> str:
-    """Return the id of the memory that a word identifies, or "". Removed ones need the full id."""
-    if ID_PATTERN.fullmatch(word):
-        return word
-    try:
-        return find(work.tree.state(), word).id
-    except NoSuchMemory:
-        return ""
+    @property
+    def stones(self) -> Tombstones:
+        """Return the tombstones in the state after the revert."""
+        return tombstones_in(self.left) if isinstance(self.left, State) else self.left.stones
 
 
 def _undone(work: Work, wanted: Wanted) -> Undone:
-    target = wanted.target
-    run = wanted.landing.run
-    kept = frozenset({work.tree.layout.manifest(run)} if wanted.settle and run else ())
+    """Compute a revert on top of HEAD, without writing anything."""
+    target, run = wanted.target, wanted.landing.run
     # A merge that differs from the merged commit was amended, which is a person's own work.
     amended = len(target.parents) == 2 and work.store.work.changed(target.parents[1], target.commit)
-    merge = target.commit if amended else ""
     taken = Taken(
         before=wanted.landing.before,
-        after=target.parents[1] if merge else target.commit,
-        kept=kept,
+        after=target.parents[1] if amended else target.commit,
         only=wanted.only,
-        merge=merge,
-        landing=target.commit,
+        kept=frozenset({work.tree.layout.manifest(run)} if wanted.settle and run else ()),
     )
-    if wanted.latest and not wanted.only and not merge:
-        whole = restored(work, taken)
-        if whole is not None:
-            return whole
-    return inverse.undo(
-        work,
-        taken,
-        wanted.side,
-        dependents=wanted.dependents,
-        at=work.call.now,
-        by=work.actor,
-    )
+    if wanted.latest and not (wanted.only or amended) and (whole := _restored(work, taken)):
+        return whole
+    every, also = [taken], list[history.LogEntry]()
+    span = f"{taken.after}..{work.tree.commit}"
+    order = work.store.repo.call("rev-list", "--topo-order", span).split()
+    while True:
+        state, clashes = work.tree.state(), list[RevertConflict]()
+        paths = set[str]()
+        for one in every[1:] + every[:1]:  # later steps first
+            before, after = (work.store.snapshot(c).state() for c in (one.before, one.after))
+            done = revert_change(
+                before,
+                after,
+                state,
+                wanted.side,
+                only=one.only,
+                kept=one.kept,
+                paths=work.store.work.changed(one.before, one.after),
+            )
+            state = done.state
+            clashes += done.clashes
+            paths |= done.effect.files.keys()
+        found = _dependents(work, taken, clashes) if wanted.dependents else ()
+        more = [pair for pair in found if pair[0] not in also]
+        if not more:
+            break
+        also += [entry for entry, _ in more]
+        every += [step for _, step in more]
+        every[1:] = sorted(every[1:], key=lambda step: order.index(step.after))
+    head = work.tree.state()
+    files = {p: state.files.get(p) for p in sorted(paths)}
+    files = {p: data for p, data in files.items() if data != head.files.get(p)}
+    files |= derived_contents(work, state)
+    return Undone(left=state, effect=Effect(files=files), clashes=tuple(clashes), also=tuple(also))
+
+
+def _restored(work: Work, taken: Taken) -> Undone | None:
+    """Return the revert of the latest operation, which restores the whole tree byte for byte.
+
+    Return None if a rejected memory would return. Then each memory needs a separate decision.
+    """
+    stones, before = work.tree.stones, work.store.snapshot(taken.before)
+    changed = work.store.work.changed(taken.before, taken.after)
+    coming = (m for m in before.state().memories.values() if m.path in changed) if stones else ()
+    barring = before.stones if stones else stones
+    if any(m.status != "forgotten" and barring.bar(m) is not None for m in coming):
+        return None
+    wanted = {path: sides for path, sides in changed.items() if path not in taken.kept}
+    there = [(p, s.old) for p, s in wanted.items() if s.old and before.files.holds(p, s.mode)]
+    data = {p: d for (p, _), d in zip(there, before.files.each(there), strict=True)}
+    return Undone(left=before, effect=Effect(files={path: data.get(path) for path in wanted}))
+
+
+def _dependents(
+    work: Work, taken: Taken, clashes: Sequence[RevertConflict]
+) -> Iterator[tuple[history.LogEntry, Taken]]:
+    """Yield the later commits that added a reference to a memory that the revert would remove.
+
+    Of a bulk commit or a commit by hand, only the memory with the reference is reverted.
+    """
+    store = work.store
+    for clash in (c for c in clashes if c.kind == "depended-on"):
+        span = f"{taken.after}..{work.tree.commit}"
+        for entry in history.entries(store.repo, "--no-merges", f"-S{clash.on}", span):
+            sides = (store.snapshot(c).state().memories for c in (entry.parents[0], entry.commit))
+            old, new = (references(m[clash.memory]) if clash.memory in m else () for m in sides)
+            if clash.on in new and clash.on not in old:
+                whole = entry.trailer("Op") and entry.op not in BULK_OPS
+                only = frozenset() if whole else frozenset({clash.memory})
+                yield entry, Taken(before=entry.parents[0], after=entry.commit, only=only)
+                break
 
 
 def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
@@ -371,6 +299,9 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         from memrepo.actions.write.commit import refuse_taking
 
         refuse_taking(work, work.tree.state(), undone.state)
+        gone = [p for p, data in undone.effect.files.items() if data is None]
+        if any(is_tombstone(work.tree.layout, path) for path in gone):
+            refuse_lifting(work.tree.stones.found.values(), work.actor)
     target, steps = wanted.target, wanted.landing.steps(work.store.repo)
     # Later runs read the reverted decisions from these trailers, so list only the reverted part.
     memories = dict.fromkeys(
@@ -441,28 +372,13 @@ class UndoResult(Result, frozen=True, kw_only=True):
     undone: UndoneCommit
 
 
-class NotOurs(MemrepoError):
-    """Raised when the newest commit was made by hand, because memrepo does not revert those."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, hand: history.LogEntry, older: LandedOperation | None) -> None:
-        newest = f"{hand.commit[:10]} ({visible(hand.subject)})"
-        message = f"the newest commit, {newest}, is a commit by hand"
-        fix = f"`git revert {hand.commit[:10]}` undoes it"
-        if older is not None and older.in_effect:
-            name, subject = older.run or older.entry.commit[:10], visible(older.entry.subject)
-            fix += f"; `memrepo revert {name}` reverts the operation before it: {subject}"
-        super().__init__(message, fix=fix)
-
-
 def undo(work: Work, request: UndoRequest) -> UndoResult:
     """Revert the newest operation, following first parents.
 
     Raises NotOurs if a commit by hand is newer.
     """
     work.begin_write(dry_run=request.dry_run)
-    landing = _last(work)
+    landing = last_operation(work)
     target = landing.entry
     wanted = Wanted(
         landing=landing,
@@ -472,40 +388,3 @@ def undo(work: Work, request: UndoRequest) -> UndoResult:
     )
     undone = UndoneCommit(commit=target.commit, op=target.op, subject=visible(target.subject))
     return UndoResult(**asdict(take_back(work, wanted)), undone=undone)
-
-
-def _last(work: Work) -> LandedOperation:
-    """Return the last operation, ignoring manual commits that concern no memory."""
-    runs = {landing.entry.commit: landing for landing in work.landed()}
-    hand: history.LogEntry | None = None
-    for entry in history.entries(work.store.repo, "--first-parent", work.tree.commit):
-        if entry.trailer("Op") == "init" or not entry.parents:
-            break
-        if found := runs.get(entry.commit) or _operation(entry):
-            if hand is not None:
-                raise NotOurs(hand, found)
-            return found
-        if hand is None and (entry.trailer("Op") or _concerns(work, entry)):
-            hand = entry
-    if hand is not None:
-        raise NotOurs(hand, None)
-    raise NothingToRevert(
-        "no memrepo operation to undo",
-        fix="use `git revert` for your own commits",
-    )
-
-
-def _operation(entry: history.LogEntry) -> LandedOperation | None:
-    """Return the landing of a commit that memrepo made, or None.
-
-    A commit that only records the authorship of a commit by hand is not a decision.
-    """
-    decided = entry.trailer("Op") and entry.trailer("Reason") not in CLAIMED
-    return commit_landing(entry) if decided else None
-
-
-def _concerns(work: Work, entry: history.LogEntry) -> bool:
-    """Return whether a manual commit changed memrepo files other than the configuration."""
-    layout = work.tree.layout
-    changed = work.store.work.changed(entry.parents[0], entry.commit)
-    return any(layout.owns(path) and path != layout.config for path in changed)

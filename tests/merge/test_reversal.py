@@ -1,4 +1,4 @@
-"""Taking back at its edges: what later commits wrote, which files go along, who makes room."""
+"""Reverting a change by joining end states: laws over recorded histories, and single situations."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 import strategies
-from histories import operation
-from strategies import IDS
+from histories import histories
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from strategies import IDS, cases
 
 from memrepo.core import codec
 from memrepo.core.corrections import Correction, Side, contradiction_id, path_of
 from memrepo.core.corrections import written as case_bytes
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Gist, Link, Memory, Source
+from memrepo.core.memory import Link, Memory, references
+from memrepo.core.schema import FIELDS
 from memrepo.core.state import State, read_state
-from memrepo.merge.takeback import PATH, Later, Reverted, take_back, together, written
+from memrepo.merge.reversal import Reverted, revert_change, together
 
 A, B, C = IDS[:3]
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -32,100 +36,180 @@ def state(*memories: Memory, **files: bytes) -> State:
 
 
 def back(*states: State, side: Any = "", **more: Any) -> Reverted:
-    return take_back(operation(states, 0, **more), states[-1], side)
+    """Revert the first step of a history on top of its last state."""
+    return revert_change(states[0], states[1], states[-1], side, **more)
 
 
-# -- what later commits wrote ----------------------------------------------------------------
+# -- laws ----------------------------------------------------------------------------------------
 
 
-def test_nothing_written_is_nothing() -> None:
-    assert written(None, None) == Later()
-    assert written(fact(), fact()) == Later()
-
-
-@pytest.mark.parametrize(("before", "after"), [(None, fact()), (fact(), None)])
-def test_what_comes_or_goes_is_later_work_as_a_whole(
-    before: Memory | None, after: Memory | None
+@cases(200)
+@given(histories())
+def test_what_only_the_step_wrote_goes_back_and_all_other_work_stays(
+    history: tuple[tuple[State, ...], int],
 ) -> None:
-    assert written(before, after) == Later(any=True, whole=True)
-
-
-@pytest.mark.parametrize(
-    ("fields", "later"),
-    [
-        ({"title": "t"}, Later(any=True, fields=frozenset({"title"}))),
-        ({"tier": "warm"}, Later(any=False, fields=frozenset({"tier"}))),
-        ({"gist": Gist(title="x")}, Later(any=False, fields=frozenset({"gist"}))),
-        (
-            {"status": "archived"},
-            Later(any=True, fields=frozenset({"status", "status_epoch"})),
-        ),
-        ({"status_epoch": 1}, Later(any=True, fields=frozenset({"status", "status_epoch"}))),
-        (
-            {"tags": ("a", "b")},
-            Later(
-                any=True,
-                fields=frozenset({"tags"}),
-                elements={"tags": frozenset({("a", 0), ("b", 0)})},
-            ),
-        ),
-    ],
-)
-def test_what_one_commit_wrote_of_fields(fields: dict[str, Any], later: Later) -> None:
-    assert written(fact(), fact(**fields)) == later
-    assert written(fact(**fields), fact()) == later
-
-
-def test_what_one_commit_wrote_of_text_and_place() -> None:
-    moved = fact(body="two", path=strategies.place(A, "skills/2026-02"))
-    assert written(fact(), moved) == Later(
-        any=True, fields=frozenset({PATH}), bodies=(("one", "two"),)
+    states, k = history
+    before, after, head = states[k], states[k + 1], states[-1]
+    found = revert_change(before, after, head)
+    assert head.files.edited(found.effect.files) == found.state.files
+    assert dict(read_state(dict(found.state.files), Layout()).memories) == dict(
+        found.state.memories
     )
+    if found.clashes:
+        return
+    gone = head.memories.keys() - found.state.memories.keys()
+    for id_, now in head.memories.items():
+        old, new = before.memories.get(id_), after.memories.get(id_)
+        result = found.state.memories.get(id_)
+        if result is None or references(now) & gone:
+            assert result is not None or (old is None and new is not None)
+            continue
+        if old == new:
+            assert (result.body, result.path) == (now.body, now.path), "no part of the step"
+        for column in FIELDS if old and new else ():
+            was, became, here, is_ = (
+                m.fields.get(column.name, column.default) for m in (old, new, now, result)
+            )
+            if column.merge == "set3" or column.name.startswith(("status", "superseded_at")):
+                continue
+            if was == became:
+                assert is_ == here, column.name
+            elif became == here:
+                assert is_ == was, column.name
 
 
-def test_one_after_the_other_holds_both() -> None:
-    one = written(fact(tags=("a",)), fact(tags=("b",), body="two", title="t"))
-    other = written(fact(tags=("b",)), fact(tags=("b", "c"), body="three", pinned=True))
-    both = one.then(other)
-    assert both.any
-    assert not both.whole
-    assert both.fields == {"tags", "title", "pinned"}
-    assert both.elements["tags"] == {("a", 0), ("b", 0), ("c", 0)}
-    assert both.bodies == (("one", "two"), ("one", "three"))
-    assert Later().then(Later(any=True)).any
-    assert Later(whole=True).then(Later()).whole
-    assert Later().then(Later(whole=True)).whole
+@cases(60)
+@given(histories())
+def test_the_last_step_goes_back_to_the_byte(history: tuple[tuple[State, ...], int]) -> None:
+    *_, before, after = history[0]
+    gone = after.memories.keys() - before.memories.keys()
+    if any(references(m) & gone for i, m in before.memories.items()):
+        return  # a reference that was broken before is broken again
+    assert dict(revert_change(before, after, after).state.files) == dict(before.files)
 
 
-# -- memories ------------------------------------------------------------------------------
+@cases(60)
+@given(histories(), st.sampled_from(("ours", "theirs")))
+def test_with_a_side_chosen_nothing_clashes_and_references_hold(
+    history: tuple[tuple[State, ...], int], side: Any
+) -> None:
+    states, k = history
+    found = revert_change(states[k], states[k + 1], states[-1], side)
+    assert found.clashes == ()
+    assert states[-1].files.edited(found.effect.files) == found.state.files
+    read = read_state(dict(found.state.files), Layout())
+    assert dict(read.memories) == dict(found.state.memories)
+
+
+# -- single situations ---------------------------------------------------------------------------
+
+
+def test_lines_of_a_text_are_decided_alone() -> None:
+    found = back(
+        state(fact(body="a\nb\nc\nd")),
+        state(fact(body="A\nb\nc\nd")),
+        state(fact(body="A\nb\nc\nD")),
+    )
+    assert found.state.memories[A].body == "a\nb\nc\nD"
+    assert not found.clashes
+
+
+@pytest.mark.parametrize(("side", "body"), [("ours", "2"), ("theirs", "0")])
+def test_the_same_lines_clash_and_a_side_settles_it(side: str, body: str) -> None:
+    states = [state(fact(body=b, title=t)) for b, t in (("0", "x"), ("1", "y"), ("2", "y"))]
+    assert [c.kind for c in back(*states).clashes] == ["text-overlaps"]
+    settled = back(*states, side=side).state.memories[A]
+    assert (settled.body, settled.text("title")) == (body, "x"), "other fields go back anyway"
+
+
+def test_what_later_work_removed_stays_removed() -> None:
+    found = back(state(fact()), state(fact(title="t")), state())
+    assert not found.clashes
+    assert not found.effect.files
+
+
+def supersession() -> tuple[Memory, Memory, Memory]:
+    old = fact(A, "vim")
+    gone = fact(A, "vim", status="superseded", superseded_by=(B,))
+    return old, gone, fact(B, "helix", supersedes=(A,))
+
+
+def test_a_supersession_goes_back_whole() -> None:
+    old, gone, new = supersession()
+    found = back(state(old), state(gone, new))
+    assert found.state == state(old)
+
+
+def test_with_ours_an_edited_successor_stays_without_the_link_and_both_are_contested() -> None:
+    old, gone, new = supersession()
+    edited = fact(B, "helix, at work", supersedes=(A,))
+    states = [state(old), state(gone, new), state(gone, edited)]
+    assert [c.kind for c in back(*states).clashes] == ["edited-later"]
+    found = back(*states, side="ours").state.memories
+    assert (found[A].status, found[A].standing) == ("active", "contested")
+    assert (found[B].body, found[B].standing) == ("helix, at work", "contested")
+    assert "supersedes" not in found[B].fields
+
+
+@pytest.mark.parametrize(("side", "there"), [("ours", True), ("theirs", False)])
+def test_what_others_refer_to_does_not_vanish_unasked(side: str, there: bool) -> None:
+    from memrepo.core.memory import Link
+
+    link = (Link(target=B, type="supports"),)
+    states = [state(fact()), state(fact(), fact(B)), state(fact(links=link, title="mine"), fact(B))]
+    (clash,) = back(*states).clashes
+    assert (clash.kind, clash.memory, clash.on) == ("depended-on", A, B)
+    found = back(*states, side=side).state.memories
+    assert (B in found) is there
+    assert ("links" in found[A].fields) is there
+    assert found[A].text("title") == "mine", "what the holder says otherwise is nobody's clash"
+
+
+def test_an_edit_never_moves_to_another_memory_of_the_same_content() -> None:
+    one, other = fact(A, "same"), fact(B, "same")
+    moved = fact(A, "same", path=strategies.place(A, "skills/2026-02"))
+    states = [state(one), state(moved, other), state(moved, fact(B, "mine"))]
+    found = back(*states, side="ours")
+    assert found.state.memories[B].body == "mine"
+    assert found.state.memories[A].path == one.path
+
+
+def test_two_files_that_changed_places_change_back() -> None:
+    one, other = fact(A, "x"), fact(B, "y")
+    swapped = state(replace(one, path=other.path), replace(other, path=one.path))
+    assert back(state(one, other), swapped).state == state(one, other)
+
+
+def test_files_that_a_later_commit_wrote_stay_and_kept_ones_too() -> None:
+    a, b, c = (
+        {"sources/a.md": x, "sources/b.md": y, "runs/r.json": z}
+        for x, y, z in ((b"0", b"0", b"0"), (b"1", b"1", b"1"), (b"1", b"2", b"1"))
+    )
+    found = back(*(state(**files) for files in (a, b, c)), kept=frozenset({"runs/r.json"}))
+    assert dict(found.state.files) == {
+        "sources/a.md": b"0",
+        "sources/b.md": b"2",
+        "runs/r.json": b"1",
+    }
+
+
+def test_of_a_part_only_that_part_goes_back() -> None:
+    before, after = state(fact(A), fact(B)), state(fact(A, title="x"), fact(B, title="y"))
+    found = back(before, after, only=frozenset({A})).state.memories
+    assert ("title" in found[A].fields, found[B].text("title")) == (False, "y")
+
+
+def test_a_foreign_key_and_a_comment_of_a_person_stay() -> None:
+    before, after = (codec.encode(fact(**f)) for f in ({}, {"title": "t"}))
+    mine = after.replace(b"\ntype:", b"\n# why\nmine: 1\ntype:")
+    path = fact().path
+    found = back(*(read_state({path: d}, Layout()) for d in (before, after, mine)))
+    assert found.state.files[path] == mine.replace(b"title: t\n", b"")
 
 
 def test_growing_older_is_nobodys_edit() -> None:
     found = back(state(), state(fact()), state(fact(tier="warm")))
     assert (found.clashes, dict(found.state.memories)) == ((), {})
-
-
-def test_a_field_that_both_hold_alike_stays_as_it_is_now() -> None:
-    found = back(
-        state(fact(title="t", pinned=True)),
-        state(fact(title="u", pinned=True)),
-        state(fact(title="u", subject="later")),
-    )
-    assert dict(found.state.memories) == {A: fact(title="t", subject="later")}
-
-
-def test_of_a_list_what_was_removed_comes_back_and_what_was_added_goes() -> None:
-    pre, post = fact(tags=("a", "b", "c")), fact(tags=("b", "d"))
-    head = fact(tags=("b", "d", "e"))
-    assert set(back(state(pre), state(post), state(head)).state.memories[A].texts("tags")) == {
-        "a",
-        "b",
-        "c",
-        "e",
-    }
-    later = fact(tags=("b", "d", "c"))
-    found = back(state(pre), state(post), state(later), state(fact(tags=("b", "d"))))
-    assert "c" not in found.state.memories[A].texts("tags"), "later work took it out again"
 
 
 def test_an_element_that_was_changed_goes_back_to_what_it_was() -> None:
@@ -137,14 +221,6 @@ def test_an_element_that_was_changed_goes_back_to_what_it_was() -> None:
         state(fact(links=(strong, Link(target=B, type="follows"))), others),
     )
     assert found.state.memories[A].fields["links"] == (weak, Link(target=B, type="follows"))
-
-
-def test_a_text_goes_back_under_later_lines_and_over_none() -> None:
-    body = "\n".join("abcdef")
-    first, then = body.replace("a", "A"), body.replace("a", "A").replace("f", "F")
-    last = then.replace("d", "D")
-    states = [state(fact(body=b)) for b in (body, first, then, last)]
-    assert back(*states).state.memories[A].body == body.replace("f", "F").replace("d", "D")
 
 
 def test_a_move_goes_back_unless_a_later_commit_moved_it() -> None:
@@ -174,15 +250,6 @@ def test_what_it_removed_and_was_made_again(side: Any, body: str) -> None:
     assert len(found.state.files) == 1
 
 
-@pytest.mark.parametrize("body", ["one", "made again"])
-@pytest.mark.parametrize("side", ["", "ours", "theirs"])
-def test_what_it_removed_and_was_made_again_and_removed_again_stays_away(
-    side: Any, body: str
-) -> None:
-    found = back(state(fact()), state(), state(fact(body=body)), state(), side=side)
-    assert (found.clashes, found.effect.files) == ((), {})
-
-
 @pytest.mark.parametrize(("side", "there"), [("", True), ("ours", True), ("theirs", False)])
 def test_what_it_made_and_somebody_edited(side: Any, there: bool) -> None:
     found = back(state(), state(fact()), state(fact(title="mine")), side=side)
@@ -190,16 +257,6 @@ def test_what_it_made_and_somebody_edited(side: Any, there: bool) -> None:
         [] if side else [("edited-later", A, strategies.place(A))]
     )
     assert (A in found.state.memories) is there
-
-
-def test_what_is_gone_by_now_is_left_gone() -> None:
-    found = back(state(), state(fact()), state())
-    assert (found.clashes, found.effect.files) == ((), {})
-
-
-def test_what_later_work_removed_and_made_again_is_not_touched() -> None:
-    found = back(state(fact()), state(fact(title="t")), state(), state(fact(title="t", body="new")))
-    assert found.effect.files == {}
 
 
 def test_the_file_comes_back_to_the_byte_where_nothing_came_later() -> None:
@@ -234,15 +291,11 @@ def test_with_ours_a_chain_of_those_who_refer_stays_whole() -> None:
     assert set(back(*states, side="theirs").state.memories) == {C}
 
 
-# -- other files ---------------------------------------------------------------------------
-
-
 def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
     first = {
         "sources/a.md": b"0",
         "views/LTMEMORY.md": b"0",
         "MEMORY.md": b"0",
-        "tombstones/ts-0.md": b"0",
         "README.md": b"0",
     }
     then = dict.fromkeys(first, b"1")
@@ -250,12 +303,6 @@ def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
     assert found.effect.files == {"sources/a.md": b"0"}
     assert back(state(), state(**then)).effect.files == {"sources/a.md": None}
     assert back(state(**then), state()).effect.files == {"sources/a.md": b"1"}
-
-
-def test_paths_that_are_named_are_the_only_ones_looked_at() -> None:
-    before, after = ({"sources/a.md": x, "sources/b.md": x} for x in (b"0", b"1"))
-    states = state(**before), state(**after)
-    assert back(*states, paths=["sources/b.md"]).effect.files == {"sources/b.md": b"0"}
 
 
 def case(one: str, other: str) -> dict[str, bytes]:
@@ -284,18 +331,6 @@ def test_of_a_part_only_corrections_about_no_other_memory_go_along() -> None:
     assert again.effect.files == ours
 
 
-def test_sources_of_a_memory_are_elements_too() -> None:
-    one, other = (
-        Source(resource="sources/a.md", text_hash=f"th-{n:016x}", lines=(n, n)) for n in (1, 2)
-    )
-    found = back(
-        state(fact(sources=(one,))),
-        state(fact(sources=(one, other))),
-        state(fact(sources=(one, other))),
-    )
-    assert found.state.memories[A].sources == (one,)
-
-
 def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
     old, new = fact(A), fact(B, supersedes=(A,))
     replaced = fact(A, status="superseded", superseded_by=(B,))
@@ -310,19 +345,6 @@ def test_a_replacement_that_stays_is_contested_with_what_returns() -> None:
     }
     assert found[B].texts("supersedes") == (C,)
     assert found[B].body == "another"
-
-
-def test_without_a_side_the_replacement_that_was_edited_is_a_conflict() -> None:
-    states = (
-        state(fact(A)),
-        state(fact(A, status="superseded", superseded_by=(B,)), fact(B, supersedes=(A,))),
-        state(
-            fact(A, status="superseded", superseded_by=(B,)), fact(B, "another", supersedes=(A,))
-        ),
-    )
-    assert [(c.kind, c.memory) for c in back(*states).clashes] == [("edited-later", B)]
-    assert back(*states, side="ours").clashes == ()
-    assert [*back(*states, side="theirs").state.memories] == [A]
 
 
 def test_who_refers_to_a_memory_that_would_go_is_a_conflict_in_order() -> None:

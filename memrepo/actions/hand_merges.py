@@ -27,7 +27,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, apply
 from memrepo.merge import closure
 from memrepo.merge.git_merges import Made, settle
-from memrepo.merge.states import SideFacts, merge_states, sweep
+from memrepo.merge.states import SideFacts, merge_states
 from memrepo.merge.tombstones import (
     REJECTED,
     Tombstone,
@@ -36,6 +36,7 @@ from memrepo.merge.tombstones import (
     has_seal,
     is_tombstone,
     read_tombstone,
+    sweep,
     tombstone_bytes,
 )
 from memrepo.store import history

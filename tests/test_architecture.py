@@ -164,7 +164,7 @@ def test_a_relative_import_in_a_package_file_is_resolved() -> None:
 def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     """What a person rejected is refused where chains are made.
 
-    `init` makes the first one, a merge (`join`, `hand_merges`) ends in a sweep of its own, and
+    `init` makes the first one, a merge (`join`) ends in a sweep of its own, and
     `remote` and `ledger` write the access ledger, which holds no text.
     """
     makers = {
@@ -178,7 +178,6 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     assert makers == {
         "landing.py",
         "init.py",
-        "hand_merges.py",
         "join.py",
         "remote.py",
         "ledger.py",

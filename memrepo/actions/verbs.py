@@ -108,10 +108,9 @@ def perform(work: Work, name: str, request: Any) -> VerbResult:
         from memrepo.actions.guard import refuse_secret
 
         refuse_secret(reason, "the reason")
-    if verb.writes and not (getattr(request, "dry_run", False) or getattr(request, "list", False)):
-        from memrepo.actions.hand_merges import settle_first
+    if verb.writes and not getattr(request, "list", False):
+        from memrepo.actions.work import driver_notices
 
-        notices = settle_first(work.unbound() if work.call.scope else work)
-        work.refresh()
+        notices = driver_notices(work)
     found: VerbResult = verb.load().do(work, request)
     return found.after(notices) if notices else found

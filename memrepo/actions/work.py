@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from memrepo.config import Config
     from memrepo.core.messages import Context
+    from memrepo.core.problems import Problem
     from memrepo.store.history import LandedOperation
     from memrepo.store.repo import Repository
     from memrepo.store.tree import Snapshot
@@ -305,6 +306,19 @@ def outside(work: Work) -> Mapping[str, Setting]:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")
     return found
+
+
+def driver_notices(work: Work) -> tuple[Problem, ...]:
+    """Return a warning if git in this clone would merge memories without the merge driver."""
+    from memrepo.store.errors import NotARepository, problem
+    from memrepo.store.settings import driver_state, is_adopted
+
+    try:
+        repo, layout = work.store.repo, work.store.layout
+    except NotARepository:
+        return ()
+    why = driver_state(repo, layout, adopted=is_adopted(repo, layout))
+    return (problem("merge-driver", ".git/config", why=why),) if why else ()
 
 
 @contextmanager

@@ -17,25 +17,22 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
-from memrepo.core.state import Effect, Files, State
-from memrepo.merge.states import SideFacts, virtual_base
+from memrepo.core.state import Effect
 from memrepo.merge.versions import merge_text
-from memrepo.store import history
 from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
-from memrepo.store.git import ABSENT, FILE, FILES, GitFailed, TreeEntry, one_line
+from memrepo.store.git import FILE, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, NewCommit
-from memrepo.store.tree import is_text, read_blob
+from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
     from memrepo.store.door import Door
@@ -304,59 +301,57 @@ def _segments(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
 
 
 Side: TypeAlias = Literal["", "ours", "theirs"]
-_Changes: TypeAlias = Mapping[str, tuple[TreeEntry | None, TreeEntry | None]]
 
 
-class ForeignMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """The changes to foreign files that a merge makes, relative to its first parent.
+class TreeMerge(msgspec.Struct, frozen=True, kw_only=True):
+    """A merge of two trees by git, relative to the first tree.
 
-    `paths` are all paths that either side changed. A person must resolve the `clashes`.
+    `picks` are the merged entries that differ, None if removed. `open` has the paths that git
+    cannot merge, with their versions: in the merge base, in the first and in the second tree.
     """
 
-    paths: frozenset[str]
     picks: Mapping[str, TreeEntry | None]
-    texts: Mapping[str, bytes]
-    clashes: tuple[str, ...]
+    open: Mapping[str, tuple[TreeEntry | None, ...]]
 
 
-def merge_foreign(
-    repo: Repo,
-    bases: Sequence[str],
-    first: str,
-    second: str,
-    owns: Callable[[str], bool],
-    *,
-    taken: Side = "",
-) -> ForeignMerge:
-    """Merge the foreign files of two commits. `taken` names the side that wins clashes.
+def merge_trees(repo: Repo, bases: Sequence[str], first: str, second: str) -> TreeMerge:
+    """Merge two commits with git in a separate index. Renames are not followed."""
+    import tempfile
 
-    "theirs" means `first`. A path that memrepo owns counts as foreign if a side has a link or
-    submodule there, or if its name is not UTF-8. memrepo cannot read such a path.
-    """
-    firsts = [_changes(repo, base, first) for base in bases]
-    seconds = [_changes(repo, base, second) for base in bases]
+    with tempfile.TemporaryDirectory() as folder:
+        index = {"GIT_INDEX_FILE": f"{folder}/index"}
+        repo.call("read-tree", "-i", "-m", "--aggressive", *bases, first, second, env=index)
+        unmerged = repo.call("ls-files", "--unmerged", "-z", env=index)
+        words = ("diff-index", "--cached", "--no-renames", "--raw", "-z", first, "--")
+        changed = repo.call(*words, env=index).split("\0")
+    open_: dict[str, list[TreeEntry | None]] = {}
+    for row in unmerged.split("\0")[:-1]:
+        head, path = row.split("\t", 1)
+        mode, blob, stage = head.split(" ")
+        open_.setdefault(path, [None, None, None])[int(stage) - 1] = TreeEntry(mode, blob)
     picks: dict[str, TreeEntry | None] = {}
-    texts: dict[str, bytes] = {}
-    clashes: list[str] = []
-    paths = set[str]()
-    for path in sorted({path for side in (*firsts, *seconds) for path in side}):
-        versions = _versions(path, firsts, seconds)
-        files = all(v is None or v.mode in FILES for v in versions)
-        if files and owns(path) and is_text(path):
-            continue
-        paths.add(path)
-        a, b, *before = versions
-        if a == b or (b in before and a not in before):
-            continue
-        if a in before and b not in before:
-            picks[path] = b
-        elif (text := _by_line(repo, a, b, before)) is not None:
-            texts[path] = text
-        elif taken == "ours":
-            picks[path] = b
-        elif not taken:
-            clashes.append(path)
-    return ForeignMerge(paths=frozenset(paths), picks=picks, texts=texts, clashes=tuple(clashes))
+    for row, path in zip(changed[0::2], changed[1::2], strict=False):
+        _, mode, _, blob, _ = row.split(" ")
+        if path not in open_:
+            picks[path] = TreeEntry(mode, blob) if blob.strip("0") else None
+    return TreeMerge(picks=picks, open={path: tuple(row) for path, row in open_.items()})
+
+
+def merge_texts(
+    repo: Repo, base: TreeEntry | None, first: TreeEntry | None, second: TreeEntry | None
+) -> bytes | None:
+    """Merge a text line by line. Return None if a person must decide."""
+    versions = (first, base, second)
+    if any(version is None or version.mode != FILE for version in versions):
+        return None
+    try:
+        a, o, b = (read_blob(repo, v.id).decode("utf-8") for v in versions if v is not None)
+    except UnicodeDecodeError:
+        return None
+    joined = merge_text(o, a, b)
+    # If both sides added lines at the same place, the order is undefined.
+    clear = not joined.overlap and joined == merge_text(o, b, a)
+    return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
 
 
 def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:
@@ -373,114 +368,6 @@ def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...
 def _folders(path: str) -> Iterable[str]:
     parts = path.split("/")
     return ("/".join(parts[:n]) for n in range(1, len(parts)))
-
-
-def _versions(
-    path: str, firsts: Sequence[_Changes], seconds: Sequence[_Changes]
-) -> list[TreeEntry | None]:
-    """Return the versions of a path: both sides, and each base that differs from either side."""
-    before: list[TreeEntry | None] = []
-    a = b = None
-    for one, two in zip(firsts, seconds, strict=True):
-        if path in one or path in two:
-            old = (one.get(path) or two[path])[0]
-            a = one[path][1] if path in one else old
-            b = two[path][1] if path in two else old
-            before.append(old)
-    return [a, b, *before]
-
-
-def _by_line(
-    repo: Repo, a: TreeEntry | None, b: TreeEntry | None, before: Sequence[TreeEntry | None]
-) -> bytes | None:
-    """Merge two versions of a text line by line. Return None if a person must decide."""
-    (old, *others) = before
-    if others or a is None or b is None or old is None or {a.mode, b.mode, old.mode} != {FILE}:
-        return None
-    try:
-        o, x, y = (read_blob(repo, side.id).decode("utf-8") for side in (old, a, b))
-    except UnicodeDecodeError:
-        return None
-    joined = merge_text(o, x, y)
-    # If both sides added lines at the same place, the order is undefined.
-    clear = not joined.overlap and joined == merge_text(o, y, x)
-    return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
-
-
-def _changes(repo: Repo, base: str, tip: str) -> _Changes:
-    found = repo.objects.differences(base, tip)
-    return {
-        path: (old if old != ABSENT else None, new if new != ABSENT else None)
-        for path, old, new in found
-    }
-
-
-class Common(msgspec.Struct, frozen=True, kw_only=True):
-    """The merge base of several commits: their best common ancestors, and the resulting state.
-
-    Several ancestors (a criss-cross) are merged into one virtual base. `merged` are the files in
-    which it differs from the first ancestor. Unrelated histories have no `bases` and an empty
-    state.
-    """
-
-    bases: tuple[str, ...]
-    state: State
-    merged: frozenset[str] = frozenset()
-
-
-def common(store: Repository, *commits: str) -> Common:
-    """Find the merge base of several commits."""
-    bases = tuple(sorted(store.common_ancestors(commits)))
-    if not bases:
-        empty = State(layout=store.layout, files=Files({}, {}), memories=MappingProxyType({}))
-        return Common(bases=bases, state=empty)
-    states = [store.snapshot(base).state() for base in bases]
-    if len(bases) == 1:
-        return Common(bases=bases, state=states[0])
-    # A common ancestor of the bases is older than each of them, so the recursion ends.
-    virtual = virtual_base(states, common(store, *bases).state)
-    return Common(bases=bases, state=virtual, merged=frozenset(virtual.files.edits))
-
-
-def side_facts(
-    store: Repository,
-    tip: str,
-    shared: Common,
-    humans: Collection[str],
-    recalled: frozenset[str] = frozenset(),
-) -> SideFacts:
-    """Return facts about one side of a merge, taken from its history up to `tip`.
-
-    A memory belongs to a person if a person wrote it since the base. A removal belongs to a person
-    if a person removed the memory. `humans` are e-mail addresses: commits by these authors without
-    trailers count as written by a person.
-    """
-    side = store.snapshot(tip).state()
-    both = (shared.state, side)
-    owner = {m.path: id_ for state in both for id_, m in state.memories.items()}
-    dates: dict[str, datetime] = {}
-    people: set[str] = set()
-    span = ("--topo-order", "--no-merges", tip, *(f"^{base}" for base in shared.bases))
-    for commit in history.commits_with_files(store.repo, *span):
-        by_human = commit.trailer("Actor").startswith("human:")
-        person = by_human if commit.trailer("Op") else commit.email in humans
-        for path in commit.paths:
-            name = owner.get(path, path)
-            there = name in side.memories or name in side.files
-            if person and (there or name not in dates):
-                people.add(name)
-            dates.setdefault(name, commit.when)
-    return SideFacts(
-        committed=store.commit_time(tip),
-        dates=dates,
-        people=frozenset(people),
-        recalled=recalled,
-        paths=shared.merged | _differing(store, shared.bases, tip),
-    )
-
-
-def _differing(store: Repository, bases: Sequence[str], tip: str) -> set[str]:
-    return {path for base in bases or ("",) for path in store.work.changed(base, tip)}
 
 
 def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:

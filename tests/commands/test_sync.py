@@ -115,14 +115,60 @@ def test_of_two_wordings_the_newer_stands_and_the_other_is_kept(
     done(laptop, "edit", id_, "--text", "The spare key lies on the shelf.", now=NOW)
     done(desk, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
     done(desk, "sync", now=LATER)
-    answer = done(laptop, "sync", now=LATER)
+    answer = memrepo(laptop, "sync", now=LATER, as_json=False)
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    (kept,) = answer["kept"]
-    text = (laptop / kept).read_text()
-    assert "The spare key lies on the shelf." in text
-    assert id_ in text
-    assert "kind: wording" in text
+    assert "the newer version is used" in answer.err
+    command = answer.err.split("`git ")[1].split("`")[0].split(" ")
+    assert "The spare key lies on the shelf." in git(laptop, *command)
     converge(laptop, desk, now=LATER)
+
+
+def test_forget_against_an_edit_stays_forgotten_and_sync_says_so(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    done(desk, "forget", id_, "--reason", "gone")
+    done(desk, "sync")
+    done(laptop, "edit", id_, "--text", "The spare key hangs by the door.", now=LATER)
+    answer = memrepo(laptop, "sync", now=LATER, as_json=False)
+    assert (answer.exit, memories(laptop)[id_].status) == (0, "forgotten")
+    assert "was forgotten on one side and changed on the other" in answer.err
+    done(laptop, "restore", id_, now=LATER)
+    assert memories(laptop)[id_].body == "The spare key hangs by the door."
+    converge(laptop, desk)
+
+
+def test_a_memory_that_both_sides_moved_or_changed_is_one_file(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    (id_,) = memories(laptop)
+    for repo, name in ((laptop, "keys"), (desk, "pots")):
+        path = only(repo)
+        (repo / path).rename(repo / path.replace("vera", name))
+        commit_all(repo, "another name")
+    done(desk, "edit", id_, "--text", "The spare key hangs by the door.")
+    done(laptop, "pin", id_)
+    converge(desk, laptop)
+    memory = memories(laptop)[id_]
+    assert (memory.body, memory.fields["pinned"]) == ("The spare key hangs by the door.", True)
+    assert len([*(laptop / "memories").rglob("*.md")]) == 1
+    assert_sound(laptop)
+
+
+def test_a_clone_without_the_merge_driver_is_told_by_status_and_by_writes(
+    machines: tuple[Path, Path],
+) -> None:
+    _, desk = machines
+    words = (["status"], ["add", "The desk is made of oak."], ["sync"])
+    for before, said in ((None, True), ("init", False)):
+        if before:
+            done(desk, before)
+        for argv in words:
+            found = memrepo(desk, *argv, as_json=False)
+            text = found.out + found.err
+            assert ("merge driver" in text and "`memrepo init`" in text) is said, (argv, text)
 
 
 def test_the_same_memory_added_on_both_sides_is_one(machines: tuple[Path, Path]) -> None:
@@ -255,11 +301,10 @@ def test_a_file_of_ours_that_cannot_be_read_stops_no_sync(machines: tuple[Path, 
     done(desk, "sync")
     write(laptop, only(laptop), "---\ntype: [\n---\nbroken by hand\n")
     commit_all(laptop, "broken")
-    answer = memrepo(laptop, "sync")
+    answer = memrepo(laptop, "sync", as_json=False)
     assert answer.exit == 0
     assert memories(laptop)[id_].body == "The spare key hangs by the door."
-    (kept,) = answer.data["kept"]
-    assert "broken by hand" in (laptop / kept).read_text()
+    assert "the newer version is used" in answer.err
     converge(laptop, desk)
 
 

@@ -12,7 +12,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
-from memrepo.actions.hand_merges import rejected_again, validated
 from memrepo.actions.landing import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
@@ -28,7 +27,7 @@ from memrepo.actions.run.judge_choice import (
 from memrepo.actions.run.preconditions import find_emptying_commit
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.setup.survey import hot_budget
+from memrepo.actions.setup.survey import hot_budget, uncommitted_rejected
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.checks.integrity import CommitFacts, history_problems
@@ -42,7 +41,7 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.keys import FORMAT
 from memrepo.merge import closure
-from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.tombstones import REJECTED, tombstones_in
 from memrepo.store import history, settings, stream, vectors
 from memrepo.store.corpus import Filter
 from memrepo.store.errors import NoContent
@@ -591,10 +590,11 @@ def _first_bad(work: Work, is_bad: Callable[[str], bool]) -> str:
 
 @_check("rejected", whole=True)
 def _rejected(work: Work, fix: bool) -> CheckFinding:
-    found = rejected_again(work, validated(work))
+    found = [p for p in work.tree.state().problems if p.rule == REJECTED]
+    found += uncommitted_rejected(work)
     count = counted(len(found), "file says", "files say")
     problem = f"{count} what a person rejected, first {found[0]}" if found else ""
-    return _finding(problem, "nothing rejected came back", problems=found)
+    return _finding(problem, "nothing rejected came back", problems=tuple(found))
 
 
 @_check("signatures", whole=True)

@@ -141,10 +141,10 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
         return Ran(problems=message.problems, exit=message.exit)
     if name in _AFTER:
         try:
-            waits = _catch_up(work, name, given)
+            _catch_up(work, name, given)
         except MemrepoError as error:  # git has finished: an error must not stop anything
             return Ran(problems=(), failed=error.message)
-        return Ran(problems=waits, notices=waits)
+        return Ran(problems=())
     if name == "pre-push":
         from memrepo.actions.check.commits import pushed
 
@@ -153,18 +153,16 @@ def _hook(work: Work, name: str, given: Sequence[str]) -> Ran:
     raise UsageError(f"memrepo hooks run: {name!r} is not a hook of memrepo")
 
 
-def _catch_up(work: Work, name: str, given: Sequence[str]) -> tuple[Problem, ...]:
-    """Update an existing index to HEAD. Return the merges by git that memrepo must settle."""
+def _catch_up(work: Work, name: str, given: Sequence[str]) -> None:
+    """Update an existing index to HEAD."""
     if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
-        return ()  # a checkout of files, or of the same commit
-    from memrepo.actions.hand_merges import announced, unsettled
+        return  # a checkout of files, or of the same commit
     from memrepo.actions.recall.recall import index_of
     from memrepo.store.corpus import Filter
     from memrepo.store.database import NAME, has_index
 
     if has_index(work.store.folder / NAME):
         index_of(work).count(["memory"], Filter())
-    return announced(unsettled(work)) if name == "post-merge" else ()
 
 
 class TrustRequest(msgspec.Struct, frozen=True, kw_only=True):

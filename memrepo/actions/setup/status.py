@@ -9,14 +9,6 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.hand_merges import (
-    GitMerge,
-    announced,
-    broken_rules,
-    uncommitted,
-    unsettled,
-    validated,
-)
 from memrepo.actions.landing import hot_rules, stale_files
 from memrepo.actions.pending import (
     Need,
@@ -31,8 +23,8 @@ from memrepo.actions.pending import (
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
-from memrepo.actions.setup.survey import Budgets, budgets, survey
-from memrepo.actions.work import Work
+from memrepo.actions.setup.survey import Budgets, budgets, survey, uncommitted_rejected
+from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
 from memrepo.core.manifest import Recorded
@@ -101,8 +93,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     schedule: Schedule
     stale_views: tuple[str, ...]
     unmatched: Unmatched
-    unsettled: tuple[GitMerge, ...]
-    """Merges that git made without memrepo."""
     requests: tuple[Problem, ...]
     """Requests to the memory found in sources."""
     budgets: Budgets
@@ -125,16 +115,15 @@ def status(work: Work, request: StatusRequest) -> Result:
     """Collect the state of the repository."""
     store, layout, found = work.store, work.tree.layout, survey(work)
     manifests, damaged = work.tree.manifests
-    waits, plan = all_waiting(work), unsettled(work)
+    waits = all_waiting(work)
     problems = (
         *found.problems,
-        *uncommitted(work),
+        *uncommitted_rejected(work),
         *found.stones,
         *damaged,
         *found.cases,
-        *announced(plan),
         *(replace(p, severity="warning") for p in found.broken),
-        *broken_rules(work, validated(work)),
+        *driver_notices(work),
         *broken_branches(work),
     )
     sources, unread = _sources(work, manifests)
@@ -177,7 +166,6 @@ def status(work: Work, request: StatusRequest) -> Result:
         schedule=times,
         stale_views=stale,
         unmatched=find_unmatched(work),
-        unsettled=plan.found,
         requests=tuple(requests_waiting(work)),
         budgets=left,
         hot_cache=_moved_cache(work),

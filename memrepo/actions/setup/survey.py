@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import msgspec
 
 from memrepo.actions.pending import Spent
 from memrepo.actions.work import Work
+from memrepo.core import codec
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
 from memrepo.core.manifest import spent_in_day, spent_in_month
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
-from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.tombstones import brought_back, tombstones_in
 from memrepo.policies.hotcache import hot_of
 from memrepo.policies.standing import conflicts, counted_as
 
@@ -71,6 +72,18 @@ def survey_of(state: State) -> Survey:
         cases=cases.problems,
         broken=tuple(p for p in closure.closure(state) if p.rule != "memory-same-id"),
     )
+
+
+def uncommitted_rejected(work: Work) -> Iterator[Problem]:
+    """Yield problems for uncommitted files that bring back a rejected statement."""
+    stones, layout = work.tree.stones, work.tree.layout
+    edits = work.store.work.edits(layout.area("memories")) if stones else {}
+    for path, data in edits.items():
+        memory = codec.decode(path, data)[0] if data and layout.is_memory(path) else None
+        if memory is None or memory.status == "forgotten":
+            continue
+        if (stone := stones.bar(memory)) is not None:
+            yield brought_back(memory, stone)
 
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:

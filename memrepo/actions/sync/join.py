@@ -1,12 +1,14 @@
-"""Merging of a clone's history with the hub's, field by field, in one commit.
+"""Merging of a clone's history with the hub's, in one commit.
 
-The hub's tip is the first parent, so that the first-parent line is the same in every clone. This
-module neither writes to the branch nor accesses the network.
+Git merges the trees. Memories that both sides changed or moved are merged field by field, as the
+merge driver does, and pages are rendered again. The hub's tip is the first parent, so that the
+first-parent line is the same in every clone. This module neither moves the branch nor accesses
+the network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -14,33 +16,36 @@ from msgspec.structs import replace
 from memrepo.actions.landing import hot_rules
 from memrepo.actions.work import OtherFormat, Work
 from memrepo.config import Config, parse_config
-from memrepo.core.changes import Plan, Step, Update
+from memrepo.core import codec
+from memrepo.core.changes import Plan, Step
 from memrepo.core.ids import visible
-from memrepo.core.layout import Layout
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.core.state import Effect, State, apply, play
+from memrepo.core.state import Decoded, Effect, State, apply, play, read_state
 from memrepo.keys import FORMAT
 from memrepo.merge import closure
-from memrepo.merge.files import keep
-from memrepo.merge.states import MergeResult, SideFacts, merge_states
-from memrepo.merge.versions import MergeConflict
-from memrepo.store.errors import CannotWork, StoreError, problem
-from memrepo.store.ledger import ledger_of
-from memrepo.store.remote import (
-    ForeignMerge,
-    Side,
-    collisions,
-    common,
-    count,
-    last_commit,
-    merge_foreign,
-    side_facts,
+from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.tombstones import sweep
+from memrepo.merge.versions import (
+    FileVersion,
+    MergeConflict,
+    Origin,
+    RecalledSides,
+    Stamps,
+    join_versions,
 )
-from memrepo.store.repo import Repository
+from memrepo.store import history
+from memrepo.store.errors import CannotWork, StoreError, problem
+from memrepo.store.git import FILES, TreeEntry
+from memrepo.store.ledger import ledger_of
+from memrepo.store.remote import Side, TreeMerge, count, last_commit, merge_texts, merge_trees
 from memrepo.store.stream import SYNC, Chain, NewCommit
+from memrepo.store.tree import is_text, read_blob
 from memrepo.views.hot import hot_changes
 from memrepo.views.pages import render_views
+
+_MACHINE_AREAS = ("sources", "candidates", "runs")
+"""Folders that programs write. A removal there never needs a person's decision."""
 
 
 class Merged(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,63 +69,12 @@ class MergeClash(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PreparedMerge(msgspec.Struct, frozen=True, kw_only=True):
-    """A merge that is ready to be written, or the conflicts that prevent it.
-
-    `kept` has the files in `corrections/` with the replaced versions.
-    """
+    """A merge that is ready to be written, or the conflicts that prevent it."""
 
     chain: Chain | None
     merged: tuple[Merged, ...] = ()
-    kept: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
     clashes: tuple[MergeClash, ...] = ()
-
-
-class MergeSides(msgspec.Struct, frozen=True, kw_only=True):
-    """Two commits to merge, with their states, their merge base and facts from their history.
-
-    The base is virtual if there are several merge bases. For a sync, the first commit is the hub's.
-    """
-
-    bases: Sequence[str]
-    base: State
-    tips: tuple[str, str]
-    states: tuple[State, State]
-    facts: tuple[SideFacts, SideFacts]
-
-    def merged(self, states: tuple[State, State] | None = None) -> MergeResult:
-        """Merge both sides by memory id and field. The effect is relative to the first side."""
-        return merge_states(
-            self.base,
-            *(states or self.states),
-            our_facts=self.facts[0],
-            their_facts=self.facts[1],
-        )
-
-
-def sides_of(
-    store: Repository, first: str, second: str, human_authors: Collection[str]
-) -> MergeSides:
-    """Read the two commits to merge.
-
-    Commits without trailers by `human_authors` count as written by a person. A memory retrieved
-    since the merge base is not pruned by a machine's decision on either side.
-    """
-    shared, tips = common(store, first, second), (first, second)
-    recalled = frozenset[str]()
-    if shared.bases:
-        diverged_at = min(store.commit_time(base) for base in shared.bases)
-        accounts = ledger_of(store).accesses().by_memory
-        recalled = frozenset(i for i, a in accounts.items() if a.last and a.last > diverged_at)
-    facts = [side_facts(store, tip, shared, human_authors, recalled) for tip in tips]
-    states = [store.snapshot(tip).state() for tip in tips]
-    return MergeSides(
-        bases=shared.bases,
-        base=shared.state,
-        tips=tips,
-        states=(states[0], states[1]),
-        facts=(facts[0], facts[1]),
-    )
 
 
 def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> PreparedMerge:
@@ -128,124 +82,246 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
 
     Raises CannotWork or OtherFormat.
     """
-    sides = _sides(work, hub, name)
-    result, clashing = _merged(sides, taken)
-    owns = sides.states[0].layout.owns
-    foreign = merge_foreign(work.store.repo, sides.bases, *sides.tips, owns, taken=taken)
-    clashes = [*clashing, *(MergeConflict(kind="both-changed", path=p) for p in foreign.clashes)]
-    if clashes:
-        return PreparedMerge(chain=None, clashes=tuple(_clash(work, sides, c) for c in clashes))
-    repairs = _reactivations(result.state)
-    # The merge itself stores replaced wordings.
-    known = result.state.memories
-    unstored = [lost for lost in result.kept if lost.key != "body" or lost.id not in known]
-    joined = apply(result.state, repairs)
-    config = _config(joined)
-    writes = (
-        *(w for w in keep(work.tree.layout, unstored, work.call.now) if w.path not in joined.files),
-        *render_views(joined, config.pages),
-        *hot_changes(joined, hot_rules(work)),
-    )
-    step = Step(op="sync", what="", changes=(*repairs, *writes))
-    effects, after = play(result.state, Plan(base=hub, steps=(step,)))
-    effect = _effect(sides, {*result.effect.files, *effects[0].files}, after, foreign)
-    _refuse_collisions(work, hub, effect, foreign)
-    merged = _merged_memories(sides, after)
-    chain = _chain(work, sides, effect, foreign, [m.id for m in merged], reason)
-    area = work.tree.layout.area("corrections")
-    kept = tuple(
-        path
-        for path in effect.files
-        if path.startswith(area) and not any(path in side.files for side in sides.states)
-    )
-    decided = (problem("sync-gave-way", c.path) for c in result.conflicts if not taken)
-    return PreparedMerge(
-        chain=chain,
-        merged=merged,
-        kept=kept,
-        problems=(*result.problems, *decided),
-    )
-
-
-def _reactivations(state: State) -> tuple[Update, ...]:
-    """Return updates that reactivate memories whose successors were removed by hand."""
-    found = closure.findings(state)
-    remaining = {f.name for f in found if f.name[:2] != ("reference-lost", "superseded_by")}
-    return closure.close(state, remaining)[0] if len(remaining) < len(found) else ()
-
-
-def _sides(work: Work, hub: str, name: str) -> MergeSides:
-    store, config = work.store, work.tree.layout.config
-    if not store.common_ancestors([work.tree.commit, hub]):
+    store, head = work.store, work.tree.commit
+    bases = sorted(store.common_ancestors([head, hub]))
+    if not bases:
         raise StoreError("history-unrelated", hub=name)
-    if config not in store.snapshot(hub).files:
-        raise CannotWork("no-config", name=name, config=config)
-    return sides_of(store, hub, work.tree.commit, work.config.human_authors)
+    if work.tree.layout.config not in store.snapshot(hub).files:
+        raise CannotWork("no-config", name=name, config=work.tree.layout.config)
+    merge = _Merge(work, bases, hub, taken)
+    merge.run()
+    if merge.clashes:
+        return PreparedMerge(chain=None, clashes=tuple(map(merge.clash, merge.clashes)))
+    state = merge.state()
+    config = _config(state)
+    swept = tuple(sweep(state))
+    clean = apply(state, swept)
+    repairs, repaired = closure.close(clean, closure.known_in(*merge.states[1:]))
+    final = apply(clean, repairs)
+    pages = (*render_views(final, config.pages), *hot_changes(final, hot_rules(work)))
+    step = Step(op="sync", what="", changes=(*swept, *repairs, *pages))
+    effects, after = play(state, Plan(base=hub, steps=(step,)))
+    files = {**merge.edits, **effects[0].files}
+    known = after.memories
+    merged = tuple(
+        Merged(id=i, path=known[i].path if i in known else "") for i in sorted(merge.ids)
+    )
+    return PreparedMerge(
+        chain=_chain(work, merge, Effect(files=files), reason),
+        merged=merged,
+        problems=(
+            *merge.problems,
+            *(finding.problem for finding in repaired),
+            *merge.forgotten(after),
+        ),
+    )
 
 
-def _merged(sides: MergeSides, taken: Side) -> tuple[MergeResult, list[MergeConflict]]:
-    """Merge the memories and the other files of memrepo.
+class _Merge:
+    """A merge in progress: the hub's side is first, and this clone's second.
 
-    Return the conflicts that a person must decide.
+    `picks` are the entries that git merged, `edits` the files that were merged by content, and
+    `ids` the memories among them.
     """
-    layout = sides.states[0].layout
-    result = sides.merged()
-    deciding = [c for c in result.conflicts if _decides(layout, c)]
-    if not (deciding and taken):
-        return result, deciding
-    first, second = sides.states
-    if taken == "ours":
-        first = _untouched(sides.base, first, deciding)
-    else:
-        second = _untouched(sides.base, second, deciding)
-    again = sides.merged((first, second))
-    return again, [c for c in again.conflicts if _decides(layout, c)]
+
+    def __init__(self, work: Work, bases: Sequence[str], hub: str, taken: Side) -> None:
+        store = work.store
+        self.work, self.bases, self.tips, self.taken = work, bases, (hub, work.tree.commit), taken
+        states = [store.snapshot(commit).state() for commit in (bases[0], *self.tips)]
+        self.states: tuple[State, State, State] = (states[0], states[1], states[2])
+        self.layout = states[1].layout
+        self.tree: TreeMerge = merge_trees(store.repo, bases, *self.tips)
+        self.picks: dict[str, TreeEntry | None] = dict(self.tree.picks)
+        self.edits: dict[str, bytes | None] = {}
+        self.ids: set[str] = set()
+        self.clashes: list[MergeConflict] = []
+        self.problems: list[Problem] = []
+
+    def run(self) -> None:
+        """Merge what git left open, and then the memories that both sides moved."""
+        ids = set[str]()
+        for path, versions in self.tree.open.items():
+            if sum(version is not None for version in versions) == 1 and versions[0] is None:
+                raise CannotWork("file-and-folder", path=visible(path))
+            if not self._is_ours(path, versions):
+                self._join_foreign(path, versions)
+            elif not self.layout.is_memory(path):
+                self._join_file(path)
+            elif found := {i for state in self.states if (i := _id_at(state, path))}:
+                ids |= found
+            else:
+                self._join_memory("", [_unread(state, path) for state in self.states])
+        for id_ in sorted(ids):
+            self._join_memory(id_, self._versions(id_))
+        for id_ in sorted(self._moved_twice()):
+            self._join_memory(id_, self._versions(id_))
+
+    def state(self) -> State:
+        """Return the merged state, before pages are rendered."""
+        edits = {
+            path: read_blob(self.work.store.repo, pick.id) if pick is not None else None
+            for path, pick in self.picks.items()
+            if path not in self.edits and self._is_ours(path, (pick,))
+        }
+        return _reread(self.states[1], {**edits, **self.edits})
+
+    def clash(self, conflict: MergeConflict) -> MergeClash:
+        """Describe a conflict for a person, with the last commit of each side."""
+        paths = [s.memories[conflict.id].path for s in self.states if conflict.id in s.memories]
+        hub, here = (
+            last_commit(self.work.store.repo, tip, self.bases, conflict.path, *paths)
+            for tip in self.tips
+        )
+        return MergeClash(
+            kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub
+        )
+
+    def forgotten(self, after: State) -> Iterator[Problem]:
+        """Yield a notice for each memory that one side forgot while the other changed it."""
+        for id_ in sorted(self.ids & after.memories.keys()):
+            sides = [s.memories[id_].status for s in self.states if id_ in s.memories]
+            if after.memories[id_].status == "forgotten" and set(sides[1:]) != {"forgotten"}:
+                yield problem("sync-forgotten", after.memories[id_].path, id=id_)
+
+    def _is_ours(self, path: str, versions: Iterable[TreeEntry | None]) -> bool:
+        """Return whether a path is a file of memrepo, and a regular file on each side."""
+        regular = all(v is None or v.mode in FILES for v in versions)
+        return regular and self.layout.owns(path) and is_text(path)
+
+    def _moved_twice(self) -> set[str]:
+        """Return the memories that the merge left in two files, because both sides moved them."""
+        found = set[str]()
+        for one in self.state().problems:
+            if one.rule != "memory-same-id":
+                continue
+            id_ = next((i for state in self.states[1:] if (i := _id_at(state, one.path))), "")
+            sides = {s.memories[id_].path for s in self.states[1:] if id_ in s.memories}
+            if len(sides) == 2:
+                found.add(id_)
+        return found
+
+    def _versions(self, id_: str) -> list[FileVersion | None]:
+        places = {s.memories[id_].path for s in self.states if id_ in s.memories}
+        found: list[FileVersion | None] = []
+        for state in self.states:
+            memory = state.memories.get(id_)
+            if memory is not None:
+                found.append(FileVersion(memory.path, state.files[memory.path], memory))
+            else:
+                unread = (_unread(state, path) for path in sorted(places))
+                found.append(next((version for version in unread if version), None))
+        return found
+
+    def _join_memory(self, id_: str, versions: Sequence[FileVersion | None]) -> None:
+        base, first, second = versions
+        paths = {version.path for version in versions if version is not None}
+        joined = join_versions(
+            base, first, second, self._stamps(paths), recalled=self._recalled(id_)
+        )
+        version = joined.version
+        if clashing := [c for c in joined.conflicts if c.kind == "removed-and-edited"]:
+            if not self.taken:
+                self.clashes += clashing
+                return
+            version = second if self.taken == "ours" else first
+        self.ids |= {id_} - {""}
+        kept = {} if version is None else {self._free(version.path, paths): version.data}
+        taken = {p for p, data in self.edits.items() if data is not None}
+        self.edits |= {**dict.fromkeys(paths - taken), **kept}
+        if joined.kept:
+            self._lost(version.path if version is not None else min(paths))
+
+    def _free(self, path: str, own: set[str]) -> str:
+        """Return a path, or a numbered one if another memory has the path."""
+        name, turn = path, 2
+        while self.edits.get(name) is not None or (
+            name not in own and any(name in state.files for state in self.states[1:])
+        ):
+            name, turn = f"{path.removesuffix('.md')}-{turn}.md", turn + 1
+        return name
+
+    def _join_file(self, path: str) -> None:
+        if is_derived(self.layout, path):
+            return
+        base, first, second = (state.files.get(path) for state in self.states)
+        joined = join_file(self.layout, path, base, first, second, self._stamps({path}))
+        data = joined.data
+        if joined.conflict is not None and self._decides(path, joined.conflict):
+            if not self.taken:
+                self.clashes.append(MergeConflict(kind=joined.conflict, path=path))
+                return
+            data = second if self.taken == "ours" else first
+        self.edits[path] = data
+        if joined.lost is not None:
+            self._lost(path)
+
+    def _decides(self, path: str, kind: str) -> bool:
+        """Return whether a person must decide, rather than the newer version being used."""
+        if kind == "removed-and-edited":
+            return not path.startswith(tuple(map(self.layout.area, _MACHINE_AREAS)))
+        return kind == "manifest-differs" or path == self.layout.config
+
+    def _join_foreign(self, path: str, versions: Sequence[TreeEntry | None]) -> None:
+        base, first, second = versions
+        text = merge_texts(self.work.store.repo, base, first, second)
+        if text is not None:
+            self.edits[path] = text
+        elif self.taken == "ours":
+            self.picks[path] = second
+        elif not self.taken:
+            self.clashes.append(MergeConflict(kind="both-changed", path=path))
+
+    def _lost(self, path: str) -> None:
+        hub, here = (tip[:10] for tip in self.tips)
+        self.problems.append(problem("sync-gave-way", path, name=path, here=here, hub=hub))
+
+    def _stamps(self, paths: Iterable[str]) -> Stamps:
+        first, second = (self._origin(tip, paths) for tip in self.tips)
+        return Stamps(ours=first, theirs=second)
+
+    def _origin(self, tip: str, paths: Iterable[str]) -> Origin:
+        """Return the date of a side's last change to one of the paths, and if a person made it."""
+        span = ("-1", "--topo-order", "--no-merges", tip, *(f"^{base}" for base in self.bases))
+        for entry in history.entries(self.work.store.repo, *span, "--", *sorted(paths)):
+            is_human = entry.trailer("Actor").startswith("human:")
+            person = is_human if entry.trailer("Op") else self._is_person(entry.email)
+            return Origin(committed=entry.when, person=person)
+        return Origin()
+
+    def _is_person(self, email: str) -> bool:
+        return email in self.work.config.human_authors
+
+    def _recalled(self, id_: str) -> RecalledSides:
+        """Return whether a memory was retrieved since both sides had the same history."""
+        last = ledger_of(self.work.store).accesses().of(id_).last
+        used = last is not None and last > self.work.store.commit_time(self.bases[0])
+        return RecalledSides(ours=used, theirs=used)
 
 
-def _decides(layout: Layout, conflict: MergeConflict) -> bool:
-    """Return whether a person must decide a conflict, rather than the newer version being used."""
-    match conflict.kind:
-        case "removed-and-edited":
-            machines = ("sources", "candidates", "runs")
-            return not conflict.path.startswith(tuple(layout.area(a) for a in machines))
-        case "manifest-differs":
-            return True
-        case "both-changed":
-            return conflict.path == layout.config
-        case _:
-            return False
+def _id_at(state: State, path: str) -> str:
+    """Return the id in a memory file of a state, or "" if there is none or it is unreadable."""
+    data = state.files.get(path)
+    memory = codec.decode(path, data)[0] if data is not None else None
+    return memory.id if memory is not None else ""
 
 
-def _untouched(base: State, side: State, conflicts: Iterable[MergeConflict]) -> State:
-    """Return a side, undoing its changes to the files and memories in conflict."""
-    memories, edits = dict(side.memories), dict[str, bytes | None]()
-    for conflict in conflicts:
-        new, old = memories.pop(conflict.id, None), base.memories.get(conflict.id)
-        for path in (conflict.path, *(m.path for m in (new, old) if m is not None)):
-            edits[path] = base.files.get(path)
-        if old is not None:
-            memories[conflict.id] = old
-    return replace(side, memories=memories, files=side.files.edited(edits))
+def _unread(state: State, path: str) -> FileVersion | None:
+    """Return a memory file that cannot be decoded, or None if there is none at the path."""
+    data = state.files.get(path)
+    if data is None or codec.decode(path, data)[0] is not None:
+        return None
+    return FileVersion(path, data, None)
 
 
-def _effect(sides: MergeSides, paths: Iterable[str], after: State, foreign: ForeignMerge) -> Effect:
-    """Return the changes that turn the hub's tree into the merged tree."""
-    before = sides.states[0].files
-    touched = {*paths, *(p for f in sides.facts for p in f.paths or () if after.layout.owns(p))}
-    files = {
-        path: after.files.get(path)
-        for path in sorted(touched - foreign.paths)
-        if after.files.get(path) != before.get(path)
-    }
-    return Effect(files={**files, **foreign.texts})
+def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
+    """Return a state with edits applied. Memories in unedited files are not decoded again."""
+    files = state.files.edited(edits)
+    known = {m.path: m for m in state.memories.values() if m.path not in edits}
 
+    def decoded(path: str) -> Decoded:
+        return (known[path], ()) if path in known else codec.decode(path, files[path])
 
-def _refuse_collisions(work: Work, hub: str, effect: Effect, foreign: ForeignMerge) -> None:
-    written = {p for p, data in effect.files.items() if data is not None}
-    written |= {p for p, pick in foreign.picks.items() if pick is not None}
-    removed = {*effect.files, *foreign.picks} - written
-    if found := collisions((work.store.paths(hub) | written) - removed, written):
-        raise CannotWork("file-and-folder", path=visible(found[0]))
+    return replace(read_state(files, state.layout, decoded), files=files)
 
 
 def _config(state: State) -> Config:
@@ -255,54 +331,15 @@ def _config(state: State) -> Config:
     return config
 
 
-def _merged_memories(sides: MergeSides, after: State) -> tuple[Merged, ...]:
-    """Return the memories that both sides changed since their merge base."""
-    changed = [
-        {
-            i
-            for i in {*sides.base.memories, *side.memories}
-            if side.memories.get(i) != sides.base.memories.get(i)
-        }
-        for side in sides.states
-    ]
-    both = sorted(changed[0] & changed[1])
-    there = after.memories
-    return tuple(Merged(id=i, path=there[i].path if i in there else "") for i in both)
-
-
-def _chain(
-    work: Work,
-    sides: MergeSides,
-    effect: Effect,
-    foreign: ForeignMerge,
-    ids: Sequence[str],
-    reason: str,
-) -> Chain:
-    store, (hub, head) = work.store, sides.tips
+def _chain(work: Work, merge: _Merge, effect: Effect, reason: str) -> Chain:
+    store, (hub, head) = work.store, merge.tips
     here, there = count(store.repo, head, hub), count(store.repo, hub, head)
     step = Step(
         op="sync",
         what=f"Merge {counted(here, 'commit', 'commits')} of this clone and {there} of the hub",
         reason=reason,
-        memories=tuple(ids),
+        memories=tuple(sorted(merge.ids)),
     )
+    commit = NewCommit(message=message(step, work.context()), effect=effect, picks=merge.picks)
     when = store.not_before(store.not_before(work.call.now, hub), head)
-    text = message(step, work.context())
-    return Chain(
-        base=head,
-        first=hub,
-        author=SYNC,
-        when=when,
-        commits=[NewCommit(message=text, effect=effect, picks=foreign.picks)],
-    )
-
-
-def _clash(work: Work, sides: MergeSides, conflict: MergeConflict) -> MergeClash:
-    known = (sides.base, *sides.states)
-    paths = [s.memories[conflict.id].path for s in known if conflict.id in s.memories]
-    hub, here = (
-        last_commit(work.store.repo, tip, sides.bases, conflict.path, *paths) for tip in sides.tips
-    )
-    return MergeClash(
-        kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=hub
-    )
+    return Chain(base=head, first=hub, author=SYNC, when=when, commits=[commit])

@@ -8,7 +8,6 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.hand_merges import restore_tombstones
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.sync.join import MergeClash, Merged, PreparedMerge, join
 from memrepo.actions.work import Work
@@ -78,8 +77,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     pushed: int = 0
     merged: tuple[Merged, ...] = ()
     """The memories that both sides changed."""
-    kept: tuple[str, ...] = ()
-    """The files in `corrections/` with the replaced versions."""
     conflicts: tuple[MergeClash, ...] = ()
     ledger: SegmentCounts = SegmentCounts()
     fix: str = ""
@@ -100,9 +97,6 @@ def do(work: Work, request: Request) -> Result:
         else:
             repeated = ()
         outcome = _converge(work, hub, request)
-        back = (
-            restore_tombstones(work, outcome.head) if outcome.pulled and not request.dry_run else ()
-        )
         if outcome.joined is not None and outcome.joined.clashes:
             return Result(
                 remote=hub.name,
@@ -118,7 +112,6 @@ def do(work: Work, request: Request) -> Result:
     notices = (
         *repeated,
         *joined.problems,
-        *back,
         *((failure,) if failure else ()),
         *work.store.notices,
     )
@@ -130,7 +123,6 @@ def do(work: Work, request: Request) -> Result:
         pulled=outcome.pulled,
         pushed=outcome.pushed,
         merged=joined.merged,
-        kept=joined.kept,
         ledger=counts,
         exit=Exit.REPOSITORY if failed else Exit.DONE,
         notices=notices,

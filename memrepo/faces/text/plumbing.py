@@ -202,7 +202,6 @@ def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
     if result.merged:
         both = counted(len(result.merged), "memory", "memories")
         lines.append(f"  {both} changed on both sides, {would}merged field by field")
-    lines += [f"  replaced, {would}stored in {path}" for path in result.kept]
     if result.ledger.pulled or result.ledger.pushed:
         lines.append(
             f"  access ledger: {counted(result.ledger.pulled, 'segment', 'segments')} in,"

@@ -138,7 +138,7 @@ def read_lines(resource: str, data: bytes) -> SourceLines:
         return _refused(resource, "source-not-utf8", f"is not UTF-8 at byte {error.start}", line)
     # Editors do not count a lone carriage return as a line end, so it becomes a blank.
     flat = decoded.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", " ")
-    flat = without_private(flat)
+    flat = without_private(flat, comments=False)
     text = tuple(flat.removesuffix("\n").split("\n")) if flat else ()
     deep = too_deep(text)
     if deep:

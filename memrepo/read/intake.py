@@ -27,7 +27,7 @@ from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
-from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, read_owners
+from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, kinds, read_owners
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import RankedUnit, Taste, rank_file, taste_of
 from memrepo.read.thoughts import Scan, Unit, scan
@@ -254,7 +254,6 @@ class Intake(msgspec.Struct):
     whole: bool = False
     placed: list[Placed] = msgspec.field(default_factory=list)
     notes: list[PlacedNote] = msgspec.field(default_factory=list)
-    standing: list[NoteUnit] = msgspec.field(default_factory=list)
     consumed: list[Consumed] = msgspec.field(default_factory=list)
     revisions: dict[str, Revision] = msgspec.field(default_factory=dict)
     alarms: list[str] = msgspec.field(default_factory=list)
@@ -361,6 +360,10 @@ class Reader:
         shown = self._bytes(text.blob).decode("utf-8", "replace")
         return file_kind(text.name, shown, units, text.as_kind)
 
+    def is_inert(self, text: SourceText) -> bool:
+        """Return whether a file changes, supports and ends no memory, such as a backup."""
+        return self.file_kind(text).kind.name in kinds().groups["inert"]
+
     def ranks(self, text: SourceText, open_: frozenset[str]) -> dict[str, RankedUnit]:
         """Return the ranks of a file's statements by hash. New statements compete for its share."""
         units = self.claims(text.name, text.blob).units
@@ -415,7 +418,7 @@ class Reader:
         if hashes not in self._holding:
             found: dict[tuple[str, str], Source] = {}
             for resource, text in sorted(self._current.items()):
-                if hashes & self.standing(resource):
+                if hashes & self.standing(resource) and not self.is_inert(text):
                     for unit in self.claims(text.name, text.blob).units:
                         if unit.text_hash in hashes:
                             place = _placed(unit, text, Revision()).source()
@@ -589,6 +592,8 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     revision = Revision()
     if at.last and at.last != text.blob and (not is_log or (days and text.blob)):
         revision = revise(units_of(at.last), units)
+        if is_log:  # a line that leaves a log was rotated, summed up or overwritten
+            revision = replace(revision, gone=frozenset())
         intake.revisions[text.resource] = revision
     edited = dict[str, str]()
     again = frozenset[str]()
@@ -607,12 +612,13 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
             intake.revisions[text.resource] = revision
     found = reader.notes(name, text.blob) if is_log else reader.claims(name, text.blob)
     intake.problems += found[1] if isinstance(found, tuple) else found.problems
-    intake.standing += notes
     intake.notes += [
         PlacedNote(unit=u, resource=text.resource, blob=text.blob, committed=text.committed)
         for u in notes
         if note_hash(u) in open_
     ]
+    if units and reader.is_inert(text):
+        return
     ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
     about = reader.owners.of(text.name)
     intake.placed += (

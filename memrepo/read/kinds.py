@@ -80,6 +80,8 @@ def kinds() -> Kinds:
 
 
 _WORDS = regex(r"[^\W_]+")
+_NAMELESS = ("stanzas", "talk")
+"""Shapes that decide only on files whose path implies no kind."""
 
 
 def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -> FileKind:
@@ -91,6 +93,8 @@ def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -
     lines = [line for line in text.splitlines() if line.strip()]
     for kind in table.kind:
         reason = _by_path(kind, folders, name)
+        if kind.shape in _NAMELESS and path_kind(path):
+            continue  # a file's own name wins over its shape
         if not reason and kind.shape and _has_shape(kind.shape, path, lines, units, len(text)):
             reason = kind.shape_reason
         if reason:
@@ -156,8 +160,8 @@ def _has_shape(
             rows = [row for text in texts for row in text.split("\n")]
             return share(PLACEHOLDER.search, rows) > 0.5
         case "stanzas":
-            alike = Counter(filter(lambda s: len(s) > 6, map(_plain, lines)))
-            keys = Counter(key for line in lines if (key := _plain(field_of(line)[0])))
+            alike = Counter(filter(lambda s: len(s) > 6, map(plain_line, lines)))
+            keys = Counter(key for line in lines if (key := plain_line(field_of(line)[0])))
             again = sum(n for n in alike.values() if n >= 3)
             fields = sum(n for n in keys.values() if n >= 4) - 0.15 * len(lines)
             return len(lines) > 25 and max(again, fields) > 0.45 * len(lines)
@@ -187,7 +191,7 @@ def _has_shape(
     return shape == "any"
 
 
-def _plain(text: str) -> str:
+def plain_line(text: str) -> str:
     """Normalise a line for comparison: lower case, digits as 0, at most 60 characters."""
     return _NO_WORD.sub(" ", _DIGITS.sub("0", text.lower())).strip()[:60]
 
@@ -239,6 +243,9 @@ def points_to(unit: Unit, sources: Collection[str]) -> bool:
     found = 0
     for match in filter(None, map(_TARGET.match, lines)):
         path = unquote(match["link"] or match["path"])
+        if match["link"] and "://" not in path:
+            found += 1  # a link points to its file even if that was deleted
+            continue
         found += any(posixpath.normpath(posixpath.join(f, path)) in sources for f in (folder, ""))
     return 2 * found > len(lines) and _TARGET.match(lines[0]) is not None
 

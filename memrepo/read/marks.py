@@ -56,11 +56,14 @@ def marked(what: str, text: str) -> str:
     return f"<!-- memrepo:{what}:start -->\n{text}\n<!-- memrepo:{what}:end -->"
 
 
-def without_private(text: str) -> str:
-    """Blank the private parts of a text. Line ends, and therefore line numbers, remain."""
+def without_private(text: str, *, comments: bool = True) -> str:
+    """Blank the private parts of a text. Line ends, and therefore line numbers, remain.
+
+    Markdown's parser knows comments of HTML, so a reader leaves those to it.
+    """
     if "%%" in text or "<private>" in text.lower():
         text = _PRIVATE.sub(_blank, text)
-    if "<!--" in text:
+    if comments and "<!--" in text:
         outside = _outside_fences(text)
         text = _COMMENT.sub(lambda m: _blank(m) if _is_remark(m, outside) else m[0], text)
     if not _phrases().search(text):

@@ -21,7 +21,15 @@ from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
 from memrepo.policies.rules import SHELF_SIZES, Size
-from memrepo.read.kinds import FileKind, kinds, mark_of, points_to, section_kind, signs_of
+from memrepo.read.kinds import (
+    FileKind,
+    kinds,
+    mark_of,
+    plain_line,
+    points_to,
+    section_kind,
+    signs_of,
+)
 from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
 from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of
@@ -34,6 +42,8 @@ STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
+SMALL_FILE = 6
+"""A memory or profile file with at most this many statements is kept whole: few facts, not none."""
 THIN, FILLED = 30, 0.7
 """A shelf accepts fair statements below this number of claims, or below this share of its size."""
 BASE, PER_ROOT_FILE = 40, 8
@@ -94,8 +104,11 @@ def rank_file(
     """
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
+    repeated = _repeated(units)
     for unit in units:
         one = _rank(kind, unit, names)
+        if unit.hash in repeated:
+            one = msgspec.structs.replace(one, signs=one.signs | {"repeated"})
         is_rule = _is_in(kind.kind.name, "of_rules") and "ban" in one.signs  # a rule for a file
         if not is_rule and points_to(unit, sources):
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
@@ -122,6 +135,7 @@ def rank_file(
                 ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits="good")
         return ranked
     share = min(kind.kind.cap, max(kind.kind.floor, math.ceil(kind.kind.share * len(order))))
+    is_small = kind.kind.name in ("memory", "profile") and len(units) <= SMALL_FILE
     whole = ("section", "document", "memory")
     lengths = {unit.hash: len(unit.text) * (unit.kind not in whole) for unit in units}
     for hash_ in order[:share]:
@@ -129,11 +143,26 @@ def rank_file(
         if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
         lasts = not _is_in(ranked[hash_].section, "passing_sections")
-        fair = lasts and rank >= FAIR and _is_in(kind.kind.name, "generous")
+        least = POOR if is_small and ranked[hash_].signs <= kinds().groups["plain_signs"] else FAIR
+        fair = lasts and rank >= least and _is_in(kind.kind.name, "generous")
         fits = "good" if rank >= GOOD else "fair" if fair else ""
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
+
+
+MIN_REPEATS = 5
+"""From this many lines of a section that differ only in their numbers, only the last counts."""
+
+
+def _repeated(units: Sequence[Unit]) -> frozenset[str]:
+    """Return the hashes of lines that return in their section with other numbers, but the last."""
+    found: dict[tuple[object, ...], list[str]] = defaultdict(list)
+    for unit in units:
+        if "\n" not in unit.text:
+            found[unit.headings, plain_line(unit.text)].append(unit.hash)
+    runs = (hashes for (_, line), hashes in found.items() if line and len(hashes) >= MIN_REPEATS)
+    return frozenset(hash_ for hashes in runs for hash_ in hashes[:-1] if hash_ != hashes[-1])
 
 
 def _is_in(name: str, group: str) -> bool:

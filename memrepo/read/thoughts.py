@@ -57,7 +57,7 @@ HEADING_LENGTH = 160
 MIN_CHARACTERS = 2
 """Minimum letters and digits of a statement."""
 COLONS = (":", "：")
-SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
+SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "।", "॥", "؟", "۔", "။", "។")
 _MARKS = " \t*_"
 _MARKER = regex(r"^(?P<indent>\s*)(?:[-*+•◦▪‣]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FIELD = regex(r"^[^\w\n\[]{0,12}(?P<key>[^*:：|\n\[]{1,40}?)(?:\*\*|__)?\s{0,3}[:：](?P<value>.+)")
@@ -346,6 +346,9 @@ class _FileReader(msgspec.Struct):
                 text = re.sub(r"^>[ \t]?", "", text, flags=re.MULTILINE).strip()
             if not text or text.startswith("<"):
                 continue
+            if kind == "paragraph" and (parts := self._entries(first, last)):
+                nodes += [_Node(kind=kind, lines=s, text=one, block=block) for s, one in parts]
+                continue
             tables[len(nodes)] = [block] if block.kind == "row" else []
             nodes.append(_Node(kind=kind, lines=(first, last), text=text, block=block))
         for at, rows in tables.items():
@@ -354,6 +357,27 @@ class _FileReader(msgspec.Struct):
                 nodes[at] = msgspec.structs.replace(nodes[at], text=text, rows=tuple(rows))
         return nodes
 
+    def _entries(self, first: int, last: int) -> list[tuple[tuple[int, int], str]]:
+        """Split a paragraph into entries, each with its lines, or return none if it is one text.
+
+        A section sign parts entries, and so does each line if every line is a whole sentence, or
+        begins with a date.
+        """
+        rows = self.source.visible(first, last)
+        lines = [line.strip() for _, line in rows]
+        if _ENTRY_SIGN not in lines and not _are_sentences(lines):
+            return []
+        groups: list[list[int]] = [[]]
+        for number, line in rows:
+            if line.strip() == _ENTRY_SIGN:
+                groups.append([])
+            elif _ENTRY_SIGN not in lines and groups[-1]:
+                groups.append([number])
+            else:
+                groups[-1].append(number)
+        spans = [(group[0], group[-1]) for group in groups if group]
+        return [(span, text) for span in spans if (text := self._verbatim(*span))]
+
     def _compose(self, heads: tuple[str, ...], nodes: list[_Node]) -> None:
         """Group the nodes of one section into statements."""
         nodes = _with_explanations(nodes)
@@ -361,7 +385,7 @@ class _FileReader(msgspec.Struct):
             return
         own = (n for n in nodes if not _is_shipped(n.text))
         stated = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
-        if _is_card(stated, LISTED_AVERAGE if _names_a_thing(heads) else CARD_AVERAGE):
+        if _is_card(stated, LISTED_AVERAGE if _names_a_thing(heads) else 0):
             self._add_joined(heads, nodes)
             return
         lead, at = "", 0
@@ -538,6 +562,20 @@ class _FileReader(msgspec.Struct):
                 fix="split it into smaller paragraphs or items",
             )
         )
+
+
+_ENTRY_SIGN = "§"
+"""The line that parts the entries of some agents' memory files."""
+
+
+def _are_sentences(lines: Sequence[str]) -> bool:
+    """Return whether each of several lines is a sentence of its own, or a dated entry."""
+    if len(lines) < 2:
+        return False
+    if all(map(_STAMP.match, lines)):
+        return True
+    begins = all(line[:1].isalnum() and not line[:1].islower() for line in lines)
+    return begins and all(line.rstrip(_MARKS).endswith(SENTENCE_ENDS) for line in lines)
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:

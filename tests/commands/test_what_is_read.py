@@ -223,3 +223,36 @@ def test_a_repository_below_its_workspace_reads_the_owners_files_and_never_its_o
     refused = memrepo(repo, "import", "obsidian", str(work / "agents/other/memory"))
     assert refused.exit == 2
     assert "is a memrepo repository" in refused.err
+
+
+def test_a_log_that_shrank_retires_nothing_and_its_notes_remain(tmp_path: Path) -> None:
+    log = "# 2026-03-01\n\n## Talk\n\n- Always run the linter before you push.\n- Jan called.\n"
+    repo = begun(tmp_path, {"memory/2026-03-01.md": log})
+    done(repo, "run", now="2026-03-01T12:00:00Z")
+    known = bodies(repo)
+    place = tmp_path / "workspace/memory/2026-03-01.md"
+    place.write_text("# 2026-03-01\n\n## Afternoon\n\n- Mia prefers Figma.\n")
+    done(repo, "run", now="2026-03-01T23:00:00Z")
+    assert all(memory.status == "active" for memory in memories(repo).values())
+    assert known in bodies(repo) or all(line in bodies(repo) for line in known.split("\n"))
+    place.write_text(f"{log}\n{log}\n## Evening\n\n- Ben left.\n")
+    done(repo, "run", now="2026-03-02T23:00:00Z")
+    notes = [m.body for m in memories(repo).values() if m.is_note and "Jan called" in m.body]
+    assert len(notes) == 1, "a second flush extends the note"
+
+
+def test_an_archive_or_a_conflict_copy_changes_nothing(tmp_path: Path) -> None:
+    old = "# Memory\n\n- The API port is 8080.\n- Mara lives in Ulm.\n"
+    repo = begun(tmp_path, {"MEMORY.md": old})
+    done(repo, "run", now="2026-03-01T12:00:00Z")
+    new = old.replace("8080", "9090").replace("Ulm", "Kiel")
+    workspace = tmp_path / "workspace"
+    (workspace / "MEMORY.md").write_text(new)
+    done(repo, "run", now="2026-03-02T12:00:00Z")
+    known = bodies(repo)
+    for name in ("MEMORY.sync-conflict-20260303-1200.md", "memory/archive/MEMORY-2026-03-03.md"):
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(old)
+    done(repo, "run", now="2026-03-03T12:00:00Z")
+    assert bodies(repo) == known
+    assert {m.status for m in memories(repo).values()} == {"active"}

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from memrepo.core.lines import MAX_DEPTH
 from memrepo.read.documents import MAX_BYTES, read_lines, remove_struck
+from memrepo.read.thoughts import scan
 
 
 def hidden(text: str) -> list[int]:
@@ -151,3 +152,22 @@ def test_striking_only_takes_away(line: str) -> None:
     left = remove_struck(line)
     rest = iter(line)
     assert all(ch in rest for ch in left.replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bea naps at ten.\nJan keeps the books.\nNever call Jan.\n",
+        "Bea naps at ten\n§\nJan keeps the books\n§\nNever call Jan\n",
+        "[2026-09-01] Bea naps\n[2026-09-02] Jan keeps the books\n[2026-09-03] Never call Jan\n",
+        "- Nigdy nie je ryb\n- Mieszka w Kilonii\n- Woli maile\n",
+        "- मछली कभी नहीं खाता।\n- कील में रहता है।\n- छोटे मेल पसंद करता है।\n",
+    ],
+)
+def test_one_fact_a_line_is_one_statement_a_line(text: str) -> None:
+    assert len(scan("MEMORY.md", text.encode()).units) == 3
+
+
+def test_a_wrapped_paragraph_is_one_statement() -> None:
+    text = "Bea naps at ten, and\nJan keeps the books until\nShe wakes.\n"
+    assert len(scan("MEMORY.md", text.encode()).units) == 1

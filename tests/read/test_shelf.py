@@ -67,7 +67,7 @@ def test_what_points_to_another_source_promotes_nothing() -> None:
     unread = ranked("memory/MEMORY.md", lines)
     assert [one.type for one in unread] == ["fact", "fact"]
     assert all("pointer" in one.signs for one in read)
-    assert not any("pointer" in one.signs for one in unread)
+    assert ["pointer" in one.signs for one in unread] == [True, False], "a link may be dead"
 
 
 @pytest.mark.parametrize(
@@ -123,3 +123,12 @@ def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     assert chosen(fair, size=40.0) == shelf.THIN
     assert chosen(fair, size=40.0, existing=shelf.THIN) == 0
     assert chosen(fair, size=100.0, existing=45) == 100 * shelf.FILLED - 45
+
+
+def test_a_file_keeps_its_kind_and_of_returning_lines_only_the_last() -> None:
+    lamps = [f"The lamp {n} in the hall has the address 192.168.1.{n}." for n in range(34)]
+    read = ranked("MEMORY.md", [*lamps, "Never switch the lamps off by yourself."])
+    assert [bool(one.fits) for one in read] == [*[False] * 33, True, True]
+    assert {one.file_kind for one in read} == {"memory"}
+    for name in ("MEMORY.sync-conflict-20261005-120000-AB.md", "memory/archive/MEMORY.md"):
+        assert {one.fits for one in ranked(name, ["Never restart the relay."])} == {""}

@@ -6,7 +6,7 @@ boxes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -40,7 +40,8 @@ from memrepo.policies.claims import (
     free_path,
     storage_fault,
 )
-from memrepo.read.notes import NoteUnit, PlacedNote
+from memrepo.read.intake import is_mostly_in, lines_of
+from memrepo.read.notes import PlacedNote
 
 KEPT = "stated in the source, and kept by both passes of the judge"
 """Reason of the commit that adds memories in a run."""
@@ -58,7 +59,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     if reader is None:
         return found
     intake, now, marks = given.intake, plan.now, given.marks
-    noted = capture(state, intake.notes, intake.standing, now)
+    noted = capture(state, intake.notes, now)
     waits = {resource for resource, _ in answers.open_units}
     # While some sources are unjudged, the replacement of a removed line is unknown.
     gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
@@ -185,19 +186,12 @@ class Captured(msgspec.Struct, frozen=True, kw_only=True):
     quarantined: tuple[tuple[str, str], ...]
 
 
-def capture(
-    state: State, placed: Sequence[PlacedNote], standing: Iterable[NoteUnit], now: datetime
-) -> Captured:
-    """Turn note units in scope into notes.
-
-    `standing` are all note units of the sources in scope. A section extends an existing note only
-    if the note's recorded text is in none of them.
-    """
+def capture(state: State, placed: Sequence[PlacedNote], now: datetime) -> Captured:
+    """Turn note units in scope into notes."""
     creates: dict[str, Memory] = {}
     rewords: dict[str, Update] = {}
     quarantined = []
     taken: set[str] = set()
-    grown = _growing(state, standing, {one.resource for one in placed})
     copies = _copies(state, placed)
     for one in placed:
         id_ = note_id(
@@ -205,8 +199,7 @@ def capture(
         )
         if id_ in state.memories or id_ in creates or one.hash in copies:
             continue
-        if olds := grown.get((one.resource, one.unit.title)):
-            old = olds.pop(0)
+        if old := _growing(state, one, rewords):
             reword = _grow(old, one, now)
             if why := storage_fault(old.with_fields(reword.fields, one.unit.text)):
                 quarantined.append((one.hash, why))
@@ -239,22 +232,19 @@ def _copies(state: State, placed: Sequence[PlacedNote]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _growing(
-    state: State, standing: Iterable[NoteUnit], resources: Collection[str]
-) -> dict[tuple[str, str], list[Memory]]:
-    """Return active notes whose recorded text left its source, by (source, heading).
+def _growing(state: State, one: PlacedNote, taken: Collection[str]) -> Memory | None:
+    """Return the active note of the same section that a unit continues, or None.
 
-    Notes with the same heading are in line order, so they are matched in that order.
+    A section that has most of the note's lines continues it. A section that was overwritten is a
+    new note, and the old one remains.
     """
-    still = {unit.text_hash for unit in standing}
-    found: dict[tuple[str, str], list[Memory]] = {}
-    notes = of_types(state.active, ("note",)) if resources else ()
-    notes = [memory for memory in notes if memory.first[0] in resources]
-    for memory in sorted(notes, key=lambda m: m.sources[-1].lines if m.sources else (0, 0)):
-        if memory.sources and memory.sources[-1].text_hash not in still:
-            key = (memory.sources[0].resource, memory.text("title"))
-            found.setdefault(key, []).append(memory)
-    return found
+    lines = lines_of(one.unit.text.encode())
+    for memory in of_types(state.active, ("note",)):
+        if memory.id in taken or memory.text("title") != one.unit.title:
+            continue
+        if one.resource in memory.files and is_mostly_in(lines_of(memory.body.encode()), lines):
+            return memory
+    return None
 
 
 def _note_source(one: PlacedNote) -> Source:

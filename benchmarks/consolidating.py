@@ -69,7 +69,7 @@ def _memory(number: int) -> Memory:
         what=WHAT[number // 4 % len(WHAT)], a=number // 32, b=number * 7919 % 100_003
     )
     id_ = claim_id(scope="", subject="", predicate="", object_="", text=text)
-    return Memory(
+    return Memory.of(
         path=Layout().memory(id_=id_, type_="fact", text=text, captured=""),
         body=text,
         fields={"id": id_, "type": "fact", "created": START + timedelta(minutes=number)},

@@ -200,4 +200,4 @@ def _memory(one: Line, now: datetime, blob: str) -> Memory:
         "origin": "purifier",
     }
     path = Layout().memory(id_=id_, type_="fact", text=text, captured="")
-    return Memory(path=path, fields=fields, body=text)
+    return Memory.of(path=path, fields=fields, body=text)

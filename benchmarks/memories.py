@@ -67,4 +67,4 @@ def _memory(number: int) -> Memory:
         "sources": (source,),
         "origin": "purifier",
     }
-    return Memory(path=path, fields=fields, body=text)
+    return Memory.of(path=path, fields=fields, body=text)

@@ -158,4 +158,4 @@ def _memory(number: int) -> Memory:
     id_ = f"mem-{number:016x}"
     fields = {"id": id_, "type": "fact", "subject": who, "sources": (place,)}
     path = Layout().memory(id_=id_, type_="fact", text=f"{text} {number}", captured=day)
-    return Memory(path=path.replace(".md", f"-{number:06x}.md"), fields=fields, body=text)
+    return Memory.of(path=path.replace(".md", f"-{number:06x}.md"), fields=fields, body=text)

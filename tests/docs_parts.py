@@ -17,7 +17,7 @@ from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
 from memrepo.core.fields import Kind
-from memrepo.core.schema import FIELDS
+from memrepo.core.memory import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
 from memrepo.keys import FIXED, KEYS, PLAN_NAMES
@@ -54,7 +54,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 def field_table() -> str:
     """Render the frontmatter fields, in the order of a file."""
     rows = [
-        (f"`{f.name}`", _value(f.kind, f.default), f.writer + ", aside" * f.aside, f.doc)
+        (f"`{f.name}`", _value(f.kind, f.default), "person" if f.is_by_person else "machine", f.doc)
         for f in FIELDS
     ]
     return table(("field", "value", "written by", "meaning"), rows)

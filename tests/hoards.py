@@ -48,7 +48,7 @@ def memory(number: int, text: str, **fields: Any) -> Memory:
         **fields,
     }
     path = Layout().memory(id_=id_, type_=given["type"], text=f"entry {number}", captured="")
-    return Memory(path=path, fields=given, body=text)
+    return Memory.of(path, given, body=text)
 
 
 _STEP = timedelta(minutes=1)

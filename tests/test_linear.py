@@ -70,7 +70,7 @@ PASSES: dict[str, Callable[[str], object]] = {
 
 
 def _memory(text: str) -> Memory:
-    return Memory(path=PATH, fields={"id": "mem-123456789abcdef0", "type": "fact"}, body=text)
+    return Memory.of(PATH, {"id": "mem-123456789abcdef0", "type": "fact"}, body=text)
 
 
 def _ranks(text: str) -> object:

@@ -10,10 +10,9 @@ from memrepo.core import header as headers
 from memrepo.core.header import Entry
 from memrepo.core.ids import visible
 from memrepo.core.lines import MAX_DEPTH, join_lines, split_lines, too_deep
-from memrepo.core.memory import REFERENCES, Memory
+from memrepo.core.memory import ORDER, REFERENCES, Memory
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import ORDER
 
 LINE_LENGTH = 20_000
 

@@ -15,11 +15,19 @@ from memrepo.core.codec import changed_keys
 from memrepo.core.fields import shown
 from memrepo.core.ids import TAG_PATTERN, as_tag, manual_id
 from memrepo.core.lines import find_conflict
-from memrepo.core.memory import IMPLIED, LAYER_OF_TYPE, LAYERS, STATUSES, Decay, Memory, implied
+from memrepo.core.memory import (
+    BY_NAME,
+    IMPLIED,
+    LAYER_OF_TYPE,
+    LAYERS,
+    STATUSES,
+    Decay,
+    Memory,
+    implied,
+)
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME
 from memrepo.core.secrets import find_secrets
 
 
@@ -311,14 +319,14 @@ def pairs(scene: Scene) -> Iterator[tuple[Memory, Memory]]:
 def machine_keys(memory: Memory, old: Memory) -> list[str]:
     """Return the machine-written fields changed by hand, except those implied by other changes."""
     keys = changed_keys(old.fields, memory.fields)
-    before, after = implied(old.fields), implied(memory.fields)
+    before, after = implied(old), implied(memory)
     followed = {
         k
         for k in IMPLIED
         if old.fields.get(k) == before.get(k) and memory.fields.get(k) == after.get(k)
     }
     own = ("id", *_STATUS, *followed)
-    return [k for k in keys if BY_NAME[k].writer == "machine" and k not in own]
+    return [k for k in keys if not BY_NAME[k].is_by_person and k not in own]
 
 
 def revived(memory: Memory, old: Memory) -> bool:

@@ -20,7 +20,6 @@ from memrepo.core.layout import AREAS, Layout
 from memrepo.core.lines import unix
 from memrepo.core.memory import Memory, references
 from memrepo.core.problems import Problem
-from memrepo.core.schema import ASIDE, ASIDES
 
 if TYPE_CHECKING:
     from memrepo.policies.links import Names
@@ -239,8 +238,6 @@ def place(data: bytes, key: str, *steps: str | int) -> tuple[int, int]:
     text = data.decode("utf-8", "replace")
     header = headers.read(text, "")
     entries = {entry.key: entry for entry in header.entries}
-    if key in ASIDES and key not in entries:
-        key, steps = ASIDE, (key, *steps)
     entry = entries.get(key)
     if entry is None:
         return 1, 1

@@ -26,10 +26,9 @@ from memrepo.core.lines import (
     split_lines,
     unix,
 )
-from memrepo.core.memory import IMPLIED, Memory, implied
+from memrepo.core.memory import BY_NAME, FIELDS, IMPLIED, ORDER, Memory, implied
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, FIELDS, ORDER, Field
 
 _BLANK = regex(r"\s*")
 _MANY_LINES = 2000  # above this number, lines that repeat often are not matched one by one
@@ -43,81 +42,45 @@ def changed_keys(old: Mapping[str, object], new: Mapping[str, object]) -> list[s
     return [f.name for f in FIELDS if old.get(f.name, f.default) != new.get(f.name, f.default)]
 
 
-def spelled(key: str, fields: Mapping[str, object]) -> list[str]:
+def spelled(key: str, memory: Memory) -> list[str]:
     """Format a field as header lines.
 
     Return an empty list if the field has its default or an implied value.
     """
-    node = _node(key, fields)
-    return [] if node is None else entry_lines(key, node, folded=BY_NAME[key].folded)
+    node = _node(key, memory)
+    return [] if node is None else entry_lines(key, node, folded=key == "links")
 
 
-def _node(key: str, fields: Mapping[str, object]) -> Node | None:
-    field = BY_NAME[key]
-    value = fields.get(key, field.default)
-    if value is None or value == field.default:
+def _node(key: str, memory: Memory) -> Node | None:
+    value = memory.fields.get(key)
+    if value is None or (key in IMPLIED and implied(memory).get(key) == value):
         return None
-    if key in IMPLIED and implied(fields).get(key) == value:
-        return None
-    return field.kind.write(value)
+    return BY_NAME[key].kind.write(value)
 
 
-def _spelled(fields: Mapping[str, object]) -> list[str]:
-    """Format a complete header. The `ASIDE` mapping, unless empty, is the last line."""
-    lines = [line for f in FIELDS if not f.aside for line in spelled(f.name, fields)]
-    return lines + _spelled_aside(fields, dict.fromkeys(ASIDES, ""))
-
-
-def _spelled_aside(fields: Mapping[str, object], members: Mapping[str, Node]) -> list[str]:
-    """Format the `ASIDE` line from a mapping of members.
-
-    Members that are not schema fields are written unchanged.
-    """
-    known = {key: _node(key, fields) for key in ASIDES if key in members}
-    node = {key: part for key, part in known.items() if part is not None}
-    node |= {key: part for key, part in members.items() if key not in ASIDES}
-    return entry_lines(ASIDE, node) if node else []
+def _spelled(memory: Memory) -> list[str]:
+    """Format a complete header."""
+    return [line for key in memory.fields for line in spelled(key, memory)]
 
 
 def _edits(header: Header, old: Memory, new: Memory) -> dict[str, list[str]]:
     """Return the new header lines by key for each key that an edit changes, in file order.
 
-    These are keys with a changed value, and keys whose implied value must now be written. A field
-    remains in its own line or in the `ASIDE` mapping.
+    These are keys with a changed value, keys whose implied value must now be written, and sources
+    that state what a changed text no longer implies.
     """
     stated = {entry.key: entry.value for entry in header.entries}
     keys = set(changed_keys(old.fields, new.fields))
-    keys.update(k for k in IMPLIED if k not in stated and spelled(k, new.fields))
-    if "sources" in stated and not _still_means(stated["sources"], new):
-        keys.add("sources")
-    aside = stated.get(ASIDE, {})
-    foreign = not isinstance(aside, dict)  # a user's key of that name, not our `ASIDE` line
-    known: dict[str, Node] = {} if not isinstance(aside, dict) else aside
-    members = {key: node for key, node in known.items() if key not in keys}
-    edits: dict[str, list[str]] = {}
-    for key in sorted(keys, key=ORDER.__getitem__):
-        if key in stated or foreign or key not in ASIDES:
-            edits[key] = spelled(key, new.fields)
-        else:
-            members[key] = ""
-    lines = _spelled_aside(new.fields, members)
-    if not foreign and lines != _spelled_aside(old.fields, known):
-        edits[ASIDE] = lines
-    return edits
-
-
-def _still_means(node: Node, memory: Memory) -> bool:
-    """Return whether the `sources` node of a file still decodes to the sources of the memory."""
-    if not _is_in_full(node):
-        return True
-    found = BY_NAME["sources"].kind.read(node)
-    read = replace(memory, fields={**memory.fields, "sources": found})
-    return bool(read.fields["sources"] == memory.fields.get("sources"))
-
-
-def _is_in_full(sources: Node | None) -> bool:
-    """Return whether a `sources` node is written as in format 1, including implied values."""
-    return isinstance(sources, dict | list) and any(isinstance(item, dict) for item in sources)
+    keys.update(k for k in IMPLIED if k not in stated and spelled(k, new))
+    if (
+        "sources" in stated
+        and old.places
+        and BY_NAME["sources"].kind.write(old.places) != (stated["sources"])
+    ):
+        read = replace(new, places=BY_NAME["sources"].kind.read(stated["sources"]))
+        if read.places != new.places:
+            keys.add("sources")
+    return {key: spelled(key, new) for key in sorted(keys, key=ORDER.__getitem__)}
 
 
 def edit_header(
@@ -281,7 +244,7 @@ def written(memory: Memory) -> tuple[bytes, Memory]:
 
 def _written(memory: Memory) -> tuple[bytes, Memory | None]:
     body = normal_body(memory.body)
-    lines = ["---", *_spelled(memory.fields), "---", "", *([body, ""] if body else [])]
+    lines = ["---", *_spelled(memory), "---", "", *([body, ""] if body else [])]
     data, read = _checked(memory, "\n".join(lines))
     return data, None if read == memory else read
 
@@ -310,7 +273,7 @@ def rewritten(data: bytes, memory: Memory) -> tuple[bytes, Memory]:
         rest = edit_body(rest, body, dominant_end(rest, head), closed=closed)
         head[-1] = (head[-1][0], head[-1][1] or dominant_end(head))
     edited, after = _checked(memory, join_lines(head + rest))
-    same = after.fields == memory.fields or _spelled(after.fields) == _spelled(memory.fields)
+    same = after.fields == memory.fields or _spelled(after) == _spelled(memory)
     if after.body != body or not same:
         raise CodecError(
             refusal(
@@ -350,16 +313,6 @@ def _checked(memory: Memory, text: str) -> tuple[bytes, Memory]:
 
     Raise CodecError if decoding fails.
     """
-    unknown = sorted(memory.fields.keys() - BY_NAME.keys())
-    if unknown:
-        raise CodecError(
-            refusal(
-                "frontmatter-value",
-                memory.path,
-                f"found the field {shown(unknown[0])}, expected a field of the schema",
-                key=unknown[0],
-            )
-        )
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -414,7 +367,7 @@ def _decode(path: str, data: bytes) -> _Decoded:
     if any(problem.severity == "error" for problem in problems):
         return None, text, header, tuple(problems)
     body = normal_body(text[header.body_offset :])
-    return Memory(path=path, fields=fields, body=body), text, header, tuple(problems)
+    return Memory.of(path, fields, body), text, header, tuple(problems)
 
 
 def _refused_bytes(path: str, data: bytes) -> Problem | None:
@@ -479,18 +432,18 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
     """Return the schema fields read from a header, and the problems found in the header."""
     fields: dict[str, object] = {}
     problems: list[Problem] = []
-    for entry, key, node in _nodes(header):
-        field = BY_NAME.get(key)
+    for entry in header.entries:
+        field = BY_NAME.get(entry.key)
         if field is None:
             problems += _near_key(path, entry)
             continue
         try:
-            value = field.kind.read(node)
+            value = field.kind.read(entry.value)
         except ValueMismatch as bad:
-            problems.append(_mismatch(path, text, header, field, entry, bad))
+            problems.append(_mismatch(path, text, header, entry, bad))
             continue
         if value != field.default:
-            fields[key] = value
+            fields[entry.key] = value
     if "type" not in fields and all(entry.key != "type" for entry in header.entries):
         problems.append(
             refusal(
@@ -504,25 +457,6 @@ def _fields(path: str, header: Header, text: str) -> tuple[dict[str, object], li
             )
         )
     return fields, problems
-
-
-def _nodes(header: Header) -> Iterator[tuple[Entry, str, Node]]:
-    """Yield (entry, key, value) for each key of a header.
-
-    Keys with their own line come first. Keys in the `ASIDE` mapping follow unless they also have a
-    line.
-    """
-    aside: Entry | None = None
-    for entry in header.entries:
-        if entry.key == ASIDE:
-            aside = entry
-        else:
-            yield entry, entry.key, entry.value
-    if aside is not None and isinstance(aside.value, dict):
-        stated = {entry.key for entry in header.entries}
-        for key in ASIDES:
-            if key in aside.value and key not in stated:
-                yield aside, key, aside.value[key]
 
 
 @lru_cache(maxsize=1024)
@@ -547,11 +481,9 @@ def _near_key(path: str, entry: Entry) -> Iterator[Problem]:
         )
 
 
-def _mismatch(
-    path: str, text: str, header: Header, field: Field, entry: Entry, bad: ValueMismatch
-) -> Problem:
+def _mismatch(path: str, text: str, header: Header, entry: Entry, bad: ValueMismatch) -> Problem:
     """Return the problem for an invalid field value, with the line and column of the value."""
-    steps = [field.name] * (entry.key == ASIDE) + [*bad.path]
+    steps = bad.path
     inner = [line for line, _ in split_lines(text)[headers.FIRST_LINE - 1 : header.body_line - 2]]
     line, column = headers.locate(inner, entry.key, steps)
     dotted = ".".join([entry.key, *(str(step) for step in steps)])

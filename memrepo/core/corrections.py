@@ -17,14 +17,23 @@ from msgspec.structs import replace
 
 from memrepo.core import header as headers
 from memrepo.core.codec import CodecError, normal_body
-from memrepo.core.fields import Choice, Kind, ListOf, Number, Text, Time, ValueMismatch, memory_ref
+from memrepo.core.fields import (
+    MEMORY_REF,
+    NUMBER,
+    TIME,
+    Kind,
+    ValueMismatch,
+    choice_kind,
+    list_kind,
+    text_kind,
+)
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.layout import Layout, below
 from memrepo.core.lines import entry_lines, unix
+from memrepo.core.memory import ACTOR
 from memrepo.core.messages import counted, fold
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import ACTOR
 from memrepo.core.state import State
 
 CorrectionKind = Literal["contradiction", "wording"]
@@ -44,19 +53,19 @@ _GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
 REASON_LENGTH = 500
 
 _FIELDS: Mapping[str, Kind] = {
-    "type": Choice(("correction",)),
-    "id": Text(pattern=ID.pattern, what="the id of a correction such as con-0123456789abcdef"),
-    "kind": Choice(get_args(CorrectionKind)),
-    "status": Choice(get_args(Status)),
-    "verdict": Choice(VERDICTS),
-    "memories": ListOf(memory_ref(), limit=2),
-    "kept": memory_ref(),
-    "confidence": Number(),
-    "reason": Text(limit=REASON_LENGTH, what="a text"),
+    "type": choice_kind(("correction",)),
+    "id": text_kind(pattern=ID.pattern, what="the id of a correction such as con-0123456789abcdef"),
+    "kind": choice_kind(get_args(CorrectionKind)),
+    "status": choice_kind(get_args(Status)),
+    "verdict": choice_kind(VERDICTS),
+    "memories": list_kind(MEMORY_REF, limit=2),
+    "kept": MEMORY_REF,
+    "confidence": NUMBER,
+    "reason": text_kind(limit=REASON_LENGTH, what="a text"),
     "by": ACTOR,
-    "at": Time(),
-    "decided": Time(),
-    "run": Text(limit=200, what="a short text"),
+    "at": TIME,
+    "decided": TIME,
+    "run": text_kind(limit=200, what="a short text"),
 }
 _REQUIRED = ("type", "id", "kind", "status", "verdict", "memories", "by")
 _HEADING = regex(r"## (mem-[0-9a-f]{16})(?:, [a-z ]+)?")

@@ -25,9 +25,9 @@ import msgspec
 
 from memrepo.core.fields import Node, shown
 from memrepo.core.lines import BAD, FLOW_PLAIN, ambiguous, plain_shape, resolves, split_lines
+from memrepo.core.memory import ORDER
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import ORDER
 
 MAX_BYTES = 1024 * 1024
 """The largest memory file that is read, in bytes."""

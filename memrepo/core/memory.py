@@ -1,4 +1,7 @@
-"""Data types of a memory file. Machine-readable values are in `fields`, keyed by the schema.
+"""A memory: the record of its header, with the kind, meaning and merge rule of each field.
+
+Fields are written in the order of `Memory`. Their names follow Open Knowledge Format 0.2 if it
+defines one (type, title, description, tags, sources, generated, verified, status).
 
 If a text occurs in many places, only some are listed: a footer can be in thousands of files.
 """
@@ -16,16 +19,37 @@ from collections.abc import (
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 import msgspec
 from msgspec.structs import force_setattr, replace
 
 from memrepo import __version__
-from memrepo.core.ids import text_hash
+from memrepo.core.fields import (
+    DAY,
+    FLAG,
+    MEMORY_REF,
+    NUMBER,
+    TIME,
+    WHOLE,
+    Field,
+    Kind,
+    Node,
+    choice_kind,
+    fields_of,
+    list_kind,
+    node_of,
+    record_kind,
+    text_kind,
+)
+from memrepo.core.ids import ID_PATTERN, TEXT_HASH_PATTERN, text_hash
 from memrepo.core.patterns import regex
+from memrepo.core.times import parse_time
 
 T = TypeVar("T")
+_ACTOR = r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}"
+_ID = msgspec.Meta(pattern=rf"\A{ID_PATTERN.pattern}\Z")
+_SHARE = msgspec.Meta(ge=0, le=1)
 
 
 CLAIM_TYPES = (
@@ -90,7 +114,11 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 )
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+def _one_of(*words: str) -> msgspec.Meta:
+    return msgspec.Meta(pattern=rf"\A({'|'.join(words)})\Z")
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """A place where the text of a memory occurs: path and blob of a source, and line numbers.
 
     The lines are one-based and inclusive. `captured` is the ISO date of the evidence, and
@@ -102,48 +130,48 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     resource: str
-    blob: str = ""
     lines: tuple[int, int] = (0, 0)
-    text_hash: str = ""
-    kind: str = "direct"
     captured: str = ""
-    captured_from: str = ""
+    captured_from: Annotated[str, _one_of("", "unit", "heading", "file", "commit")] = ""
+    kind: Annotated[str, _one_of("direct", "inferred", "merged")] = "direct"
+    text_hash: Annotated[str, msgspec.Meta(pattern=rf"\A({TEXT_HASH_PATTERN.pattern})?\Z")] = ""
+    blob: Annotated[str, msgspec.Meta(pattern=r"\A([0-9a-f]{40}|[0-9a-f]{64})?\Z")] = ""
 
 
-class Stamp(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class Stamp(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """An actor and a time.
 
     Actors are `human:<id>`, `process:<id>` or `memrepo/<version>` (OKF 7).
     """
 
-    by: str
+    by: Annotated[str, msgspec.Meta(pattern=rf"\A({_ACTOR})\Z")]
     at: datetime | None = None
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True):
+class Link(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A typed link to another memory. The strength is from 0 to 1."""
 
-    target: str
-    type: str
-    strength: float = 1.0
+    target: Annotated[str, _ID]
+    type: Annotated[str, _one_of("follows", "references", "contradicts", "supports", "related")]
+    strength: Annotated[float, _SHARE] = 1.0
 
 
-class Importance(msgspec.Struct, frozen=True, kw_only=True):
+class Importance(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The importance of a memory: a score (0 to 1), a level, up to five reasons, and keywords."""
 
-    score: float
-    level: str
+    score: Annotated[float, _SHARE]
+    level: Annotated[str, _one_of("trivial", "low", "normal", "high", "critical")]
     reasons: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
 
 
-class Decay(msgspec.Struct, frozen=True, kw_only=True):
+class Decay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The decay class of a memory other than a note. The expiry is derived from the class."""
 
-    cls: str
+    cls: str = msgspec.field(name="class")
 
 
-class Gist(msgspec.Struct, frozen=True, kw_only=True):
+class Gist(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The text that recall shows instead of the unchanged body, for a note at gist tier."""
 
     title: str
@@ -151,7 +179,7 @@ class Gist(msgspec.Struct, frozen=True, kw_only=True):
     summary: str = ""
 
 
-class Hot(msgspec.Struct, frozen=True, kw_only=True):
+class Hot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """When and why a memory was added to the hot cache, or the time until which it is demoted."""
 
     since: datetime | None = None
@@ -159,23 +187,23 @@ class Hot(msgspec.Struct, frozen=True, kw_only=True):
     until: datetime | None = None
 
 
-class Retired(msgspec.Struct, frozen=True, kw_only=True):
+class Retired(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The run that retired a memory, with the reason."""
 
     run: str
     reason: str
 
 
-class Edges(msgspec.Struct, frozen=True, kw_only=True):
+class Edges(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     r"""The white space and line endings around a body, used to restore a file byte for byte.
 
     `ends` is empty if all line endings are `\n`. Otherwise it has a letter each: `n` for `\n`,
     `c` for `\r\n`, `r` for `\r`. The last letter applies to all remaining line endings.
     """
 
-    before: str = ""
-    after: str = ""
-    ends: str = ""
+    before: Annotated[str, msgspec.Meta(pattern=r"\A\s*\Z")] = ""
+    after: Annotated[str, msgspec.Meta(pattern=r"\A\s*\Z")] = ""
+    ends: Annotated[str, msgspec.Meta(pattern=r"\A[ncr]*\Z")] = ""
 
 
 OWN_ACTOR = f"memrepo/{__version__}"
@@ -183,23 +211,22 @@ OWN_ACTOR = f"memrepo/{__version__}"
 IMPLIED = ("home", "generated", "origin")
 """The fields that are implied by others in memories written by a run, and omitted from the header.
 """
-_IMPLYING = frozenset({"type", "created"})
 
 
-def implied(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field values that are implied by the other fields of a memory.
+def implied(memory: Memory) -> dict[str, Any]:
+    """Return the header values that are implied by the others of a memory.
 
     They apply unless the header has different values. A memory with sources was read from them by a
     run. Its page is that of its type, its wording is the run's, and its time is when it was first
     read.
     """
-    if not fields.get("sources") or not fields.get("id"):
+    if not memory.places or not memory.id:
         return {}
-    home = HOME_OF_TYPE.get(fields.get("type", ""))
-    found: dict[str, object] = {"home": home} if home else {}
-    found["origin"] = "purifier"
-    if (created := fields.get("created")) is not None:
-        found["generated"] = Stamp(by=OWN_ACTOR, at=created)
+    found: dict[str, Any] = {"origin": "purifier"}
+    if home := HOME_OF_TYPE.get(memory.type):
+        found["home"] = home
+    if memory.created is not None:
+        found["generated"] = Stamp(by=OWN_ACTOR, at=memory.created)
     return found
 
 
@@ -208,36 +235,31 @@ _READ_OFF = ("purifier", "promotion")
 _DAY = regex(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 
 
-def _evident(fields: Mapping[str, Any], resource: str) -> tuple[str, str]:
+def _evident(memory: Memory, resource: str) -> tuple[str, str]:
     """Return the (date, basis) implied for a source without a date.
 
     The date is the one in the file name, else the day when the memory was first read.
     """
-    if fields.get("origin") not in _READ_OFF:
+    if memory.origin not in _READ_OFF:
         return "", ""
     if named := _DAY.search(resource, resource.rfind("/") + 1):
         return named[0], "file"
-    created: datetime | None = fields.get("created")
-    return (created.date().isoformat(), "commit") if created else ("", "")
+    return (memory.created.date().isoformat(), "commit") if memory.created else ("", "")
 
 
-def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
+def _stated(memory: Memory) -> tuple[Source, ...]:
     """Return the sources of a memory without the values that are implied."""
     found = []
-    for source in fields["sources"]:
+    for source in memory.places:
         hash_, day, basis = source.text_hash, source.captured, source.captured_from
-        if hash_ and fields.get("origin") in _READ_OFF and hash_ == text_hash(body):
+        if hash_ and memory.origin in _READ_OFF and hash_ == memory.own_hash:
             hash_ = ""
         if day:
-            evident = _evident(fields, source.resource)
+            evident = _evident(memory, source.resource)
             if (day, "file" if basis == "heading" else basis) == evident or (day, basis) == evident:
                 day = basis = ""
-        if (hash_, day, basis, "") != (
-            source.text_hash,
-            source.captured,
-            source.captured_from,
-            source.blob,
-        ):
+        stated = (source.text_hash, source.captured, source.captured_from, source.blob)
+        if stated != (hash_, day, basis, ""):
             source = replace(source, blob="", text_hash=hash_, captured=day, captured_from=basis)
         found.append(source)
     return tuple(dict.fromkeys(found))
@@ -245,24 +267,102 @@ def _stated(fields: Mapping[str, Any], body: str) -> tuple[Source, ...]:
 
 def _sources(memory: Memory) -> tuple[Source, ...]:
     """Return the sources of a memory with implied values filled in: text hash, date and basis."""
-    stated: tuple[Source, ...] = memory.fields.get("sources", ())
-    if memory.text("origin") not in _READ_OFF:
-        return stated
+    if memory.origin not in _READ_OFF:
+        return memory.places
     found = []
-    for source in stated:
+    for source in memory.places:
         if not source.text_hash:
             source = replace(source, text_hash=memory.own_hash)
         if not source.captured:
-            day, basis = _evident(memory.fields, source.resource)
+            day, basis = _evident(memory, source.resource)
             source = replace(source, captured=day, captured_from=basis)
         found.append(source)
     return tuple(found)
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    r"""One memory: its path in the repository, its non-default schema fields, and its body.
+_SOURCES = "sources/"
+_PLACE = regex(r"(/?)(.*?[^\s:])(?::(\d{1,9})(?:-(\d{1,9}))?(?:, (.+))?)?")
+_BASES = ("unit", "heading", "file", "commit")
+_KINDS = ("inferred", "merged")
 
-    Implied values that the header omits (`implied`) are included in `fields`.
+
+def read_place(node: Node) -> object:
+    """Return the mapping that a source such as `notes/a.md:52-54, 2026-05-06` stands for.
+
+    A path is relative to `sources/`, or to the repository if it starts with a slash. The lines are
+    followed by values that are not implied: a date, its origin (unless a heading), a text hash, a
+    kind. A source without a short form is a mapping already. Raise ValueError for anything else.
+    """
+    if isinstance(node, dict):
+        record: dict[str, Any] = dict(node)
+    else:
+        found = _PLACE.fullmatch(node) if isinstance(node, str) else None
+        if found is None:
+            raise ValueError(node)
+        root, path, first, last, words = found.groups()
+        record = {"resource": path if root or "://" in path else _SOURCES + path}
+        if first is not None:
+            record["lines"] = [first, last or first]
+        for word in (words or "").split():
+            key = "captured_from" if word in _BASES else "kind" if word in _KINDS else "captured"
+            key = "text_hash" if word.startswith("th-") else key
+            if key in record:
+                raise ValueError(node)
+            record[key] = word
+        if "captured" in record:
+            record.setdefault("captured_from", "heading")
+    if "captured" in record:
+        parse_time(record["captured"])
+    if "lines" in record:
+        first, last = (int(number) for number in record["lines"])
+        if not 0 <= first <= last:
+            raise ValueError(node)
+    return record
+
+
+def write_place(source: Source) -> Node:
+    """Return the short form of a source if it reads as the same source, else a mapping."""
+    text = source.resource.removeprefix(_SOURCES)
+    if text == source.resource and "://" not in text:
+        text = f"/{text}"
+    basis = source.captured_from if source.captured_from != "heading" else ""
+    words = (source.captured, basis, source.text_hash, source.kind)
+    details = " ".join(word for word in words if word and word != "direct")
+    if source.lines != (0, 0) or details:
+        first, last = source.lines
+        text += f":{first}" + (f"-{last}" if last > first else "") + (details and f", {details}")
+    try:
+        is_same = msgspec.convert(read_place(text), Source, strict=False) == source
+    except ValueError:
+        is_same = False
+    return text if is_same else node_of(source)
+
+
+_TEXT = text_kind()
+_NAME = text_kind(limit=200, what="a short text")
+ACTOR = text_kind(pattern=_ACTOR, what="an actor: human:<id>, process:<id> or <producer>/<version>")
+"""The kind of a field with who did something."""
+_DECAY, _IMPORTANCE = record_kind(Decay), record_kind(Importance)
+_LINKS = list_kind(record_kind(Link))
+_STANDING = choice_kind(STANDINGS)
+_HASH = text_kind(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
+_REFS = list_kind(MEMORY_REF)
+STAMP = record_kind(Stamp, "an actor {by, at}: human:<id>, process:<id> or <producer>/<version>")
+"""The kind of a field with who did something, and when."""
+_OWN: dict[str, Any] = {"is_by_person": True}
+_SOURCE = Kind(
+    type=Source,
+    expected="a place such as MEMORY.md:35 or memory/2026-05-06.md:52-54",
+    prepare=read_place,
+    spell=write_place,
+)
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"places": "sources"}):
+    r"""One memory: its path in the repository, its body, and the values of its header.
+
+    Values that the header omits because others imply them (`implied`) are filled in. `places` has
+    the sources as the header states them, and `sources` has them with their implied values.
 
     `body` is the text under the header with `\n` line endings, without leading blank lines and
     trailing white space. The original bytes remain in the file (`core.codec.edit`). `derived` is
@@ -270,47 +370,173 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """
 
     path: str
-    fields: Mapping[str, Any] = msgspec.field(default_factory=dict)
     body: str = ""
-    # Instance attributes set in `__post_init__`, not struct fields, so that copies do not include
-    # them. Properties would be too slow: a run reads them a million times.
-    id: ClassVar[str]
-    """The id, or an empty string if a user's file does not have one yet."""
-    type: ClassVar[str]
-    """The type of the memory."""
-    status: ClassVar[str]
-    """The status, which determines whether recall returns the memory."""
-    standing: ClassVar[str]
-    """How certain the memory is (claims only)."""
-    is_note: ClassVar[bool]
-    """Whether the memory is a note. Notes have tiers, and other memories have decay classes."""
+    id: Annotated[str, Field(MEMORY_REF, "Set when the memory is created, and never changed.")] = ""
+    type: Annotated[str, Field(choice_kind(TYPES), "What kind of memory.", **_OWN)] = ""
+    title: Annotated[str, Field(_TEXT, "Display name; notes.", **_OWN)] = ""
+    subject: Annotated[str, Field(_TEXT, "The person or thing that it is about.", **_OWN)] = ""
+    predicate: Annotated[str, Field(_TEXT, "The property.", **_OWN)] = ""
+    object: Annotated[str, Field(_TEXT, "The value.", **_OWN)] = ""
+    context: Annotated[
+        str, Field(_TEXT, "The context of the text: who it is about, its file and headings.")
+    ] = ""
+    description: Annotated[str, Field(_TEXT, "One line (OKF).", **_OWN)] = ""
+    status: Annotated[str, Field(choice_kind(STATUSES), "Whether recall sees it.")] = "active"
+    status_epoch: Annotated[int, Field(WHOLE, "Increased by restore and unreject.", "max")] = 0
+    standing: Annotated[str, Field(_STANDING, "How sure we are; claims only.")] = "resolved"
+    home: Annotated[str, Field(choice_kind(HOMES), "The view it is printed in.")] = ""
+    tags: Annotated[
+        tuple[str, ...],
+        Field(
+            list_kind(_NAME),
+            "Secondary tags: one word each, of letters, digits and `./:+#-_`.",
+            "union",
+            **_OWN,
+        ),
+    ] = ()
+    entities: Annotated[
+        tuple[str, ...],
+        Field(list_kind(_NAME), "Names, projects, hosts and tools it mentions.", "union", **_OWN),
+    ] = ()
+    created: Annotated[datetime | None, Field(TIME, "When memrepo first saw it.", "min")] = None
+    generated: Annotated[
+        Stamp | None, Field(STAMP, "Actor and time of the last meaningful change (OKF).")
+    ] = None
+    verified: Annotated[
+        tuple[Stamp, ...], Field(list_kind(STAMP, bare=True), "Confirmations (OKF).", "union")
+    ] = ()
+    valid_from: Annotated[str, Field(DAY, "True in the world from.", **_OWN)] = ""
+    valid_until: Annotated[str, Field(DAY, "True in the world until.", **_OWN)] = ""
+    scope: Annotated[
+        str,
+        Field(_NAME, "user:, project: or agent: scope; empty is the whole repository.", **_OWN),
+    ] = ""
+    confidence: Annotated[float, Field(NUMBER, "Stored confidence, 0 to 1.")] = 1.0
+    importance: Annotated[
+        Importance | None, Field(record_kind(Importance), "How much it matters.")
+    ] = None
+    decay: Annotated[
+        Decay | None,
+        Field(_DECAY, "Decay class of a memory that is not a note.", **_OWN),
+    ] = None
+    tier: Annotated[
+        str, Field(choice_kind(("hot", "warm", "gist", "forgotten")), "Retention tier of a note.")
+    ] = "hot"
+    tier_since: Annotated[datetime | None, Field(TIME, "When the change of tier was due.")] = None
+    tier_written: Annotated[
+        datetime | None, Field(TIME, "Time of the run that wrote the tier.")
+    ] = None
+    gist: Annotated[
+        Gist | None, Field(record_kind(Gist), "What recall shows of a note at gist tier.")
+    ] = None
+    hot: Annotated[
+        Hot | None,
+        Field(record_kind(Hot), "When and why it entered the first page, or when it was demoted."),
+    ] = None
+    pinned: Annotated[bool, Field(FLAG, "Never aged, evicted, archived or pruned.", **_OWN)] = False
+    critical: Annotated[bool, Field(FLAG, "Always on the first page.", **_OWN)] = False
+    user_marked: Annotated[bool, Field(FLAG, "Requested by the user; never removed.", **_OWN)] = (
+        False
+    )
+    promoted: Annotated[bool, Field(FLAG, "A note that became memories, or evidence for them.")] = (
+        False
+    )
+    nominated: Annotated[
+        datetime | None,
+        Field(
+            TIME,
+            "When a nominated note was judged and no memory was made; only later retrievals count.",
+        ),
+    ] = None
+    aliases: Annotated[
+        tuple[str, ...], Field(list_kind(_HASH), "Hashes of former wordings.", "union")
+    ] = ()
+    links: Annotated[tuple[Link, ...], Field(_LINKS, "Typed links.", "union")] = ()
+    threads: Annotated[
+        tuple[str, ...], Field(list_kind(_NAME), "Conversation threads it belongs to.", "union")
+    ] = ()
+    supersedes: Annotated[
+        tuple[str, ...], Field(_REFS, "Memories that this one replaced.", "union")
+    ] = ()
+    superseded_by: Annotated[
+        tuple[str, ...], Field(_REFS, "Memories that replaced this one.", "union")
+    ] = ()
+    superseded_at: Annotated[datetime | None, Field(TIME, "When it was replaced.")] = None
+    archived_at: Annotated[datetime | None, Field(TIME, "When it was archived.")] = None
+    compressed_into: Annotated[
+        str, Field(MEMORY_REF, "The summary that speaks for it since it was archived.")
+    ] = ""
+    parent: Annotated[str, Field(MEMORY_REF, "The memory a chunk is part of.")] = ""
+    chunk: Annotated[int | None, Field(WHOLE, "Index of a chunk, from 0.")] = None
+    places: Annotated[
+        tuple[Source, ...],
+        Field(
+            list_kind(_SOURCE, bare=True, limit=10_000),
+            "Provenance, one place per line, such as MEMORY.md:35 (OKF).",
+            "union",
+        ),
+    ] = ()
+    source_count: Annotated[
+        int | None,
+        Field(
+            WHOLE,
+            "Number of places where it was found, if `sources` lists only some of them.",
+            "max",
+        ),
+    ] = None
+    claim_id: Annotated[
+        str,
+        Field(
+            text_kind(pattern=r"cl-[0-9a-f]{16}", what="a claim id cl-<16 hex>"),
+            "Claim id of the purifier lineage, when exported or imported.",
+        ),
+    ] = ""
+    duplicate_of: Annotated[str, Field(MEMORY_REF, "The memory it probably repeats.")] = ""
+    retired: Annotated[
+        tuple[Retired, ...], Field(list_kind(record_kind(Retired)), "Why runs retired it.", "union")
+    ] = ()
+    origin: Annotated[
+        str,
+        Field(
+            choice_kind(("purifier", "manual", "import", "compression", "promotion")),
+            "How it came to be.",
+        ),
+    ] = ""
+    edges: Annotated[
+        Edges | None,
+        Field(
+            record_kind(Edges),
+            "White space around the text, and its line ends, in a file of the memory tool.",
+        ),
+    ] = None
+
+    @classmethod
+    def of(cls, path: str, fields: Mapping[str, Any], body: str = "") -> Memory:
+        """Return a memory with the given header values by key. A value of None is absent."""
+        given = {_ATTRIBUTES.get(key, key): v for key, v in fields.items() if v is not None}
+        return cls(path=path, body=body, **given)
 
     def __post_init__(self) -> None:
-        own, fields = self.__dict__, self.fields
-        if type(fields) is not MappingProxyType:  # otherwise already normalized
-            fields = dict(fields)
-            if fields.get("sources"):
-                fields = implied(fields) | fields
-                fields["sources"] = _stated(fields, self.body)
-            fields = MappingProxyType(fields)
-            force_setattr(self, "fields", fields)
-        own["id"] = fields.get("id", "")
-        own["type"] = type_ = fields.get("type", "")
-        own["status"] = fields.get("status", "active")
-        own["standing"] = fields.get("standing", "resolved")
-        own["is_note"] = type_ == "note"
+        if self.places and self.id:
+            for key, value in implied(self).items():
+                if not getattr(self, key):
+                    force_setattr(self, key, value)
+        if self.places:
+            force_setattr(self, "places", _stated(self))
 
     def __hash__(self) -> int:
         return hash((self.path, self.id, self.body))
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Memory):
-            return NotImplemented
-        return (self.path, self.body, dict(self.fields)) == (
-            other.path,
-            other.body,
-            dict(other.fields),
-        )
+    @cached_property
+    def fields(self) -> Mapping[str, Any]:
+        """Return the header values by key, without defaults."""
+        values = ((f.name, getattr(self, _ATTRIBUTES.get(f.name, f.name)), f) for f in FIELDS)
+        return MappingProxyType({name: v for name, v, field in values if v != field.default})
+
+    @property
+    def is_note(self) -> bool:
+        """Return whether the memory is a note. Notes have tiers, others have decay classes."""
+        return self.type == "note"
 
     @cached_property
     def derived(self) -> dict[str, Any]:
@@ -422,17 +648,29 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             own[key] = make(self)
         return cast("T", own[key])
 
-    def with_fields(self, changes: Mapping[str, object], body: str | None = None) -> Memory:
-        """Return a copy with the given fields set. A field whose new value is None is removed.
+    def with_fields(self, changes: Mapping[str, Any], body: str | None = None) -> Memory:
+        """Return a copy with the given values by key. A key whose new value is None is removed.
 
         If the type or the creation time changes, the values implied by it change too.
         """
-        fields: Mapping[str, object] = self.fields
-        if not _IMPLYING.isdisjoint(changes):
-            known = implied(fields)
-            fields = {k: v for k, v in fields.items() if k not in known or known[k] != v}
-        merged = {k: v for k, v in {**fields, **changes}.items() if v is not None}
-        return replace(self, fields=merged, body=self.body if body is None else body)
+        values = dict(changes)
+        if not _IMPLYING.isdisjoint(values):
+            known = {k: v for k, v in implied(self).items() if getattr(self, k) == v}
+            values = dict.fromkeys(known) | values
+        given = {
+            _ATTRIBUTES.get(key, key): BY_NAME[key].default if value is None else value
+            for key, value in values.items()
+        }
+        return replace(self, body=self.body if body is None else body, **given)
+
+
+_ATTRIBUTES = {"sources": "places"}
+_IMPLYING = frozenset({"type", "created"})
+FIELDS = fields_of(Memory, get_type_hints(Memory, include_extras=True))
+"""The fields of a header, in the order in which they are written."""
+ORDER: Mapping[str, int] = MappingProxyType({field.name: n for n, field in enumerate(FIELDS)})
+"""The keys of a header, in file order."""
+BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})
 
 
 REFERENCES = (

@@ -14,9 +14,8 @@ from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Update, W
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import Layout, below
-from memrepo.core.memory import Memory, differing
+from memrepo.core.memory import BY_NAME, Memory, differing
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME
 
 _SAME_ID = "memory-same-id"
 _T = TypeVar("_T")

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from memrepo.core import codec
 from memrepo.core.jsontext import JsonLine, read_lines
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory
+from memrepo.core.memory import BY_NAME, Memory
 from memrepo.core.patterns import regex
-from memrepo.core.schema import BY_NAME
 from memrepo.formats.pages import Page, hashtags, read_pages
 from memrepo.formats.records import (
     FieldReader,
@@ -58,7 +57,9 @@ def _memory(path: str, line: JsonLine, report: Report) -> Memory | None:
         report.refuse(path, f"found no {key}", line=line.number, key=key)
         return None
     report.problems += known.problems
-    return Memory(path=str(record.get("path")), fields=reader.fields, body=codec.normal_body(text))
+    return Memory.of(
+        path=str(record.get("path")), fields=reader.fields, body=codec.normal_body(text)
+    )
 
 
 def path_here(layout: Layout, memory: Memory) -> str:

@@ -20,9 +20,8 @@ from memrepo.core.changes import Change, Create, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import claim_id, normalise, note_id, text_hash
 from memrepo.core.judge import Profile
-from memrepo.core.memory import CLAIM_TYPES, TYPES, Link, Memory, Source, Stamp
+from memrepo.core.memory import BY_NAME, CLAIM_TYPES, TYPES, Link, Memory, Source, Stamp
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import local_day, parse_time
@@ -418,7 +417,7 @@ class _Import(msgspec.Struct):
             captured=captured,
             layer=record.layer,
         )
-        return Memory(path=path, fields=fields, body=text)
+        return Memory.of(path, fields, body=text)
 
     def _places(self, places: Sequence[Source], text: str, *, in_force: bool) -> Iterator[Source]:
         """Yield sources in the workspace as the corresponding sources in this repository.

@@ -16,10 +16,9 @@ import msgspec
 
 from memrepo.core.fields import Node, Raw, ValueMismatch
 from memrepo.core.ids import as_tag
-from memrepo.core.memory import CLAIM_TYPES, Memory, Source
+from memrepo.core.memory import BY_NAME, CLAIM_TYPES, Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME
 from memrepo.core.times import format_time, parse_time
 
 _SURROGATE = regex(r"\\u[dD][89a-fA-F]")

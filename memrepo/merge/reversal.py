@@ -21,8 +21,7 @@ from msgspec.structs import replace
 from memrepo.core import codec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
-from memrepo.core.memory import REFERENCES, Memory, references, targets
-from memrepo.core.schema import FIELDS
+from memrepo.core.memory import FIELDS, REFERENCES, Memory, references, targets
 from memrepo.core.state import Effect, State, apply
 from memrepo.core.times import EARLIEST
 from memrepo.merge.files import is_derived

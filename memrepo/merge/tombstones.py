@@ -29,14 +29,22 @@ from msgspec.structs import replace
 from memrepo.core import header
 from memrepo.core.changes import Update
 from memrepo.core.corrections import corrections_of
-from memrepo.core.fields import Choice, ListOf, Text, Time, ValueMismatch, Whole, memory_ref
+from memrepo.core.fields import (
+    MEMORY_REF,
+    TIME,
+    WHOLE,
+    Kind,
+    ValueMismatch,
+    choice_kind,
+    list_kind,
+    text_kind,
+)
 from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.lines import entry_lines
 from memrepo.core.memory import Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
-from memrepo.core.schema import Field
 from memrepo.core.times import EARLIEST
 from memrepo.merge.statements import (
     Statement,
@@ -108,18 +116,32 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 
-_TEXT_HASH = Text(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>")
-_TRIPLE_HASH = Text(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>")
-_KEY = Text(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>")
-_WORD = Text(pattern=r"[0-9a-f]{4}", what="4 hex digits")
-_UNIT = Text(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
-_SEAL = Text(pattern=r"[0-9a-f]{16}", what="16 hex digits")
+class Field(msgspec.Struct, frozen=True):
+    """A key of a tombstone's file: its values, how two versions merge, and its meaning."""
+
+    name: str
+    kind: Kind
+    merge: str
+    doc: str
+    default: Any = None
+
+
+_TEXT_HASH = text_kind(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>")
+_TRIPLE_HASH = text_kind(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>")
+_KEY = text_kind(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>")
+_WORD = text_kind(pattern=r"[0-9a-f]{4}", what="4 hex digits")
+_UNIT = text_kind(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
+_SEAL = text_kind(pattern=r"[0-9a-f]{16}", what="16 hex digits")
 TOMBSTONE_FIELDS = (
     Field("key", _KEY, "const", "Hash of scope, text and triple: equal rejections share one file."),
-    Field("state", Choice(("active", "lifted")), "status", "Whether it is in effect."),
-    Field("epoch", Whole(), "status", "Increased each time it is lifted or set again.", 0),
+    Field("state", choice_kind(("active", "lifted")), "status", "Whether it is in effect."),
+    Field("epoch", WHOLE, "status", "Increased each time it is lifted or set again.", 0),
     Field(
-        "scope", Text(limit=200), "const", "Scope in which it applies; empty means everywhere.", ""
+        "scope",
+        text_kind(limit=200),
+        "const",
+        "Scope in which it applies; empty means everywhere.",
+        "",
     ),
     Field("text", _TEXT_HASH, "const", "Hash of the text, equal for texts that look the same."),
     Field(
@@ -134,14 +156,14 @@ TOMBSTONE_FIELDS = (
     ),
     Field(
         "tokens",
-        ListOf(_WORD, limit=100_000),
+        list_kind(_WORD, limit=100_000),
         "const",
         "A short hash of each word, sorted: for similarity.",
         (),
     ),
     Field(
         "parts",
-        ListOf(_TEXT_HASH, limit=MAX_PARTS),
+        list_kind(_TEXT_HASH, limit=MAX_PARTS),
         "const",
         "Hashes of its lines and sentences, if it has more than one.",
         (),
@@ -155,22 +177,22 @@ TOMBSTONE_FIELDS = (
     ),
     Field(
         "units",
-        ListOf(_UNIT, limit=20_000),
+        list_kind(_UNIT, limit=20_000),
         "set3",
         "Hashes of source texts that supported it, and of former wordings.",
         (),
     ),
-    Field("memory", memory_ref(), "const", "The memory that was rejected.", ""),
+    Field("memory", MEMORY_REF, "const", "The memory that was rejected.", ""),
     Field(
         "forgotten",
-        ListOf(memory_ref(), limit=100_000),
+        list_kind(MEMORY_REF, limit=100_000),
         "set3",
         "What the rejection removed from recall, and `unreject` restores.",
         (),
     ),
-    Field("reason", Text(), "lww", "Why, in the person's words.", ""),
-    Field("by", Text(limit=300), "lww", "Who decided last."),
-    Field("at", Time(), "lww", "When."),
+    Field("reason", text_kind(), "lww", "Why, in the person's words.", ""),
+    Field("by", text_kind(limit=300), "lww", "Who decided last."),
+    Field("at", TIME, "lww", "When."),
     Field(
         SEAL, _SEAL, "derived", "Checksum of the other fields; a change by hand has no effect.", ""
     ),

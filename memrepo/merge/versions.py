@@ -18,11 +18,14 @@ from msgspec.structs import replace
 
 from memrepo.core import codec, header
 from memrepo.core.codec import pairs
-from memrepo.core.fields import ListOf
+from memrepo.core.fields import Field
 from memrepo.core.header import FIRST_LINE
 from memrepo.core.lines import dominant_end, inline, split_lines, unix
 from memrepo.core.memory import (
+    BY_NAME,
+    FIELDS,
     MAX_LISTED,
+    ORDER,
     SOURCE_COUNT,
     STATUSES,
     Memory,
@@ -30,7 +33,6 @@ from memrepo.core.memory import (
     Stamp,
     listed_places,
 )
-from memrepo.core.schema import BY_NAME, FIELDS, ORDER, Field
 from memrepo.core.times import EARLIEST
 
 
@@ -104,7 +106,7 @@ def _merge_fields(
             value = a
         else:
             value, gone = _joined(column, o, a, b)
-            if gone is not None and column.writer == "person":
+            if gone is not None and column.is_by_person:
                 lost[key] = gone
         if value != column.default:
             fields[key] = value
@@ -118,9 +120,9 @@ def _joined(column: Field, base: Any, older: Any, newer: Any) -> tuple[Any, Any]
             return min((v for v in (older, newer) if v is not None), default=None), None
         case "max":
             return max((v for v in (older, newer) if v is not None), default=None), None
-        case "set3":
+        case "union":
             return _merge_list(column, base or (), older or (), newer or ()), None
-        case "lww" | "const" | "text3" | "derived" | "status":
+        case "newest":
             return newer, older
         case _:
             assert_never(column.merge)
@@ -150,7 +152,7 @@ def _merge_list(
     o, a, b = (keyed(column.name, items) for items in (base, older, newer))
     kept = {k: a[k] if o.get(k) == b[k] else b[k] for k in (*o, *a) if k in a and k in b}
     added = {k: v for side in (a, b) for k, v in side.items() if k not in o and k not in kept}
-    kind = column.kind.item if isinstance(column.kind, ListOf) else column.kind
+    kind = column.kind.item or column.kind
     fresh = [kept.pop(k) for k in list(kept) if k not in o] + list(added.values())
     fresh.sort(key=lambda item: inline(kind.write(item)))
     return tuple(dict.fromkeys([*kept.values(), *fresh]))
@@ -246,7 +248,7 @@ def merge_memory(
     origin = base or Memory(path="")
     fields, lost = _merge_fields(origin.fields, older.fields, newer.fields)
     body = merge_text(origin.body, older.body, newer.body)
-    memory = Memory(
+    memory = Memory.of(
         path=_path(base.path if base is not None else None, ours.path, theirs.path),
         fields=fields,
         body=codec.normal_body(body.text),
@@ -367,7 +369,9 @@ def _kept(memory: Memory, key: str, data: bytes) -> LosingVersion:
 
 
 def _spelling(key: str, value: object) -> bytes:
-    return "\n".join(codec.spelled(key, {key: value})).encode("utf-8", "surrogatepass")
+    return "\n".join(codec.spelled(key, Memory.of("", {key: value}))).encode(
+        "utf-8", "surrogatepass"
+    )
 
 
 # -- the bytes of a merged file -----------------------------------------------------------------

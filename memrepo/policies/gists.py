@@ -301,4 +301,4 @@ def _summary(group: Group, words: Summary, layout: Layout, now: datetime, by: st
     }
     if scope := first.text("scope"):
         fields["scope"] = scope
-    return Memory(path=path, fields=fields, body=body_of(words, group.memories))
+    return Memory.of(path, fields, body=body_of(words, group.memories))

@@ -266,7 +266,7 @@ def _line(memory: Memory, memories: Mapping[str, Memory], key: str) -> tuple[Mem
     while near:
         ids = dict.fromkeys(id_ for m in near for id_ in m.texts(key) if id_ not in seen)
         seen.update(ids)
-        near = [memories.get(id_) or Memory(path="", fields={"id": id_}) for id_ in ids]
+        near = [memories.get(id_) or Memory.of(path="", fields={"id": id_}) for id_ in ids]
         found += near
     return tuple(found)
 

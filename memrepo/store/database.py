@@ -13,7 +13,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import datetime
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -23,9 +22,7 @@ from typing import Any, TypedDict, TypeVar
 import msgspec
 
 import memrepo
-from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Time, Whole
-from memrepo.core.memory import Memory
-from memrepo.core.schema import FIELDS
+from memrepo.core.memory import FIELDS, Memory
 
 NAME = "index.sqlite3"
 WAIT_S = 10.0
@@ -172,20 +169,8 @@ def _create_tables(base: sqlite3.Connection) -> None:
 # -- memories --------------------------------------------------------------------------------
 
 
-def _type_of(kind: Kind) -> Any:
-    """Return the Python type for values of a schema kind."""
-    match kind:
-        case Record(make=make):
-            return make
-        case ListOf(item=item):
-            return tuple[_type_of(item), ...]  # type: ignore[misc]  # known when it runs
-        case Pair():
-            return tuple[int, int]
-    return {Time: datetime, Number: float, Whole: int, Flag: bool}.get(type(kind), str)
-
-
 _Fields = TypedDict(  # type: ignore[misc]  # the schema has the names
-    "_Fields", {field.name: _type_of(field.kind) for field in FIELDS}, total=False
+    "_Fields", {field.name: field.kind.type for field in FIELDS}, total=False
 )
 
 
@@ -231,7 +216,7 @@ class MemoryCache:
                 with suppress(*_UNREADABLE):
                     row = _ROW.decode(data)
                     fields = MappingProxyType(row.fields)
-                    memory = Memory(path=wanted[blob], fields=fields, body=row.body)
+                    memory = Memory.of(wanted[blob], fields, body=row.body)
                     memory.derived.update(row.derived)
                     found[blob] = memory
                     self._stored[blob] = len(row.derived)

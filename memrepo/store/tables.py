@@ -470,7 +470,7 @@ def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, contex
     shortened = (unit.resource, unit.text_hash) in reader.left_out
     source = Source(resource=text.resource, text_hash="" if shortened else unit.text_hash)
     fields = {"type": "fact", "context": context, "sources": (source,)}
-    draft = Memory(path=text.resource, fields=fields, body=unit.text)
+    draft = Memory.of(text.resource, fields, body=unit.text)
     stones, corrected = tombstones_in(state), corrected_in(state)
     if stones and (stones.bar(draft) or stones.near(draft)):
         return False

@@ -17,12 +17,11 @@ from typing import Any
 import msgspec
 
 from memrepo.core.access import Access, Accesses
-from memrepo.core.fields import Flag, Kind, ListOf, Number, Pair, Record, Whole
+from memrepo.core.fields import defaults_of, node_of
 from memrepo.core.ids import visible
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.memory import Hot, Memory
+from memrepo.core.memory import FIELDS, Hot, Memory
 from memrepo.core.messages import counted
-from memrepo.core.schema import FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.core.times import format_time
@@ -67,27 +66,23 @@ MEMORIES = "memories.jsonl"
 def memory_json(memory: Memory) -> dict[str, object]:
     """Return a memory's path, layer, fields and text as JSON values."""
     given = {**memory.fields, **({"sources": memory.sources} if memory.sources else {})}
-    fields = {f.name: _value(f.kind, given[f.name]) for f in FIELDS if f.name in given}
+    fields = {f.name: _value(given[f.name]) for f in FIELDS if f.name in given}
     return {"path": memory.path, "layer": memory.layer, **fields, "text": memory.body}
 
 
-def _value(kind: Kind, value: Any) -> Any:
-    match kind:
-        case Number() | Whole() | Flag():
+def _value(value: Any) -> Any:
+    match value:
+        case msgspec.Struct():
+            defaults = defaults_of(type(value))
+            names = zip(value.__struct_encode_fields__, value.__struct_fields__, strict=True)
+            parts = ((key, getattr(value, name), defaults[name]) for key, name in names)
+            return {key: _value(part) for key, part, default in parts if part != default}
+        case tuple():
+            return [_value(part) for part in value]
+        case bool() | int() | float():
             return value
-        case Pair():
-            return list(value)
-        case ListOf(item=item):
-            return [_value(item, part) for part in value]
-        case Record(members=members, names=names):
-            written = Record.write(kind, value)
-            return {
-                key: _value(member, getattr(value, names.get(key, key)))
-                for key, member in members.items()
-                if isinstance(written, dict) and key in written
-            }
         case _:
-            return str(kind.write(value))
+            return str(node_of(value))
 
 
 def jsonl(state: State) -> dict[str, bytes]:

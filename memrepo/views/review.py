@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from memrepo.core.fields import Node, bare
 from memrepo.core.ids import digest
-from memrepo.core.memory import Memory, Source
+from memrepo.core.memory import BY_NAME, Memory, Source
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
-from memrepo.core.schema import BY_NAME
 from memrepo.core.state import KINDS, ChangeKind, Difference
 from memrepo.policies.claims import is_by_person
 from memrepo.policies.first_page import SEPARATOR, part_of

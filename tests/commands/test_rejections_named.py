@@ -27,7 +27,7 @@ A, B, C, D = ("mem-" + digit * 16 for digit in "123d")
 
 def fact(id_: str, body: str) -> Memory:
     path = f"memories/knowledge/x-{id_[4:10]}.md"
-    return Memory(path=path, fields={"id": id_, "type": "fact"}, body=body)
+    return Memory.of(path, {"id": id_, "type": "fact"}, body=body)
 
 
 ONE, TWO = fact(A, "The gate of the mill is green."), fact(B, "The barn next to it is red.")

@@ -21,7 +21,7 @@ A, B, C, D = ("mem-" + digit * 16 for digit in "123d")
 
 def fact(id_: str, **fields: Any) -> Memory:
     path = f"memories/knowledge/x-{id_[4:10]}.md"
-    return Memory(path=path, fields={"id": id_, "type": "fact", **fields}, body=f"Text {id_}.")
+    return Memory.of(path, {"id": id_, "type": "fact", **fields}, body=f"Text {id_}.")
 
 
 def state(*memories: Memory) -> State:

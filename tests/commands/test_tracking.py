@@ -40,7 +40,7 @@ def exported(repo: Path, to: Path, kind: str, now: str) -> dict[str, Any]:
 
 def test_old_log_entries_go_to_the_file_of_their_month_and_the_tracker_stays_small() -> None:
     now = parse_time(NOW)
-    memory = Memory(
+    memory = Memory.of(
         path="memories/knowledge/2026-01/shed-123456.md",
         body="The shed.",
         fields={"id": "mem-1234560000000000", "type": "fact"},

@@ -64,7 +64,7 @@ GONE = {"predicate": None, "object": None}
 
 def claim(body: str, subject: str = "", predicate: str = "", value: str = "") -> Memory:
     fields = {"type": "fact", "subject": subject, "predicate": predicate, "object": value}
-    return Memory(path="a.md", body=body, fields={k: v for k, v in fields.items() if v})
+    return Memory.of(path="a.md", body=body, fields={k: v for k, v in fields.items() if v})
 
 
 EDITOR = claim("Editor: vim", "Tools", "Editor", "vim")
@@ -87,7 +87,9 @@ ANA = claim("Ana prefers tea.", "Ana", "prefers", "tea")
         (claim("A text.", "Ana", "prefers", "coffee"), "Ana prefers tea.", {}),
         (claim("A text."), "Ana prefers tea.", {}),
         (
-            Memory(path="a.md", body="Ana prefers tea.", fields={"type": "note", "object": "tea"}),
+            Memory.of(
+                path="a.md", body="Ana prefers tea.", fields={"type": "note", "object": "tea"}
+            ),
             "Ana prefers coffee.",
             {},
         ),

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from memrepo.core import codec, header
 from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
-from memrepo.core.fields import Choice, Text
+from memrepo.core.fields import DAY
 from memrepo.core.lines import Line, join_lines, split_lines
-from memrepo.core.memory import IMPLIED, OWN_ACTOR, Memory, Stamp
+from memrepo.core.memory import BY_NAME, IMPLIED, ORDER, OWN_ACTOR, Memory, Stamp
 from memrepo.core.problems import Problem
-from memrepo.core.schema import ASIDE, ASIDES, BY_NAME, ORDER
 from tests.strategies import TRAPS, bodies, field_values, fields, memories
 
 PATH = "memories/knowledge/2026-01/a-012345.md"
@@ -34,7 +33,7 @@ pinned: true
 links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
 sources:
   - MEMORY.md:3-4, 2026-05-01
-memrepo: {edges: {before: " "}}
+edges: {before: " "}
 ---
 
 Staging runs in Frankfurt.
@@ -131,7 +130,7 @@ def test_an_edited_file_holds_the_edited_memory(
     name: str, changes: dict[str, object], body: str
 ) -> None:
     data = UGLY[name]
-    wanted = Memory(path=PATH, fields=changes, body=body)
+    wanted = Memory.of(PATH, changes, body=body)
     edited = edit(data, wanted)
     assert read(edited) == wanted
     assert edit(edited, wanted) == edited
@@ -180,7 +179,7 @@ def test_one_changed_field_of_what_a_run_wrote_leaves_the_others(
     assert read(after) == wanted
     kept = before.decode().split("\n")
     gone = [line for line in kept if line not in after.decode().split("\n")]
-    following = tuple(f"{name}:" for name in (*IMPLIED, "sources", ASIDE))
+    following = tuple(f"{name}:" for name in (*IMPLIED, "sources"))
     assert all(line.startswith((f"{key}:", "  - ", *following)) for line in gone)
 
 
@@ -199,13 +198,11 @@ def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: typ
     data = encode(memory).decode()
     end = header.read(data, "").body_offset
     guessed = yaml.load(data[:end].strip().removesuffix("---"), Loader=loader)
-    aside = guessed.pop(ASIDE, {})
-    written = [key for key in BY_NAME if codec.spelled(key, memory.fields)]
+    written = [key for key in BY_NAME if codec.spelled(key, memory)]
     for key in written:
-        if isinstance(BY_NAME[key].kind, Text | Choice):
-            assert (guessed | aside)[key] == memory.fields[key]
-    assert list(guessed) == [key for key in written if key not in ASIDES]
-    assert list(aside) == [key for key in written if key in ASIDES]
+        if isinstance(value := memory.fields[key], str) and BY_NAME[key].kind is not DAY:
+            assert guessed[key] == value
+    assert list(guessed) == written
     assert guessed.get("tags", []) == list(memory.texts("tags"))
 
 
@@ -272,7 +269,7 @@ def test_reading_and_writing_an_ugly_file_changes_no_byte(name: str) -> None:
 
 @pytest.mark.parametrize("text", TRAPS)
 def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
-    memory = Memory(path=PATH, fields={"type": "fact", "title": text, "tags": (text,)}, body="b")
+    memory = Memory.of(PATH, {"type": "fact", "title": text, "tags": (text,)}, body="b")
     data = encode(memory)
     assert read(data) == memory
     for loader in LOADERS:
@@ -285,7 +282,7 @@ def test_the_canonical_file_is_what_memrepo_writes() -> None:
 
 
 def test_defaults_are_not_written() -> None:
-    memory = Memory(path=PATH, fields={"type": "fact", "status": "active", "tags": ()})
+    memory = Memory.of(path=PATH, fields={"type": "fact", "status": "active", "tags": ()})
     assert encode(memory) == b"---\ntype: fact\n---\n"
 
 
@@ -536,7 +533,7 @@ def test_the_table_of_refusals_holds_every_rule() -> None:
 )
 def test_a_misspelt_key_is_kept_and_warned_of(key: str, meant: str) -> None:
     memory, problems = decode(PATH, f"---\ntype: fact\n{key}: x\n---\n".encode())
-    assert memory == Memory(path=PATH, fields={"type": "fact"})
+    assert memory == Memory.of(path=PATH, fields={"type": "fact"})
     assert [(p.severity, p.rule, p.line, p.key) for p in problems] == [
         ("warning", "frontmatter-near-key", 3, key)
     ]
@@ -552,7 +549,7 @@ def test_a_foreign_key_is_kept_without_a_word(key: str) -> None:
 
 def test_a_file_that_does_not_decode_is_never_edited() -> None:
     with pytest.raises(CodecError) as caught:
-        edit(b"---\ntype: fact\ntype: note\n---\n", Memory(path=PATH, fields={"type": "fact"}))
+        edit(b"---\ntype: fact\ntype: note\n---\n", Memory.of(path=PATH, fields={"type": "fact"}))
     assert caught.value.problem.rule == "frontmatter-duplicate-key"
 
 
@@ -560,12 +557,14 @@ def test_a_file_that_does_not_decode_is_never_edited() -> None:
     ("memory", "rule"),
     [
         (Memory(path=PATH), "frontmatter-missing-type"),
-        (Memory(path=PATH, fields={"type": "fact", "nope": 1}), "frontmatter-value"),
-        (Memory(path=PATH, fields={"type": "fact", "title": "\ud800"}), "file-not-utf8"),
-        (Memory(path=PATH, fields={"type": "fact"}, body="a\0"), "file-nul"),
-        (Memory(path=PATH, fields={"type": "fact"}, body="a" * codec.MAX_BYTES), "file-too-large"),
+        (Memory.of(path=PATH, fields={"type": "fact", "title": "\ud800"}), "file-not-utf8"),
+        (Memory.of(PATH, {"type": "fact"}, body="a\0"), "file-nul"),
         (
-            Memory(path=PATH, fields={"type": "fact"}, body="---\na: b\n---"),
+            Memory.of(PATH, {"type": "fact"}, body="a" * codec.MAX_BYTES),
+            "file-too-large",
+        ),
+        (
+            Memory.of(PATH, {"type": "fact"}, body="---\na: b\n---"),
             "frontmatter-second-header",
         ),
     ],
@@ -577,7 +576,7 @@ def test_what_no_file_can_hold_is_not_written(memory: Memory, rule: str) -> None
 
 
 def test_an_edit_that_would_read_differently_is_not_written() -> None:
-    memory = Memory(path=PATH, fields={"type": "fact", "tags": ("a", "a")})
+    memory = Memory.of(path=PATH, fields={"type": "fact", "tags": ("a", "a")})
     with pytest.raises(CodecError):
         edit(b"---\ntype: fact\n---\n", memory)
 
@@ -612,6 +611,6 @@ def lines_without(data: bytes, key: str) -> list[Line]:
     """All lines but those of one key, and but comment lines, which may move out of it."""
     lines = text_lines(data)
     for entry in header.split(data, PATH).entries:
-        if entry.key == key or (entry.key == ASIDE and key in ASIDES):
+        if entry.key == key:
             del lines[entry.first - 1 : entry.last]
     return [line for line in lines if not line[0].startswith("#") and line[0].strip()]

@@ -123,7 +123,7 @@ def test_a_decision_stands_over_an_open_case(ours, theirs, stands, conflict) -> 
 
 
 def state(body: str, **fields) -> State:
-    memory = Memory(
+    memory = Memory.of(
         path=f"memories/knowledge/undated/aa/x-{A[4:10]}.md",
         fields={"id": A, "type": "fact", **fields},
         body=body,

@@ -19,7 +19,7 @@ def test_a_message_is_subject_reason_and_trailers() -> None:
         what="a-slug",
         reason="the newer one says so",
         changes=(
-            Create(memory=Memory(path="memories/x/a.md", fields={"id": OTHER}, body="")),
+            Create(memory=Memory.of("memories/x/a.md", {"id": OTHER}, body="")),
             Update(id=ID, fields={"status": "superseded"}),
             Update(id=ID, body="x"),
             Write(path="views/A.md", data=b""),

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from memrepo.core import memory as m
-from memrepo.core.schema import BY_NAME, FIELDS, ORDER
+from memrepo.core.memory import BY_NAME, FIELDS, ORDER
 
 
 def test_each_field_stands_once_and_in_order() -> None:

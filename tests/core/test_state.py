@@ -15,7 +15,7 @@ from memrepo.core.memory import Memory
 from memrepo.core.state import ChangeRefused, Files, State, apply, play, read_state
 
 ID, OTHER = "mem-" + "a" * 16, "mem-" + "b" * 16
-MEMORY = Memory(
+MEMORY = Memory.of(
     path="memories/knowledge/2026-01/a-aaaaaa.md",
     fields={"id": ID, "type": "fact"},
     body="The pump is new.\n",
@@ -48,7 +48,7 @@ def test_created_memories_read_back(memories: list[Memory]) -> None:
         (Create(memory=replace(MEMORY, path="memories/knowledge/b.md")), "already"),
         (Create(memory=MEMORY.with_fields({"id": OTHER})), "already"),
         (
-            Create(memory=Memory(path="memories/x/b.md", fields={"type": "fact"}, body="b")),
+            Create(memory=Memory.of("memories/x/b.md", {"type": "fact"}, body="b")),
             "never changes",
         ),
         (Create(memory=replace(MEMORY, path="views/b.md").with_fields({"id": OTHER})), "layer"),
@@ -75,7 +75,7 @@ def test_a_change_that_does_not_fit_is_refused(change: Change, why: str) -> None
 @pytest.mark.parametrize(
     "change",
     [
-        Create(memory=Memory(path="memories/x/b.md", fields={"id": "x", "type": "fact"}, body="")),
+        Create(memory=Memory.of("memories/x/b.md", {"id": "x", "type": "fact"}, body="")),
         Update(id=ID, fields={"status": "nonsense"}),
     ],
 )
@@ -128,7 +128,7 @@ def test_files_without_an_id_or_unreadable_are_named_and_kept() -> None:
 def test_active_memories_come_in_path_order() -> None:
     names = ("c", "a", "b")
     made = [
-        Memory(path=f"memories/x/{n}.md", fields={"id": f"mem-{n * 16}", "type": "fact"}, body=n)
+        Memory.of(f"memories/x/{n}.md", {"id": f"mem-{n * 16}", "type": "fact"}, body=n)
         for n in names
     ]
     state = apply(EMPTY, [Create(memory=m) for m in made])

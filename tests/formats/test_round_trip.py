@@ -51,7 +51,7 @@ def storable(memory: Memory) -> Memory:
         )
     if "status_epoch" in fields:
         fields["status_epoch"] = 1 + fields["status_epoch"] % 10**6
-    return replace(memory, fields=fields)
+    return Memory.of(memory.path, fields, memory.body)
 
 
 WORLD = st.lists(memories().map(storable), max_size=3, unique_by=(lambda m: m.path, lambda m: m.id))

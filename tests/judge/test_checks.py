@@ -96,7 +96,7 @@ def batch(lines: list[str] = PAGE, **fields: Any) -> Batch:
 
 def memory(text: str, **fields: Any) -> Memory:
     """Return a memory with a text."""
-    return Memory(path="memories/one.md", fields={"id": "mem-" + "0" * 16, **fields}, body=text)
+    return Memory.of("memories/one.md", {"id": "mem-" + "0" * 16, **fields}, body=text)
 
 
 KNOWN = {"m1": memory("Brandt charges 80 euros an hour; see https://brandt.example/yard")}

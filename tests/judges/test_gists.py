@@ -142,7 +142,7 @@ def test_a_budget_that_is_reached_leaves_the_offline_gists(service: Service, age
     assert "a run may use 500 tokens" in told["message"]
 
 
-NOTE = Memory(
+NOTE = Memory.of(
     path="notes/a.md",
     fields={"id": "mem-1", "type": "note", "title": "Pump", "tags": ("garden",)},
     body="The pump arrived on 2026-02-03.\n\nHolt did not confirm the order of 40 seeds.\n",

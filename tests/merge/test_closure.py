@@ -17,7 +17,7 @@ GONE = IDS[3]
 
 def state(**memories: dict[str, object]) -> State:
     written = (
-        Memory(path=place(id_), fields={"id": id_, "type": "fact", **memories[name]})
+        Memory.of(path=place(id_), fields={"id": id_, "type": "fact", **memories[name]})
         for name, id_ in (("a", A), ("b", B), ("c", C))
         if name in memories
     )
@@ -130,7 +130,7 @@ def test_a_list_turned_round_is_the_same_finding() -> None:
 
 
 def test_two_files_with_one_id_are_named() -> None:
-    data = codec.encode(Memory(path="", fields={"id": A, "type": "fact"}))
+    data = codec.encode(Memory.of(path="", fields={"id": A, "type": "fact"}))
     two = read_state({place(A): data, place(A, "skills/2026-02"): data}, Layout())
     assert [p.rule for p in closure(two)] == ["memory-same-id"]
 
@@ -156,7 +156,7 @@ def found(links: dict[str, str], **stamps: str) -> list[tuple[str, dict[str, dic
         fields |= {"supersedes": old} if old else {}
         if name in stamps:
             fields["generated"] = Stamp(by=stamps[name])
-        memories[id_of(name)] = Memory(path=f"memories/{name}.md", fields=fields)
+        memories[id_of(name)] = Memory.of(path=f"memories/{name}.md", fields=fields)
     return [
         (f.problem.path[9:-3], {i[-1]: dict(r) for i, r in f.repairs.items()})
         for f in broken(memories)

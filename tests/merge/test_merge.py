@@ -21,8 +21,16 @@ from memrepo.core.corrections import (
     path_of,
 )
 from memrepo.core.layout import Layout
-from memrepo.core.memory import MAX_LISTED, OWN_ACTOR, Link, Memory, Source, Stamp, listed_places
-from memrepo.core.schema import FIELDS
+from memrepo.core.memory import (
+    FIELDS,
+    MAX_LISTED,
+    OWN_ACTOR,
+    Link,
+    Memory,
+    Source,
+    Stamp,
+    listed_places,
+)
 from memrepo.core.state import State, read_state
 from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, SideFacts, merge_states, virtual_base
@@ -208,7 +216,7 @@ def test_a_merge_breaks_no_reference(t: Triple) -> None:
 @cases(60)
 @given(triples())
 def test_a_tombstone_always_wins(t: Triple) -> None:
-    target = next(iter(t.ours.memories.values()), Memory(path="x", fields={"id": A}))
+    target = next(iter(t.ours.memories.values()), Memory.of(path="x", fields={"id": A}))
     t = replace(t, ours=rejecting(t.ours, target))
     one, other = merged(t), merged(swapped(t))
     assert one.state == other.state
@@ -287,7 +295,7 @@ def foreign(state: State, id_: str) -> dict[str, object]:
 
 def fact(id_: str = A, body: str = "one", **fields: Any) -> Memory:
     path = fields.pop("path", place(id_))
-    return Memory(path=path, fields={"id": id_, "type": "fact", **fields}, body=body)
+    return Memory.of(path, {"id": id_, "type": "fact", **fields}, body=body)
 
 
 def state(*memories: Memory, **files: bytes) -> State:
@@ -313,8 +321,8 @@ def test_a_pin_on_a_removed_memory_does_not_land_on_a_new_one_of_the_same_text()
 
 def test_files_of_identical_content_are_not_taken_for_each_other() -> None:
     a, b = "memories/knowledge/a.md", "memories/knowledge/b.md"
-    same = codec.encode(Memory(path=a, fields={"type": "fact"}, body="same"))
-    edited = codec.encode(Memory(path=a, fields={"type": "fact"}, body="edited"))
+    same = codec.encode(Memory.of(a, {"type": "fact"}, body="same"))
+    edited = codec.encode(Memory.of(a, {"type": "fact"}, body="edited"))
     base = read_state({a: same, b: same}, Layout())
     result = merge_states(
         base, read_state({b: same}, Layout()), read_state({a: same, b: edited}, Layout())

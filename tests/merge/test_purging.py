@@ -218,7 +218,7 @@ def test_who_wrote_is_taken_out_of_name_and_address() -> None:
 
 
 def rejected(text: str) -> Tombstone:
-    said = Memory(path="memories/a/x.md", fields={"id": born(text), "type": "fact"}, body=text)
+    said = Memory.of("memories/a/x.md", {"id": born(text), "type": "fact"}, body=text)
     return tombstone_of(said, reason="no", by="human:me", at=datetime(2026, 3, 1, tzinfo=UTC))
 
 

@@ -17,8 +17,7 @@ from memrepo.core import codec
 from memrepo.core.corrections import Correction, Side, contradiction_id, path_of
 from memrepo.core.corrections import written as case_bytes
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Link, Memory, references
-from memrepo.core.schema import FIELDS
+from memrepo.core.memory import FIELDS, Link, Memory, references
 from memrepo.core.state import State, read_state
 from memrepo.merge.reversal import Reverted, revert_change, together
 
@@ -28,7 +27,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 def fact(id_: str = A, body: str = "one", *, path: str = "", **fields: Any) -> Memory:
     made = {"id": id_, "type": "fact", **fields}
-    return Memory(path=path or strategies.place(id_), fields=made, body=body)
+    return Memory.of(path or strategies.place(id_), made, body=body)
 
 
 def state(*memories: Memory, **files: bytes) -> State:
@@ -70,7 +69,7 @@ def test_what_only_the_step_wrote_goes_back_and_all_other_work_stays(
             was, became, here, is_ = (
                 m.fields.get(column.name, column.default) for m in (old, new, now, result)
             )
-            if column.merge == "set3" or column.name.startswith(("status", "superseded_at")):
+            if column.merge == "union" or column.name.startswith(("status", "superseded_at")):
                 continue
             if was == became:
                 assert is_ == here, column.name

@@ -34,7 +34,7 @@ GREEN, RED = "The gate of the mill is green.", "The barn next to it is red."
 
 def fact(body: str = GREEN, id_: str = A, **fields: Any) -> Memory:
     given = {"id": id_, "type": "fact", **fields}
-    return Memory(path=f"memories/knowledge/x-{id_[4:10]}.md", fields=given, body=body)
+    return Memory.of(f"memories/knowledge/x-{id_[4:10]}.md", given, body=body)
 
 
 def rejected(*memories: Memory) -> Tombstones:
@@ -275,7 +275,7 @@ def test_equal_corrections_are_spelled_alike() -> None:
     spelled = [Corrected(one).spelled for one in states]
     assert spelled[0] == spelled[1]
     assert len(set(spelled)) == 3
-    moved = replace(NEW, fields={**NEW.fields, "sources": SOURCES})
+    moved = replace(NEW, places=SOURCES)
     assert Corrected(state(OLD, moved)).spelled != spelled[0]
 
 

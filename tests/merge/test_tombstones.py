@@ -42,7 +42,7 @@ TRIPLE = {"subject": "Server A", "predicate": "status", "object": "green"}
 
 def fact(body: str = SAID, id_: str = "mem-0000000000000001", **fields: Any) -> Memory:
     path = f"memories/knowledge/2026-01/m-{id_[4:10]}.md"
-    return Memory(path=path, fields={"id": id_, "type": "fact", **fields}, body=body)
+    return Memory.of(path, {"id": id_, "type": "fact", **fields}, body=body)
 
 
 def stone(memory: Memory) -> Tombstone:

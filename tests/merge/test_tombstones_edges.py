@@ -35,7 +35,7 @@ A, B = "mem-" + "1" * 16, "mem-" + "2" * 16
 
 
 def fact(body: str = "The gate is green.", id_: str = A, **fields: object) -> Memory:
-    return Memory(
+    return Memory.of(
         path=f"memories/a/{id_}.md", fields={"id": id_, "type": "fact", **fields}, body=body
     )
 

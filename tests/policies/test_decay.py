@@ -29,7 +29,7 @@ def memory(cls: str = "", body: str = "plain words", **fields: Any) -> Memory:
     base: dict[str, Any] = {"id": "mem-0000000000000001", "type": "fact", "created": T0}
     if cls:
         base["decay"] = Decay(cls=cls)
-    return Memory(path="memories/knowledge/a-000000.md", fields={**base, **fields}, body=body)
+    return Memory.of("memories/knowledge/a-000000.md", {**base, **fields}, body=body)
 
 
 def read(*times: datetime) -> Access:

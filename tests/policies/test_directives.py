@@ -16,7 +16,7 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 def memory(slug: str = "oak-000001", **fields: Any) -> Memory:
     base = {"id": f"id-{slug}", "type": "fact", **fields}
-    return Memory(path=f"memories/knowledge/{slug}.md", fields=base, body="The Oak stands.")
+    return Memory.of(f"memories/knowledge/{slug}.md", base, body="The Oak stands.")
 
 
 def asked(verb: Verb, of: Memory | None, *others: Memory, target: str = "k:oak") -> Any:

@@ -12,7 +12,7 @@ from memrepo.policies.entities import catalogue, held, mentions
 
 def memory(number: int, body: str, **fields) -> Memory:
     id_ = f"mem-{number:016x}"
-    return Memory(
+    return Memory.of(
         path=f"memories/x-{number}.md", fields={"id": id_, "type": "fact", **fields}, body=body
     )
 

@@ -24,7 +24,7 @@ def memory(number: int, body: str = "", day: str = "", **fields: Any) -> Memory:
         base["sources"] = (Source(resource="sources/MEMORY.md", captured=day),)
     folder = f"memories/{LAYER_OF_TYPE[base['type']]}/2026-01"
     path = f"{folder}/thing-{number}-{id_of(number)[4:10]}.md"
-    return Memory(path=path, fields=base, body=body or f"Thing {number}.")
+    return Memory.of(path, base, body=body or f"Thing {number}.")
 
 
 def added(memories: list[Memory], **more: Any) -> dict[tuple[str, str], Link]:

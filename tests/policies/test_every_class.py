@@ -53,7 +53,7 @@ GIVEN = ("durable", "normal", "short", "ephemeral")
 
 def memory(**fields: Any) -> Memory:
     base = {"id": "mem-" + "1" * 16, "type": "fact", "created": T0, **fields}
-    return Memory(path="memories/knowledge/m-111111.md", fields=base, body="The gate is green.")
+    return Memory.of("memories/knowledge/m-111111.md", base, body="The gate is green.")
 
 
 def test_every_class_has_examples_and_a_time_to_live() -> None:

@@ -22,7 +22,7 @@ from memrepo.policies.gists import (
 
 def note(body: str, **fields: object) -> Memory:
     base = {"id": "mem-" + "1" * 16, "type": "note", **fields}
-    return Memory(path="memories/notes/2026-03/01/garden-000001.md", fields=base, body=body)
+    return Memory.of("memories/notes/2026-03/01/garden-000001.md", base, body=body)
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_words_of_both_languages_count(text: str, reasons: tuple[str, ...], leve
 def test_a_memory_counts_by_what_it_is() -> None:
     def of(**fields: Any) -> tuple[float, tuple[str, ...]]:
         body = "Plain neutral sentence about harbours."
-        found = importance_of(Memory(path="p", fields=fields, body=body), WORDS)
+        found = importance_of(Memory.of("p", fields, body=body), WORDS)
         return found.score, found.reasons
 
     assert of(type="fact") == (0.5, ())

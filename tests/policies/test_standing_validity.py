@@ -21,7 +21,9 @@ def memory(id_: str, **fields: Any) -> Memory:
     for key in ("superseded_at",):
         if key in fields:
             fields[key] = parse_time(fields[key])
-    return Memory(path=f"memories/knowledge/{id_}.md", fields={"id": id_, "type": "fact", **fields})
+    return Memory.of(
+        path=f"memories/knowledge/{id_}.md", fields={"id": id_, "type": "fact", **fields}
+    )
 
 
 def world(*found: Memory) -> Mapping[str, Memory]:

@@ -24,7 +24,7 @@ BODY = "Talked about the oak table.\nWe decided to oil the oak table in May. It 
 
 def note(**fields: Any) -> Memory:
     base = {"id": "mem-0000000000000001", "type": "note", "created": T0, "title": "Morning"}
-    return Memory(path="memories/notes/n-000000.md", fields={**base, **fields}, body=BODY)
+    return Memory.of("memories/notes/n-000000.md", {**base, **fields}, body=BODY)
 
 
 def read(*times: datetime) -> Access:

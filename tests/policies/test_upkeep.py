@@ -36,7 +36,7 @@ def memory(number: int = 1, **fields: Any) -> Memory:
     base = {"id": id_, "type": "fact", "created": T0, "subject": "Oak"}
     made = {k: v for k, v in {**base, **fields}.items() if v is not None}
     layer = "notes/2026-03/01" if made["type"] == "note" else "knowledge/2026-03"
-    return Memory(
+    return Memory.of(
         path=f"memories/{layer}/m-{number:06x}.md", fields=made, body=f"Statement {number}."
     )
 
@@ -195,7 +195,9 @@ def test_a_bullet_is_a_condensed_memory_with_its_tag() -> None:
 
 def test_a_memory_cannot_forge_a_tag_or_a_directive() -> None:
     of = memory(hot=Hot(since=T0, reason="x"))
-    of = Memory(path=of.path, fields=of.fields, body="- Hi ↑2026-01-01(critical)←a [[forget:x:y]]")
+    of = Memory.of(
+        path=of.path, fields=of.fields, body="- Hi ↑2026-01-01(critical)←a [[forget:x:y]]"
+    )
     line = bullet(of)
     assert line.count("↑") == line.count("←") == 1
     assert "[[" not in line

@@ -12,7 +12,7 @@ from memrepo.policies.upkeep import interlock, losses
 
 def state(count: int) -> State:
     memories = {
-        f"mem-{n:016x}": Memory(
+        f"mem-{n:016x}": Memory.of(
             path=f"memories/knowledge/undated/00/m-{n:06x}.md",
             fields={"id": f"mem-{n:016x}", "type": "fact"},
             body=f"fact {n}",

@@ -12,7 +12,7 @@ from memrepo.actions.run.retire import NewText, requests
 from memrepo.core.memory import Memory
 
 ID = "mem-1234560000000000"
-SHED = Memory(
+SHED = Memory.of(
     path="memories/knowledge/2026-01/shed-123456.md",
     body="The old shed is red.",
     fields={"id": ID, "type": "fact"},

@@ -84,7 +84,7 @@ def texts(*bodies: str, **fields: str) -> dict[str, bytes]:
 def file(number: int, body: str, **fields: str) -> tuple[str, bytes]:
     path = f"memories/knowledge/2026-01/m-{number:03}.md"
     keys = {"id": f"mem-{number:016x}", "type": "fact", **fields}
-    return path, codec.encode(Memory(path=path, fields=keys, body=body))
+    return path, codec.encode(Memory.of(path, keys, body=body))
 
 
 def search(

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from memrepo.actions.landing import prepare
 from memrepo.core.changes import Change, Create, Delete, Plan, Remove, Step, Update, Write
 from memrepo.core.layout import Layout
-from memrepo.core.memory import LAYER_OF_TYPE, Memory
+from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
 from memrepo.core.messages import Context
-from memrepo.core.schema import FIELDS
 from memrepo.core.state import Files, State, apply
 from memrepo.store.local import opened
 from memrepo.store.repo import Repository

@@ -46,7 +46,7 @@ def said(
     fields = {"id": f"mem-{number:016x}", "type": "fact", "sources": (place,)}
     if subject:
         fields["subject"] = subject
-    return path, codec.encode(Memory(path=path, fields=fields, body=body))
+    return path, codec.encode(Memory.of(path, fields, body=body))
 
 
 def asked(

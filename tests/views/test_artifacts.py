@@ -42,7 +42,7 @@ def mem(digit: str, **fields: Any) -> Memory:
     }
     kept = {key: value for key, value in {**base, **fields}.items() if value is not None}
     path = LAYOUT.memory(id_=id_, type_=kept["type"], text=body, captured="2026-01-05")
-    return Memory(path=path, fields=kept, body=body)
+    return Memory.of(path, kept, body=body)
 
 
 def state(*found: Memory, **files: bytes) -> State:

@@ -7,8 +7,7 @@ import json
 from hypothesis import given, settings
 from strategies import memories
 
-from memrepo.core.memory import Memory
-from memrepo.core.schema import FIELDS
+from memrepo.core.memory import FIELDS, Memory
 from memrepo.views.bundles import memory_json
 
 

@@ -21,7 +21,7 @@ from memrepo.views.html import shown
 
 def state(tags: list[str], files: dict[str, bytes] | None = None) -> State:
     memories = {
-        f"mem-{n:016x}": Memory(
+        f"mem-{n:016x}": Memory.of(
             path=f"memories/knowledge/m-{n:06x}.md",
             body=f"fact {n}",
             fields={"id": f"mem-{n:016x}", "type": "fact", "home": "LTMEMORY.md", "tags": (tag,)},
@@ -54,7 +54,7 @@ def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.Monke
 def claim(number: int, body: str, **fields: object) -> Memory:
     id_ = f"mem-{number:06x}0000000000"
     given = {"id": id_, "type": "fact", "home": "LTMEMORY.md", **fields}
-    return Memory(path=f"memories/knowledge/m-{number:06x}.md", body=body, fields=given)
+    return Memory.of(path=f"memories/knowledge/m-{number:06x}.md", body=body, fields=given)
 
 
 def page_of(*claims: Memory) -> str:
@@ -103,7 +103,7 @@ def day_of(number: int) -> Memory:
     digits = sha256(str(number).encode()).hexdigest()[:16]
     fields = {"id": f"mem-{digits}", "type": "fact", "home": "LTMEMORY.md"}
     path = f"memories/knowledge/m-{number:06}-{digits[:6]}.md"
-    return Memory(path=path, body=f"fact {number}", fields=fields)
+    return Memory.of(path=path, body=f"fact {number}", fields=fields)
 
 
 @given(st.lists(st.integers(0, 10**6), unique=True, max_size=80), st.integers(2, 24))
@@ -124,7 +124,9 @@ def memory(body: str, number: int = 1, **fields: object) -> Memory:
     """Return a memory that stands on the page."""
     id_ = f"mem-{number:016x}"
     base = {"id": id_, "type": "fact", "created": NOW, "hot": Hot(since=NOW, reason="new layer")}
-    return Memory(path=f"memories/knowledge/m-{id_[-6:]}.md", fields={**base, **fields}, body=body)
+    return Memory.of(
+        path=f"memories/knowledge/m-{id_[-6:]}.md", fields={**base, **fields}, body=body
+    )
 
 
 @pytest.mark.parametrize(

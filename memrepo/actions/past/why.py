@@ -26,9 +26,8 @@ from memrepo.actions.recall.recall import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.codec import pairs
-from memrepo.core.memory import SOURCE_COUNT, Memory, having
+from memrepo.core.memory import BY_NAME, FIELDS, SOURCE_COUNT, Memory, having
 from memrepo.core.messages import PREFIX, fold
-from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.standing import after, before

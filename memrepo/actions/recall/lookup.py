@@ -15,8 +15,7 @@ from memrepo.actions.work import Work
 from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.fields import bare
-from memrepo.core.memory import Memory
-from memrepo.core.schema import BY_NAME, FIELDS
+from memrepo.core.memory import BY_NAME, FIELDS, Memory
 from memrepo.store.errors import Locked
 from memrepo.store.ledger import ledger_of
 

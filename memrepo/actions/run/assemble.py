@@ -29,6 +29,7 @@ from memrepo.core.judge import (
     Finding,
 )
 from memrepo.core.memory import (
+    BY_NAME,
     OWN_ACTOR,
     SOURCE_COUNT,
     Link,
@@ -36,7 +37,6 @@ from memrepo.core.memory import (
     Source,
     Stamp,
 )
-from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.judges.offline import find_change
 from memrepo.policies import matching
@@ -318,7 +318,7 @@ def _memory(
         text=wording.title or wording.own_text,
         captured=max(dated, default=""),
     )
-    memory = Memory(path=path, fields=_sparse(fields), body=wording.text)
+    memory = Memory.of(path, _sparse(fields), body=wording.text)
     return replace(memory, path=free_path(known.state, known.paths, memory))
 
 

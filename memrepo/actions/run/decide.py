@@ -274,7 +274,7 @@ def _note(state: State, one: PlacedNote, id_: str, now: datetime) -> Memory:
         "sources": (source,),
         "origin": "purifier",
     }
-    return Memory(path=path, fields={k: v for k, v in fields.items() if v}, body=one.unit.text)
+    return Memory.of(path, {k: v for k, v in fields.items() if v}, body=one.unit.text)
 
 
 def _grow(old: Memory, one: PlacedNote, now: datetime) -> Update:

@@ -20,10 +20,9 @@ from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest, text_hash
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import BY_NAME, Memory, Stamp
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-from memrepo.core.schema import BY_NAME
 from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
@@ -308,4 +307,4 @@ def _is_authored(memory: Memory, old: Memory | None) -> bool:
     if old is None:
         return "generated" not in memory.fields  # otherwise the memory was only restored
     keys = changed_keys(old.fields, memory.fields)
-    return old.body != memory.body or any(BY_NAME[key].writer == "person" for key in keys)
+    return old.body != memory.body or any(BY_NAME[key].is_by_person for key in keys)

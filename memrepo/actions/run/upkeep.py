@@ -449,4 +449,4 @@ def _chunks_of(memory: Memory, layout: Layout, rules: ChunkRules) -> Iterator[Me
             captured=format_time(created) if created else "",
         )
         fields = {key: value for key, value in fields.items() if value is not None}
-        yield Memory(path=path, fields=fields, body=chunk.text)
+        yield Memory.of(path, fields, body=chunk.text)

@@ -22,8 +22,7 @@ from memrepo.core.changes import Create, Step
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.fields import ValueMismatch
 from memrepo.core.ids import as_tag, manual_id, normalise, text_hash
-from memrepo.core.memory import LAYERS, TYPES, Decay, Memory, Source, Stamp
-from memrepo.core.schema import BY_NAME
+from memrepo.core.memory import BY_NAME, LAYERS, TYPES, Decay, Memory, Source, Stamp
 from memrepo.core.state import State
 from memrepo.core.times import local_day
 from memrepo.policies.ageing import class_of
@@ -146,7 +145,7 @@ class Drafts:
             layer=entry.layer,
             captured=captured or local_day(now, work.config.zone),
         )
-        return Memory(path=path, fields=without_empty(fields), body=entry.text)
+        return Memory.of(path, without_empty(fields), body=entry.text)
 
     def _sources(self, source: Source | None) -> tuple[Source, ...]:
         """Return the evidence as the value of a memory field."""

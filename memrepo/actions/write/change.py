@@ -32,9 +32,8 @@ from memrepo.core.changes import Create, Op, Step, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import normalise, text_hash
-from memrepo.core.memory import CLAIM_TYPES, Hot, Memory, Stamp
+from memrepo.core.memory import BY_NAME, CLAIM_TYPES, FIELDS, Hot, Memory, Stamp
 from memrepo.core.messages import counted, subject_of
-from memrepo.core.schema import BY_NAME, FIELDS
 from memrepo.core.state import State, apply
 from memrepo.judges.offline import OBJECT_LENGTH
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
@@ -43,7 +42,7 @@ from memrepo.policies.upkeep import archive as archived
 from memrepo.policies.upkeep import directive_steps, forgotten
 from memrepo.read.thoughts import field_of
 
-SETTABLE = tuple(f.name for f in FIELDS if f.writer == "person" and f.name != "type")
+SETTABLE = tuple(f.name for f in FIELDS if f.is_by_person and f.name != "type")
 _LISTS = ("tags", "entities")
 Fields: TypeAlias = dict[str, object]
 

@@ -274,7 +274,7 @@ def successor(
         "supersedes": replaces,
         "generated": Stamp(by=actor, at=now),
     }
-    new = Memory(path=path, fields=without_empty(fields), body=text)
+    new = Memory.of(path, without_empty(fields), body=text)
     return replace(new, path=state.free_path(new))
 
 

@@ -94,7 +94,8 @@ def _offer(work: Work, prompt: str) -> str:
     if not words:
         return ""
     index = replace(index_of(work), model=no_model)
-    found = recall(work, index, [words], Filter(limit=OFFERS), work.call.now).hits
+    every = recall(work, index, [words], Filter(limit=OFFERS), work.call.now).hits
+    found = [one for one in every if one.held.answers]
     best = max((one.score for one in found), default=0.0)
     asked, commit = query_terms(words), work.tree.commit
     near = [hit_entry(hit_of(one, commit), asked) for one in found if one.score >= best / 2]

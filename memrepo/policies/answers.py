@@ -5,8 +5,7 @@ placed after a better hit that superseded it. Lineage: engram (recency, importan
 retrievals reached the maximum at the first retrieval. This one grows up to the 31st.
 
 Scores are relative: the best of many poor hits has a high score too. Whether a hit answers is
-decided by the share of the question's words in its text, weighted by rarity, which does not depend
-on the other hits.
+decided by the words of the question in its text, which does not depend on the other hits.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ def rank(
     if moment:
         scored = [_with_merits(one, weights.merits, moment) for one in scored]
     scored.sort(key=lambda one: (one.score, -one.document.part))
-    best = {one.document.path: one for one in scored}.values()
+    best = [*_with_passages({one.document.path: one for one in scored})]
     successors = {o.document.id: o.document.successors for o in best if o.document.successors}
     places: Mapping[str, tuple[float, int]] = {}
     if successors:
@@ -136,41 +135,78 @@ def rank(
     return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
 
 
+def _with_passages(best: dict[str, Ranked]) -> Iterable[Ranked]:
+    """Give the score of each passage to the best memory that states a part of it.
+
+    Other passages remain if they have statements of their own.
+    """
+    for path, one in [*best.items()]:
+        members = [best[member] for member in one.document.members if member in best]
+        if members:
+            memory = max(members, key=lambda member: member.score)
+            parts = dict(memory.parts)
+            if one.score > memory.score:
+                parts["passage"] = one.score - memory.score
+            score = max(one.score, memory.score)
+            best[memory.document.path] = Ranked(memory.document, score, parts, one.document)
+        if members or (one.document.resource and not one.document.is_new):
+            del best[path]
+    return best.values()
+
+
 def _lowered(one: Ranked, score: float) -> Ranked:
     if score == one.score:
         return one
-    return Ranked(one.document, score, {**one.parts, "status": score - one.score})
+    return msgspec.structs.replace(
+        one, score=score, parts={**one.parts, "status": score - one.score}
+    )
+
+
+MIN_COMMON = 0.4
+"""Minimum share of a statement, weighted by rarity, in a later one about the same thing."""
+
+
+def latest_about(one: Document, others: Iterable[Ranked], corpus: Corpus) -> Document | None:
+    """Return the latest of the documents that are newer than a document and about the same."""
+    newer = [other.document for other in others if one.day and other.document.day > one.day]
+    if not newer:
+        return None
+    asked = [term for term in sorted(one.distinct) if not term.isdecimal()]
+    held, size = corpus.holders(asked), max(corpus.size, _SMALLEST)
+    weights = {term: _rarity(size, held.get(term, 0)) for term in asked}
+    least = MIN_COMMON * sum(weights.values())
+    same = [d for d in newer if sum(weights.get(term, 0.0) for term in d.distinct) >= least]
+    return max(same, key=lambda d: (d.day, d.path), default=None)
 
 
 CONFIDENCES = ("high", "medium", "low", "very low")
-FLOOR, PART = 0.1, 0.25
-"""Nothing was found if no hit exceeds either: the weighted share, or the share by number of words.
-"""
 ENOUGH = 0.35
-"""If no hit reaches this share of the question's words, the hits are only approximate."""
+"""The minimum share of a phrasing's words in a text that answers."""
 ALIKE = 0.35
 """The minimum cosine for a text that answers by its meaning, whatever its words."""
-SURE, LIKELY = 0.6, 0.35
-"""The minimum shares for a high and a medium confidence."""
-_ENOUGH = 6
-"""This many matching words are sufficient for a long question."""
+SURE = 0.75
+"""The minimum share for a high confidence."""
+_LONG = 6
+"""This many matching words are sufficient for a long question, such as a whole prompt."""
 _SMALLEST = 50
 """The minimum corpus size for rarities. In a smaller corpus every word would look common."""
 
 
 class Held(msgspec.Struct, frozen=True):
-    """The share of a question's words that a text contains, weighted by rarity and unweighted.
+    """What a text contains of a question: the weighted share of the words of its best phrasing.
 
-    For a long question, such as a whole prompt, a few matching words are sufficient.
+    A text answers if it contains enough of a phrasing and the rarest word of that phrasing.
     """
 
     share: float = 1.0
-    part: float = 1.0
+    answers: bool = True
+    count: int = 2
+    """The number of words contained. A single word is no sure answer."""
 
 
 def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) -> dict[int, Held]:
-    """Map each document's number to the share of question words that the document contains."""
-    asked = [term for term in dict.fromkeys(question.terms) if term not in question.timed]
+    """Map each document's number to what the document contains of the question."""
+    asked = [term for term in question.terms if term not in question.timed]
     if not asked:
         return {document.number: Held() for document in documents}
     places = {term: _places(question, corpus, term) for term in asked}
@@ -178,18 +214,28 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
     size = max(corpus.size, _SMALLEST)
     weights = {
         term: _rarity(size, max((holders.get(t, 0) for t in these), default=0))
-        * (FAINT if term in question.faint else 1.0)
+        * (FAINT if term in question.faint | question.kinds else 1.0)
         for term, these in places.items()
         if these or not is_spaceless(term)
     }
-    count = min(len(weights), _ENOUGH) or 1
-    every = sum(weights.values()) * count / (len(weights) or 1) or 1.0
+    phrasings = [p for one in question.phrasings if (p := [t for t in one if t in weights])]
     found = {}
     for document in documents:
-        terms = frozenset(document.terms)
-        held = [weight for term, weight in weights.items() if not terms.isdisjoint(places[term])]
-        found[document.number] = Held(min(1.0, sum(held) / every), min(1.0, len(held) / count))
+        held = {term for term in weights if not places[term].isdisjoint(document.distinct)}
+        every = [_held(phrasing, held, weights) for phrasing in phrasings]
+        best = max(every, key=lambda one: (one.answers, one.share), default=Held(0.0, False, 0))
+        found[document.number] = best
     return found
+
+
+def _held(phrasing: Sequence[str], held: Collection[str], weights: Mapping[str, float]) -> Held:
+    count = min(len(phrasing), _LONG)
+    every = sum(weights[term] for term in phrasing) * count / len(phrasing)
+    mine = [term for term in phrasing if term in held]
+    share = min(1.0, sum(weights[term] for term in mine) / every)
+    rarest = max(weights[term] for term in phrasing)
+    decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
+    return Held(share, decides and share >= ENOUGH, len(mine))
 
 
 def _places(question: Question, corpus: Corpus, term: str) -> frozenset[str]:
@@ -206,17 +252,8 @@ def _rarity(size: int, held: int) -> float:
     return math.log(1 + size / max(held, 0.5))
 
 
-def answers(question: Question, found: Iterable[Ranked], held: Mapping[int, Held]) -> bool:
-    """Return whether any hit answers the question, judged by the hit's words or day."""
-    return any(
-        held[one.document.number].share > FLOOR
-        or held[one.document.number].part > PART
-        or any(first <= one.document.day <= last for first, last in question.spans)
-        for one in found
-    )
-
-
-def sureness(share: float, *others: str) -> str:
-    """Return the lowest of several confidences: the one for a share of words, and `others`."""
-    word = "high" if share >= SURE else "medium" if share >= LIKELY else "low"
+def sureness(held: Held, *others: str) -> str:
+    """Return the lowest of several confidences: the one for what a text holds, and `others`."""
+    is_sure = held.answers and held.share >= SURE and held.count > 1
+    word = "high" if is_sure else "medium" if held.answers else "low"
     return max((word, *others), key=CONFIDENCES.index)

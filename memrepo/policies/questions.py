@@ -12,7 +12,7 @@ assistant. In an English conversation, a person who uses "you" but not "I" speak
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import cache
 
@@ -103,6 +103,10 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """
     timed: frozenset[str] = frozenset()
     """The terms that only name a time span, such as `week` in `last week`."""
+    kinds: frozenset[str] = frozenset()
+    """The terms that only name a kind of answer, such as `name` and `number`."""
+    phrasings: tuple[tuple[str, ...], ...] = ()
+    """The terms of each phrasing: of the question, then of its other phrasings."""
     latest: str = ""
     """The year of the month in a question without a year, if the current date is known."""
     wanted: str = ""
@@ -111,10 +115,38 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the question asks for what an assistant said."""
 
 
-def question_of(text: str, today: date | None = None) -> Question:
-    """Parse a question. The word `may` is a month only next to a day or a year, or after `in`."""
+def question_of(
+    text: str,
+    today: date | None = None,
+    also: Sequence[str] = (),
+    languages: Collection[str] = (),
+) -> Question:
+    """Parse a question with its other phrasings, for texts of the given languages."""
+    question = _parse(text, today, languages)
+    for one in (_parse(other, None, languages) for other in also):
+        question = msgspec.structs.replace(
+            question,
+            terms=tuple(dict.fromkeys((*question.terms, *one.terms))),
+            words=(*question.words, *one.words),
+            forms={**one.forms, **question.forms},
+            faint=(question.faint | one.faint) - _plain_terms(question) - _plain_terms(one),
+            compounds=question.compounds or one.compounds,
+            joined={**one.joined, **question.joined},
+            inflects=question.inflects or one.inflects,
+            kinds=question.kinds | one.kinds,
+            phrasings=(*question.phrasings, *one.phrasings),
+        )
+    return question
+
+
+def _plain_terms(question: Question) -> frozenset[str]:
+    return frozenset(question.terms) - question.faint
+
+
+def _parse(text: str, today: date | None, languages: Collection[str]) -> Question:
+    """Parse one phrasing. The word `may` is a month only next to a day or a year, or after `in`."""
     separated = _without_small_words(text)
-    found, asked = words(separated), dict(asked_terms(separated))
+    found, asked = words(separated), dict(asked_terms(separated, languages))
     language, named = language_asked(found, text), timespans(text, today)
     bare = ISO.sub(" ", text)
     years = frozenset(_YEAR.findall(bare))
@@ -129,6 +161,7 @@ def question_of(text: str, today: date | None = None) -> Question:
     translated = _events().union(*(span.translated for span in named)) if named else frozenset()
     return Question(
         terms=terms,
+        phrasings=(terms,) if terms else (),
         words=tuple(found),
         forms=asked,
         faint=faint_pairs(found) | _light(found, terms, language),
@@ -143,6 +176,7 @@ def question_of(text: str, today: date | None = None) -> Question:
         timed=frozenset(only_time | (asked.keys() - _without(asked, translated))),
         latest=_latest(months, today) if today and not years else "",
         wanted=wanted(found),
+        kinds=frozenset(stems([word for word in found if word in _kind_words()])),
         of_assistant=asks_assistant(found),
     )
 
@@ -270,6 +304,12 @@ def _times() -> frozenset[str]:
 def _events() -> frozenset[str]:
     """Return words that ask for any event. Next to days, they add nothing to a question."""
     return frozenset(entries("dates", "events"))
+
+
+@cache
+def _kind_words() -> frozenset[str]:
+    found = (entries("cues", kind) for kind in KINDS_OF_ANSWER)
+    return frozenset(fold(w) for one in found for e in one for w in e.replace("/", " ").split())
 
 
 def cues_of(text: str) -> str:

@@ -43,8 +43,19 @@ class Document(msgspec.Struct, frozen=True, dict=True):
     """The ids of the memories that superseded it."""
     cues: str = ""
     """The kinds of answer that the memory may give, and whether it is a question (`cues`)."""
+    blob: str = ""
+    status: str = "active"
     is_record: bool = False
     """Whether the memory records a whole day or session, as notes and episodes do."""
+    resource: str = ""
+    """The source of a passage. A passage also has lines, the headings above it, and a text."""
+    lines: tuple[int, int] = (0, 0)
+    context: str = ""
+    text: str = ""
+    members: tuple[str, ...] = ()
+    """The paths of the active memories that state a part of a passage."""
+    is_new: bool = False
+    """Whether no memory states a part of a passage."""
 
     @cached_property
     def distinct(self) -> frozenset[str]:
@@ -97,6 +108,8 @@ class Ranked(msgspec.Struct, frozen=True):
     document: Document
     score: float
     parts: Mapping[str, float]
+    passage: Document | None = None
+    """The passage that contains the statement of a memory."""
 
 
 Likeness = Callable[[Collection[int]], Mapping[int, float]]

@@ -151,7 +151,7 @@ class Merits(msgspec.Struct, frozen=True, kw_only=True):
     access: float = 0.1
     """The maximum bonus for retrievals."""
     importance: float = 0.15
-    note: float = 0.35
+    note: float = 0.2
     """The share of the score that a note or episode loses."""
 
 

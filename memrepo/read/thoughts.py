@@ -762,7 +762,7 @@ def _names_a_thing(heads: tuple[str, ...]) -> bool:
     """Return whether the innermost heading names a thing, and not a kind of section or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
-    return not any(pattern.search(heads[-1]) for pattern in patterns().headings.values())
+    return not any(pattern.search(heads[-1]) for pattern in patterns().headings.every())
 
 
 def _is_card(nodes: Sequence[_Node], average: int) -> bool:

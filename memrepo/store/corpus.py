@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import ne
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,7 +20,7 @@ from memrepo.policies.questions import cues_of
 from memrepo.policies.ranking import Document, ThreadRow
 from memrepo.store.database import get_meta, set_meta
 from memrepo.text.dates import Span
-from memrepo.text.words import is_spaceless
+from memrepo.text.words import date_words, index_terms, is_spaceless
 
 PATHS = "held"
 """Name of a temporary table of paths, for a search that is limited to some memories."""
@@ -30,8 +30,8 @@ _NEIGHBOURS = 4
 _MIN_CHANGES = 0.25
 """Minimum share of subject changes in a thread for it to count as a conversation."""
 _FIELDS = (
-    "number path part terms thread place subject day id seen importance successors cues".split()
-)
+    "number path part terms thread place subject day id seen importance successors cues blob status"
+).split()
 _COLUMNS = ", ".join([*(f"m.{name}" for name in _FIELDS), "m.type IN ('note', 'episode')"])
 
 
@@ -78,6 +78,10 @@ class IndexCorpus:
         self.size = int(get_meta(base, "size") or 0)
         self.average = int(get_meta(base, "length") or 0) / self.size if self.size else 0.0
 
+    def languages(self) -> list[str]:
+        """Return the languages of the indexed texts."""
+        return [name for (name,) in self._base.execute("SELECT name FROM language ORDER BY name")]
+
     def holders(self, found: Collection[str]) -> Mapping[str, int]:
         """Return {term: number of documents that contain it}, without terms found in none."""
         terms = json.dumps([*found])
@@ -111,14 +115,14 @@ class IndexCorpus:
         ).fetchone()
         return int(row[0])
 
-    def holding(self, found: Sequence[str]) -> set[tuple[str, str, str, str]]:
-        """Return (id, path, blob, status) of each memory in which all terms occur."""
+    def holding(self, found: Sequence[Collection[str]]) -> set[tuple[str, str, str, str]]:
+        """Return (id, path, blob, status) of each memory that has one term of each set."""
         statement = f"""SELECT DISTINCT m.id, m.path, m.blob, m.status
             FROM words JOIN memory AS m ON m.number = words.rowid
             WHERE words MATCH ? AND {self._condition}"""  # noqa: S608 - as above
         matches = (
-            set(self._base.execute(statement, (expression([term]), *self._values)))
-            for term in found
+            set(self._base.execute(statement, (expression(forms), *self._values)))
+            for forms in found
         )
         return set.intersection(*matches)
 
@@ -193,29 +197,26 @@ def expression(found: Iterable[str]) -> str:
     return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))
 
 
-class IndexedPassage(msgspec.Struct, frozen=True, kw_only=True):
-    """A statement from a source, with its lines, its context, and its day if known."""
+class Statement(NamedTuple):
+    """A statement of a paragraph, with its lines."""
 
-    resource: str
-    lines: tuple[int, int]
-    blob: str
-    context: str
+    hash: str
     text: str
-    captured: str
+    first: int
+    last: int
 
 
 class CombinedCorpus(IndexCorpus):
     """A corpus that ranks the memories and passages of an index together.
 
-    A passage is a document with a negative number. Statements that a memory is based on are
-    omitted, whatever the memory's status: they were promoted or removed.
+    A passage is a document with a negative number. Statements of memories that are not active are
+    omitted. A passage of which active memories state a part lends its score to the best of them.
     """
 
     def __init__(self, base: sqlite3.Connection, only: Filter) -> None:
         super().__init__(base, only)
         (count,) = base.execute("SELECT count(*) FROM passage_docsize").fetchone()
         self.size += count
-        self.passages: dict[int, IndexedPassage] = {}
         base.execute(
             "CREATE VIRTUAL TABLE IF NOT EXISTS temp.passage_terms"
             " USING fts5vocab(main, passage, row)"
@@ -233,34 +234,93 @@ class CombinedCorpus(IndexCorpus):
     def propose(self, found: Sequence[str], limit: int) -> list[Document]:
         """Return the memories and passages that contain any of the terms, memories first."""
         rows = self._base.execute(
-            """SELECT best.number, p.terms, p.path, p.first, p.last, p.blob, p.context, p.text,
-              p.captured
+            """SELECT -best.number, p.terms, p.path, p.blob, p.context, p.captured, p.units
             FROM (SELECT rowid AS number FROM passage WHERE passage MATCH ?
-                  ORDER BY rank LIMIT ?) AS best JOIN passage AS p ON p.rowid = best.number
-            WHERE NOT EXISTS (SELECT 1 FROM evidence WHERE evidence.hash = p.hash)""",
-            (expression(found), MAX_CANDIDATES),
-        )
+                  ORDER BY rank LIMIT ?) AS best JOIN passage AS p ON p.rowid = best.number""",
+            (expression(found), min(limit, MAX_CANDIDATES)),
+        ).fetchall()
         passages: dict[tuple[str, str], Document] = {}  # the first of equal passages
-        for number, terms, path, first, last, blob, context, text, captured in rows:
-            self.passages[-number] = IndexedPassage(
-                resource=path,
-                lines=(first, last),
-                blob=blob,
-                context=context,
-                text=text,
-                captured=captured,
-            )
-            document = Document(
-                number=-number,
-                path=f"{path}:{first:07}",
+        for one in self._passages(rows):
+            passages.setdefault((one.context, one.text), one)
+        return [*super().propose(found, limit), *passages.values()]
+
+    def numbered(self, numbers: Collection[int]) -> list[Document]:
+        """Return the documents with the given numbers, in ascending order."""
+        rows = self._base.execute(
+            """SELECT -rowid, terms, path, blob, context, captured, units FROM passage
+            WHERE rowid IN (SELECT value FROM json_each(?)) ORDER BY rowid DESC""",
+            (json.dumps([-number for number in numbers if number < 0]),),
+        ).fetchall()
+        return [*self._passages(rows), *super().numbered([n for n in numbers if n > 0])]
+
+    def all(self) -> list[tuple[int, str, str, int]]:
+        """Return (number, path, blob, part) of every document. Passages count by their number."""
+        rows = self._base.execute("SELECT -rowid, path, blob, rowid FROM passage").fetchall()
+        return [*super().all(), *rows]
+
+    def _passages(self, rows: Sequence[tuple[Any, ...]]) -> Iterator[Document]:
+        """Yield the passages in rows, each without the statements that are not in effect."""
+        read = [(*row[:-1], [Statement(*unit) for unit in json.loads(row[-1])]) for row in rows]
+        hashes = {unit.hash for *_, units in read for unit in units}
+        owners: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for hash_, path, status in self._base.execute(
+            """SELECT e.hash, m.path, m.status FROM evidence AS e
+            JOIN memory AS m ON m.path = e.path AND m.part = 0
+            WHERE e.hash IN (SELECT value FROM json_each(?)) ORDER BY m.path""",
+            (json.dumps(sorted(hashes)),),
+        ):
+            owners[hash_].append((path, status))
+        for number, terms, path, blob, context, captured, units in read:
+            held = {
+                u.hash: [p for p, status in owners[u.hash] if status == "active"] for u in units
+            }
+            shown = [u for u in units if held[u.hash] or not owners[u.hash]]
+            if not shown:
+                continue
+            text = "\n".join(unit.text for unit in shown)
+            if len(shown) < len(units):
+                terms = " ".join(index_terms(f"{context} {text} {date_words(captured)}").terms)
+            yield Document(
+                number=number,
+                path=f"{path}:{shown[0].first:07}",
                 terms=tuple(terms.split()),
-                thread=f"{path} {captured}",
-                place=first,
+                place=shown[0].first,
                 day=captured,
                 cues=cues_of(text),
+                blob=blob,
+                resource=path,
+                lines=(shown[0].first, shown[-1].last),
+                context=context,
+                text=text,
+                members=tuple(dict.fromkeys(p for unit in shown for p in held[unit.hash])),
+                is_new=any(not owners[unit.hash] for unit in shown),
             )
-            passages.setdefault((context, text), document)
-        return [*super().propose(found, limit), *passages.values()]
+
+    def beside(self, paths: Collection[str]) -> Mapping[str, str]:
+        """Return {path of a memory: the other statements of its first paragraph}.
+
+        Those after its own statement come first.
+        """
+        found: dict[str, str] = {}
+        for path in paths:
+            rows = self._base.execute(
+                """SELECT DISTINCT -p.rowid, p.terms, p.path, p.blob, p.context, p.captured, p.units
+                FROM evidence AS e JOIN place ON place.hash = e.hash
+                JOIN passage AS p ON p.rowid = place.number WHERE e.path = ?
+                ORDER BY p.path, p.rowid LIMIT 1""",
+                (path,),
+            ).fetchall()
+            own = self._base.execute("SELECT hash FROM evidence WHERE path = ?", (path,)).fetchall()
+            hashes = {hash_ for (hash_,) in own}
+            for document, row in zip(self._passages(rows), rows, strict=False):
+                shown = set(document.text.split("\n"))
+                units = [Statement(*unit) for unit in json.loads(row[-1])]
+                at = next(n for n, unit in enumerate(units) if unit.hash in hashes)
+                others = [u for u in (*units[at + 1 :], *units[:at]) if u.hash not in hashes]
+                found[path] = "\n".join(
+                    u.text for u in others if shown.issuperset(u.text.split("\n"))
+                )
+        return found
 
     def around(self, documents: Iterable[Document]) -> Mapping[int, ThreadRow]:
         """Return the neighbours of each memory in its thread. Passages have no neighbours."""

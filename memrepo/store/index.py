@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, answers, rank, shares
-from memrepo.policies.questions import question_of
-from memrepo.policies.ranking import Likeness, Ranked
+from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, latest_about, rank, shares
+from memrepo.policies.questions import Question, question_of
+from memrepo.policies.ranking import Document, Likeness, Ranked
 from memrepo.policies.rules import Weights
-from memrepo.store.corpus import PATHS, CombinedCorpus, Filter, IndexCorpus, IndexedPassage
+from memrepo.store.corpus import PATHS, CombinedCorpus, Filter, IndexCorpus
 from memrepo.store.database import NAME, get_meta, open_database, query, remove
 from memrepo.store.tables import (
     FOLLOWS,
@@ -32,7 +32,7 @@ from memrepo.store.tables import (
     passage_changes,
     state_of,
 )
-from memrepo.text.words import query_terms
+from memrepo.text.words import asked_terms, query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -41,6 +41,10 @@ PAST = "past.sqlite3"
 MAX_PASSAGES = 5
 MIN_SHARE = 0.2
 """Minimum share of the query, weighted by rarity, that a passage must contain."""
+
+
+RIVALS, MAX_COMPARED = 50, 3
+"""The number of results among which something newer is looked for, and of hits it is shown for."""
 
 
 class _NotEmbeddedError(Exception):
@@ -54,28 +58,29 @@ def no_model() -> None:
 T = TypeVar("T")
 
 
-class Match(msgspec.Struct, frozen=True, kw_only=True):
-    """A search result: a memory, its score (higher is better), and the score's parts by signal."""
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory or passage that a search found, best part first, with what it holds."""
 
-    id: str
-    path: str
-    blob: str
-    status: str = "active"
-    """Status for recall: `forgotten` if a person rejected the memory, else as in its file."""
-    part: int = 0
-    """Number of the text chunk that matches best."""
-    score: float
-    held: float = 1.0
-    """Share of the query terms that the memory contains, from 0 to 1."""
+    document: Document
+    score: float = 0.0
+    """Higher is better."""
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
+    """The score's parts by signal."""
+    held: Held = msgspec.field(default_factory=Held)
+    beside: str = ""
+    """The statements next to a memory's own in its source."""
+    later: Document | None = None
+    """The latest newer document about the same."""
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a question: the found memories and source passages, best first."""
 
-    matches: list[Match] = []
-    passages: list[tuple[int, float, IndexedPassage]] = []
-    """For each passage: the number of memories ranked before it, and its share of query terms."""
+    matches: list[Found] = []
+    passages: list[tuple[int, Found]] = []
+    """Each passage, with the number of memories ranked before it."""
+    languages: list[str] = []
+    """The languages of the indexed texts."""
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,24 +104,26 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         weights: Weights | None = None,
         moment: Moment | None = None,
         *,
-        floor: bool = True,
+        also: Sequence[str] = (),
     ) -> SearchResult:
-        """Return the memories and passages that answer a question, best first. Sort ties by path.
+        """Return the memories and passages that match a question, best first. Sort ties by path.
 
-        With `floor`, return no results if none contains enough of the query. Exceptions are results
-        from the dates asked for, and searches that compare meaning with a model. If the folder
-        cannot be written, the same results come from an index in memory.
+        `also` has other phrasings of the question, which are ranked in the same query. If the
+        folder cannot be written, the same results come from an index in memory.
         """
         text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
-        question = question_of(text, moment.now.date() if moment else None)
-        if not question.terms:
+        today = moment.now.date() if moment else None
+        if not question_of(text, today, also).terms:
             return SearchResult()
         has_passages = self.wanted.sources is not None and not self.scope
 
         def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
             _limit_to(base, only.paths)
             corpus = (CombinedCorpus if has_passages else IndexCorpus)(base, only)
-            like = self._similarity(base, corpus, text, waits) if weights.meaning else None
+            languages = corpus.languages()
+            question = question_of(text, today, also, languages)
+            like = self._similarity(base, corpus, " ".join((text, *also)), waits)
+            like = like if weights.meaning else None
             cosines: dict[int, float] = {}
 
             def likeness(scored: Collection[int]) -> Mapping[int, float]:
@@ -124,17 +131,9 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
                 return cosines
 
             by_meaning = likeness if like else None
-            found = rank(question, corpus, only.limit, weights, moment, by_meaning)
-            held = shares(question, corpus, [one.document for one in found])
-            held |= {
-                number: Held(max(of.share, ENOUGH), of.part)
-                for number, of in held.items()
-                if cosines.get(number, 0.0) >= ALIKE
-            }
-            if floor and like is None and not answers(question, found, held):
-                return SearchResult()
-            known = corpus.passages if isinstance(corpus, CombinedCorpus) else {}
-            return _found(base, found, held, known)
+            every = rank(question, corpus, max(only.limit, RIVALS), weights, moment, by_meaning)
+            found = _found(question, corpus, every, only.limit, cosines)
+            return msgspec.structs.replace(found, languages=languages)
 
         try:
             return self._ask(partial(ranked, waits=True))
@@ -157,10 +156,19 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             return
         from memrepo.store.vectors import Vectors
 
-        known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
-        documents = self._ask(lambda base: IndexCorpus(base, Filter(statuses=())).all())
+        documents = self._ask(self._documents)
+        numbers = [number for number, *_ in documents if number < 0]
+        passages: list[Document] = []
+        if numbers:
+            passages = self._ask(lambda base: CombinedCorpus(base, Filter()).numbered(numbers))
+        texts = {-one.number: f"{one.context}\n{one.text}" for one in passages}
+        known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder, passages=texts)
         with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
             known.embed(documents)
+
+    def _documents(self, base: sqlite3.Connection) -> list[tuple[int, str, str, int]]:
+        has_passages = self.wanted.sources is not None
+        return (CombinedCorpus if has_passages else IndexCorpus)(base, Filter(statuses=())).all()
 
     def _similarity(
         self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
@@ -180,16 +188,16 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             from memrepo.store.vectors import Vectors
 
             known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
-            if waits and known.lacks(IndexCorpus(base, Filter(statuses=())).all()):
+            if waits and known.lacks(self._documents(base)):
                 raise _NotEmbeddedError
             return known.similarity(corpus.all(), text)(scored)
 
         return likeness
 
-    def named(self, ids: Collection[str]) -> dict[str, Match]:
-        """Return {id: match} of the memories with the given ids, whatever their status."""
+    def named(self, ids: Collection[str]) -> dict[str, Document]:
+        """Return {id: document} of the memories with the given ids, whatever their status."""
 
-        def found(base: sqlite3.Connection) -> dict[str, Match]:
+        def found(base: sqlite3.Connection) -> dict[str, Document]:
             condition, values = self._bound(Filter(statuses=())).condition
             by_id = f"SELECT id, path, blob, status FROM memory AS m WHERE id = ? AND {condition}"  # noqa: S608
             rows = [base.execute(by_id, (id_, *values)).fetchone() for id_ in sorted(ids)]
@@ -213,26 +221,28 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
         return self._ask(proposed)
 
-    def holding(self, asked: Sequence[str], only: Filter) -> list[Match]:
+    def holding(self, asked: Sequence[str], only: Filter) -> list[Document]:
         """Return every memory that contains all of the given words, sorted by path, not scored."""
-        found, only = query_terms(" ".join(asked)), self._bound(only)
-        if not found:
-            return []
+        text, only = " ".join(asked), self._bound(only)
 
         def held(base: sqlite3.Connection) -> set[tuple[str, str, str, str]]:
             _limit_to(base, only.paths)
-            return IndexCorpus(base, only).holding(found)
+            corpus = IndexCorpus(base, only)
+            found = [(term, *forms) for term, forms in asked_terms(text, corpus.languages())]
+            return corpus.holding(found) if found else set()
 
         return [_named(row) for row in sorted(self._ask(held), key=lambda row: row[1])]
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
         """Count, for each filter, the memories that contain any of the given words."""
-        found = query_terms(" ".join(asked))
-        if not found:
-            return [0] * len(filters)
-        return self._ask(
-            lambda base: [IndexCorpus(base, self._bound(one)).count(found) for one in filters]
-        )
+
+        def counts(base: sqlite3.Connection) -> list[int]:
+            terms = asked_terms(" ".join(asked), IndexCorpus(base, Filter()).languages())
+            found = [form for term, forms in terms for form in (term, *forms)]
+            every = (IndexCorpus(base, self._bound(one)) for one in filters)
+            return [corpus.count(found) if found else 0 for corpus in every]
+
+        return self._ask(counts)
 
     def _ask(self, ask: Callable[[sqlite3.Connection], T]) -> T:
         """Run a query on an up-to-date index and return its result."""
@@ -289,41 +299,47 @@ def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
         base.executemany(f"INSERT INTO {PATHS} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
-def _named(row: tuple[str, str, str, str]) -> Match:
+def _named(row: tuple[str, str, str, str]) -> Document:
     id_, path, blob, status = row
-    return Match(id=id_, path=path, blob=blob, status=status, score=0.0)
+    return Document(number=0, id=id_, path=path, blob=blob, status=status)
 
 
 def _found(
-    base: sqlite3.Connection,
-    found: Sequence[Ranked],
-    held: Mapping[int, Held],
-    known: Mapping[int, IndexedPassage],
+    question: Question,
+    corpus: IndexCorpus,
+    every: Sequence[Ranked],
+    limit: int,
+    cosines: Mapping[int, float],
 ) -> SearchResult:
-    asked = """SELECT number, blob, status FROM memory
-        WHERE number IN (SELECT value FROM json_each(?))"""
-    numbers = json.dumps([one.document.number for one in found])
-    rows = {number: (blob, status) for number, blob, status in base.execute(asked, (numbers,))}
-    matches: list[Match] = []
-    passages: list[tuple[int, float, IndexedPassage]] = []
-    for one in found:
-        number = one.document.number
-        if number > 0:
-            matches.append(_match(one, rows[number], held[number]))
-        elif held[number].share > MIN_SHARE and len(passages) < MAX_PASSAGES:
-            passages.append((len(matches), held[number].share, known[number]))
+    """Return the best memories and passages with what they hold, and what is newer about them."""
+    best = every[:limit]
+    documents = [d for one in best for d in (one.document, one.passage) if d is not None]
+    held = shares(question, corpus, documents)
+    for number in [n for n in held if cosines.get(n, 0.0) >= ALIKE]:
+        held[number] = Held(max(held[number].share, ENOUGH), True)
+    memories = [one for one in best if one.document.number > 0]
+    paths = [one.document.path for one in memories]
+    beside = corpus.beside(paths) if isinstance(corpus, CombinedCorpus) else {}
+    matches: list[Found] = []
+    passages: list[tuple[int, Found]] = []
+    for place, one in enumerate(best):
+        document, around = one.document, one.passage
+        mine = held[document.number]
+        if around is not None:
+            mine = max(mine, held[around.number], key=lambda h: (h.answers, h.share))
+        if document.number > 0:
+            is_first = len(matches) < MAX_COMPARED
+            matches.append(
+                Found(
+                    document=document,
+                    score=round(one.score, 4),
+                    parts={name: round(value, 4) for name, value in one.parts.items()},
+                    held=mine,
+                    beside=beside.get(document.path, ""),
+                    later=latest_about(document, every[place + 1 :], corpus) if is_first else None,
+                )
+            )
+        elif mine.share > MIN_SHARE and len(passages) < MAX_PASSAGES:
+            found = Found(document=document, score=round(one.score, 4), held=mine)
+            passages.append((len(matches), found))
     return SearchResult(matches=matches, passages=passages)
-
-
-def _match(one: Ranked, row: tuple[str, str], held: Held) -> Match:
-    blob, status = row
-    return Match(
-        id=one.document.id,
-        path=one.document.path,
-        blob=blob,
-        status=status,
-        part=one.document.part,
-        score=round(one.score, 4),
-        held=held.share,
-        parts={name: round(value, 4) for name, value in one.parts.items()},
-    )

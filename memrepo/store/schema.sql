@@ -26,12 +26,16 @@ CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'tr
 CREATE TABLE evidence (hash TEXT, path TEXT, PRIMARY KEY (hash, path)) WITHOUT ROWID;
 CREATE INDEX evidence_path ON evidence (path);
 
--- The statements of sources.
+-- The paragraphs of sources. `units` has their statements: [[hash, text, first line, last line]].
 CREATE VIRTUAL TABLE passage USING fts5 (
-  terms, path UNINDEXED, blob UNINDEXED, first UNINDEXED, last UNINDEXED, hash UNINDEXED,
-  context UNINDEXED, text UNINDEXED, captured UNINDEXED,
+  terms, path UNINDEXED, blob UNINDEXED, context UNINDEXED, captured UNINDEXED, units UNINDEXED,
   tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
 );
+CREATE TABLE place (hash TEXT, number INTEGER, PRIMARY KEY (hash, number)) WITHOUT ROWID;
+CREATE INDEX place_number ON place (number);
+
+-- The languages whose rules made the terms.
+CREATE TABLE language (name TEXT PRIMARY KEY) WITHOUT ROWID;
 
 -- Decoded memories with values derived from them, and answers about whole commits.
 CREATE TABLE parsed (blob TEXT PRIMARY KEY, memory BLOB);

@@ -3,7 +3,7 @@
 The index stores its commit and the uncommitted edits it contains. It is updated with the
 differences between two commits. If these cannot be computed, the whole tree is compared.
 
-Passages are source statements that no memory is based on. They follow only if a search needs them.
+Passages are the paragraphs of sources, with their headings. They follow if a search needs them.
 All sources are read again if the rules, or the rejected and corrected statements, have changed.
 """
 
@@ -24,6 +24,7 @@ import msgspec
 from memrepo.core import codec
 from memrepo.core.access import seconds
 from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
 from memrepo.core.times import parse_time
 from memrepo.policies.questions import cues_of, role_of
 from memrepo.store.database import get_meta, set_meta
@@ -133,7 +134,7 @@ def follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
 def clear(base: sqlite3.Connection) -> None:
     """Delete all rows of the search index. Cached memories remain."""
     base.execute("INSERT INTO words (words) VALUES ('delete-all')")
-    for table in ("memory", "vocabulary", "wordforms", "evidence", "passage"):
+    for table in ("memory", "vocabulary", "wordforms", "evidence", "passage", "place", "language"):
         base.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
     base.execute("DELETE FROM meta WHERE key != 'version'")
 
@@ -242,15 +243,16 @@ def _insert(
     found = _rows_of(rejections, files)
     while rows := list(islice(found, BATCH)):
         last = base.execute("SELECT coalesce(max(number), 0) FROM memory").fetchone()
-        marks = ", ?" * (len(rows[0]) - 1)
-        base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", [r[:-1] for r in rows])  # noqa: S608
+        marks = ", ?" * (len(rows[0]) - 2)
+        base.executemany(f"INSERT INTO memory VALUES (NULL{marks})", [r[:-2] for r in rows])  # noqa: S608
+        note_languages(base, (str(row[-2]) for row in rows))
         evidence = [(hash_, row[0]) for row in rows for hash_ in str(row[-1]).split()]
         base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", evidence)
         base.execute(
             "INSERT INTO words (rowid, terms) SELECT number, terms FROM memory WHERE number > ?",
             last,
         )
-        _count_terms(base, (str(row[-2]) for row in rows), 1)
+        _count_terms(base, (str(row[-3]) for row in rows), 1)
 
 
 def _rows_of(rejections: RejectionCheck, files: Sequence[tuple[str, str]]) -> Iterator[Row]:
@@ -277,10 +279,16 @@ def _rows(memory: Memory, blob: str, wanted: Indexed, status: str) -> Iterator[R
         *(importance, thread, place, _folded(memory.text("subject")), day),
     )
     for part, text in enumerate(texts(memory, wanted.chunking)):
-        terms = index_terms(f"{head} {text} {tail}")
+        terms, language = index_terms(f"{head} {text} {tail}")
         ids = (memory.path, part, blob, memory.id, memory.type, status, memory.standing)
-        found = (len(terms), cues_of(text) + role, " ".join(terms), evidence)
+        found = (len(terms), cues_of(text) + role, " ".join(terms), language, evidence)
         yield *ids, *about, *found
+
+
+def note_languages(base: sqlite3.Connection, found: Iterable[str]) -> None:
+    """Record the languages of indexed texts, by which questions are then stemmed too."""
+    names = [(name,) for name in sorted({*found})]
+    base.executemany("INSERT OR IGNORE INTO language VALUES (?)", names)
 
 
 def last_confirmed(memory: Memory) -> int:
@@ -296,9 +304,17 @@ def last_confirmed(memory: Memory) -> int:
 def _around(memory: Memory) -> tuple[str, str]:
     """Return the searchable text before and after a memory's body."""
     title = memory.text("title")
-    about = memory.text("context") or memory.text("subject")
+    about = each_word_once(memory.text("context") or memory.text("subject"))
     head = (title, title, about, *memory.texts("tags"))  # a title counts twice
     return " ".join(head), date_words(memory.captured)
+
+
+_WORD = regex(r"[^\W_]+")
+
+
+def each_word_once(context: str) -> str:
+    """Return the words of a context without repeats: a file is often named like its heading."""
+    return " ".join({word.casefold(): word for word in _WORD.findall(context)}.values())
 
 
 @lru_cache(maxsize=1024)
@@ -413,23 +429,34 @@ def follow_passages(base: sqlite3.Connection, wanted: Indexed, found: PassageCha
     """Apply the updates to the passages in an open index."""
     if found.whole:
         base.execute("DELETE FROM passage")
+        base.execute("DELETE FROM place")
     elif found.files:
         paths = msgspec.json.encode([*found.files]).decode()
-        base.execute("DELETE FROM passage WHERE path IN (SELECT value FROM json_each(?))", (paths,))
+        old = "FROM passage WHERE path IN (SELECT value FROM json_each(?))"
+        base.execute(f"DELETE FROM place WHERE number IN (SELECT rowid {old})", (paths,))  # noqa: S608
+        base.execute(f"DELETE {old}", (paths,))
     if any(found.files.values()):
-        for rows in _passage_rows(wanted, found):
-            base.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        for row, language in _passage_rows(wanted, found):
+            number = base.execute("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)", row).lastrowid
+            hashes = {str(unit[0]) for unit in json.loads(row[-1])}
+            places = [(hash_, number) for hash_ in sorted(hashes)]
+            base.executemany("INSERT OR IGNORE INTO place VALUES (?, ?)", places)
+            note_languages(base, [language])
     set_meta(base, {FOLLOWS: found.follows, REJECTED: found.rejected})
 
 
-_PassageRow = tuple[str, str, str, int, int, str, str, str, str]
+_PassageRow = tuple[str, str, str, str, str, str]
+MAX_PARAGRAPH = 600
+"""Maximum length of a paragraph in characters, unless it is a single statement."""
 
 
-def _passage_rows(wanted: Indexed, found: PassageChanges) -> Iterator[list[_PassageRow]]:
-    """Yield each source's rows of passages. Daily logs have none, because their lines are notes."""
+def _passage_rows(wanted: Indexed, found: PassageChanges) -> Iterator[tuple[_PassageRow, str]]:
+    """Yield the row and the language of each paragraph.
+
+    Daily logs have none, because their entries are notes.
+    """
     from memrepo.read.intake import Reader, SourceText
     from memrepo.read.sources import kind_of
-    from memrepo.read.thoughts import spelled_context
 
     names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
     texts = (
@@ -442,32 +469,62 @@ def _passage_rows(wanted: Indexed, found: PassageChanges) -> Iterator[list[_Pass
         reader = Reader(some, partial(_bytes, data), found.state, whole=True)
         for text in some:
             wanted.tick("sources indexed")
-            rows: list[_PassageRow] = []
-            for unit in reader.claims(text.name, text.blob).units:
-                name = text.name.rpartition("/")[2].removesuffix(".md")
-                context = spelled_context((unit.about, name, *unit.headings, unit.lead))
-                if found.state is None or _may_show(found.state, reader, text, unit, context):
-                    terms = index_terms(f"{context} {unit.text} {date_words(unit.captured)}")
-                    place = (text.resource, text.blob, *unit.lines)
-                    about = (unit.text_hash, context, unit.text, unit.captured)
-                    rows.append((" ".join(terms), *place, *about))
-            reader.forget()
-            yield rows
+            units = (
+                unit
+                for unit in reader.claims(text.name, text.blob).units
+                if found.state is None or _may_show(found.state, reader, text, unit)
+            )
+            for paragraph in _paragraphs(units):
+                yield _passage_row(text, paragraph)
+        reader.forget()
+
+
+def _paragraphs(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+    """Yield the statements of each paragraph: adjacent lines under the same headings and day."""
+    some: list[Unit] = []
+    for unit in units:
+        if some:
+            last, length = some[-1], sum(len(one.text) for one in some) + len(unit.text)
+            same = (unit.headings, unit.captured) == (last.headings, last.captured)
+            if not same or unit.lines[0] > last.lines[1] + 1 or length > MAX_PARAGRAPH:
+                yield some
+                some = []
+        some.append(unit)
+    if some:
+        yield some
+
+
+def _passage_row(text: SourceText, units: Sequence[Unit]) -> tuple[_PassageRow, str]:
+    from memrepo.read.thoughts import spelled_context
+
+    first = units[0]
+    name = text.name.rpartition("/")[2].removesuffix(".md")
+    lead = first.lead if all(unit.lead == first.lead for unit in units) else ""
+    context = spelled_context((first.about, name, *first.headings, lead))
+    body = "\n".join(unit.text for unit in units)
+    about = each_word_once(context)
+    terms, language = index_terms(f"{about} {body} {date_words(first.captured)}")
+    rows = [(unit.text_hash, unit.text, *unit.lines) for unit in units]
+    stored = msgspec.json.encode(rows).decode()
+    return (" ".join(terms), text.resource, text.blob, context, first.captured, stored), language
 
 
 def _bytes(data: Mapping[str, bytes | None], blob: str) -> bytes:
     return data[blob] or b""  # a partial clone lacks some blobs
 
 
-def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit, context: str) -> bool:
+def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit) -> bool:
     """Return whether a source's remaining text is unlike all rejected and corrected statements.
 
     The reader has removed such statements, except where nothing else would remain.
     """
     from memrepo.core.memory import Memory, Source
     from memrepo.merge.tombstones import corrected_in, tombstones_in
+    from memrepo.read.thoughts import spelled_context
 
     shortened = (unit.resource, unit.text_hash) in reader.left_out
+    name = text.name.rpartition("/")[2].removesuffix(".md")
+    context = spelled_context((unit.about, name, *unit.headings, unit.lead))
     source = Source(resource=text.resource, text_hash="" if shortened else unit.text_hash)
     fields = {"type": "fact", "context": context, "sources": (source,)}
     draft = Memory.of(text.resource, fields, body=unit.text)

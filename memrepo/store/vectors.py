@@ -157,6 +157,8 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     wanted: Indexed
     embedder: Embedder
+    passages: Mapping[int, str] = msgspec.field(default_factory=dict)
+    """The texts of the passages by number, to embed them."""
 
     def _path(self, suffix: str) -> Path:
         name = f"{self.embedder.name}-{text_hash(repr(self.wanted.chunking))[-8:]}"
@@ -227,6 +229,8 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
         from memrepo.store.tables import texts
 
         self.wanted.tick("memories embedded")
+        if not self.wanted.tree.layout.is_memory(path):
+            return self.passages.get(part, "")
         memory: Memory | None = codec.decode(path, self.wanted.read(path, blob))[0]
         if memory is None:
             return ""

@@ -84,11 +84,32 @@ def entries(section: str, key: str) -> tuple[str, ...]:
     return tuple(entry for one in lists for entry in one)
 
 
+class PatternsByKind(dict[str, re.Pattern[str]]):
+    """The patterns of a section by kind. Each is compiled when it is first used."""
+
+    def __init__(self, section: str) -> None:
+        super().__init__()
+        self._section = section
+
+    def __missing__(self, kind: str) -> re.Pattern[str]:
+        found = self[kind] = pattern(
+            entries(self._section, kind),
+            start=kind in ("done", "explains"),
+            end=kind in ("done_end", "reported"),
+        )
+        return found
+
+    def every(self) -> Iterator[re.Pattern[str]]:
+        """Yield the patterns of all kinds."""
+        kinds = dict.fromkeys(kind for _, found in tables(self._section) for kind in found)
+        return (self[kind] for kind in kinds)
+
+
 class Patterns(msgspec.Struct, frozen=True, kw_only=True):
     """Patterns of headings and sentences by kind, and the words for profile fields."""
 
-    headings: Mapping[str, re.Pattern[str]]
-    sentences: Mapping[str, re.Pattern[str]]
+    headings: PatternsByKind
+    sentences: PatternsByKind
     names: frozenset[str]
     """Keys of fields for a name."""
     unset: frozenset[str]
@@ -98,18 +119,9 @@ class Patterns(msgspec.Struct, frozen=True, kw_only=True):
 @cache
 def patterns() -> Patterns:
     """Return the patterns that recognise kinds of headings and sentences, for all languages."""
-    headings = dict.fromkeys(key for _, found in tables("headings") for key in found)
-    sentences = dict.fromkeys(key for _, found in tables("sentences") for key in found)
     return Patterns(
-        headings={kind: pattern(entries("headings", kind)) for kind in headings},
-        sentences={
-            kind: pattern(
-                entries("sentences", kind),
-                start=kind in ("done", "explains"),
-                end=kind in ("done_end", "reported"),
-            )
-            for kind in sentences
-        },
+        headings=PatternsByKind("headings"),
+        sentences=PatternsByKind("sentences"),
         names=frozenset(entries("profile", "name")),
         unset=frozenset(entries("profile", "unset")),
     )
@@ -179,13 +191,6 @@ def bare(text: str) -> str:
 def language_asked(found: Iterable[str], text: str) -> str:
     """Return the language of a question. If no word is English, one function word is sufficient."""
     return language_of(found, text, sure=1)
-
-
-def rivals_asked(found: Iterable[str], text: str) -> list[str]:
-    """Return other languages that match a question equally well, such as Portuguese for `do`."""
-    votes = _votes(found, text)
-    best, language = max(votes.values(), default=0), language_asked(found, text)
-    return [one for one in LANGUAGES if best and votes[one] == best and one != language]
 
 
 def language_of(found: Iterable[str], text: str, sure: int = _SURE) -> str:

@@ -9,11 +9,11 @@ split into overlapping pairs of characters. So is Hangul, which appends particle
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from sys import intern
-from typing import cast
+from typing import NamedTuple, cast
 
 from memrepo.core.ids import normalise
 from memrepo.core.patterns import regex
@@ -24,7 +24,6 @@ from memrepo.text.languages import (
     fold,
     language_asked,
     language_of,
-    rivals_asked,
     small_words,
     stop_words,
     table,
@@ -112,19 +111,33 @@ def _accented(text: str) -> list[str]:
     return [word for word in cut_folded(normalise(text)) if bare(word)]
 
 
-def index_terms(text: str) -> list[str]:
+class IndexTerms(NamedTuple):
+    """The terms under which to index a text, and the language whose rules made them."""
+
+    terms: list[str]
+    language: str
+
+
+def index_terms(text: str) -> IndexTerms:
     """Return the terms under which to index a text, including alternative search terms.
 
     These are single characters of scripts without blanks, initials of names of several words, and
     the words of joined names.
     """
+    found = words(text)
+    language = language_of(found, text)
+    written = found if language == ENGLISH else _accented(text)
+    return IndexTerms([*stems(written, language), *_alternatives(text)], language)
+
+
+def _alternatives(text: str) -> list[str]:
     joined = _joined(text)
     initials = ["".join(w[0] for w in run.split()).lower() for run in _NAMES.findall(text)]
     initials += stems(joined) if joined else []
     if text.isascii():
-        return [*terms(text), *initials]
+        return initials
     runs = (run for run in RUN.findall(fold(text)) if IS_SPACELESS.match(run) and len(run) > 1)
-    return [*terms(text), *initials, *(character for run in runs for character in run)]
+    return [*initials, *(character for run in runs for character in run)]
 
 
 def joined_terms(text: str) -> dict[str, frozenset[str]]:
@@ -211,12 +224,11 @@ def query_terms(text: str) -> tuple[str, ...]:
     return tuple(term for term, _ in asked_terms(text))
 
 
-def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
+def asked_terms(text: str, languages: Collection[str] = ()) -> list[tuple[str, tuple[str, ...]]]:
     """Return the terms of a question without duplicates, each with alternative terms in texts.
 
-    Alternatives are abbreviations or their words, and the unstemmed word (`Anne`), which another
-    language may not stem. Others are stems by the rules of English, which apply to texts of unknown
-    language, and of the languages that match the question equally well.
+    Alternatives are abbreviations or their words, the unstemmed word (`Anne`), and the stems by the
+    rules of English, which apply to texts of unknown language, and of all `languages` of the texts.
     """
     written = words(text)
     language = language_asked(written, text)
@@ -225,7 +237,7 @@ def asked_terms(text: str) -> list[tuple[str, tuple[str, ...]]]:
     sure = language_of(words(text), text)  # one function word may be a content word elsewhere
     small = small_words().get(sure, stop_words())
     content = [word for word in written if bare(word) not in small] or written
-    rivals = [stems(content, rival) for rival in rivals_asked(words(text), text)]
+    rivals = [stems(content, rival) for rival in sorted({*languages} - {language, ENGLISH})]
     found: dict[str, tuple[str, ...]] = {}
     for n, (word, term) in enumerate(zip(content, stems(content, language), strict=True)):
         others = _abbreviated().get(term, ())

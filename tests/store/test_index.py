@@ -93,12 +93,10 @@ def search(
     words: Sequence[str],
     only: Filter,
     weights: Weights | None = None,
-) -> list[index.Match]:
+) -> list[index.Found]:
     """Search an index of a tree, by what answers the question alone."""
     wanted = indexing.Indexed(tree=tree)
-    return (
-        index.Index(folder=folder, wanted=wanted).search(words, only, weights, floor=False).matches
-    )
+    return index.Index(folder=folder, wanted=wanted).search(words, only, weights).matches
 
 
 def found(tree: Snapshot, *words: str, only: Filter = ALL) -> list[int]:
@@ -107,8 +105,8 @@ def found(tree: Snapshot, *words: str, only: Filter = ALL) -> list[int]:
         return numbers(search(Path(folder), tree, words, only))
 
 
-def numbers(matches: Iterable[index.Match]) -> list[int]:
-    return [int(match.id.removeprefix("mem-"), 16) for match in matches]
+def numbers(matches: Iterable[index.Found]) -> list[int]:
+    return [int(match.document.id.removeprefix("mem-"), 16) for match in matches]
 
 
 @pytest.fixture
@@ -328,7 +326,7 @@ def test_no_query_of_any_text_raises(fuzzed: Path, words: list[str]) -> None:
     moment = Moment(now=datetime(2026, 3, 1, tzinfo=UTC))
     wanted = index.Index(folder=fuzzed, wanted=indexing.Indexed(tree=tree))
     for match in wanted.search(words, ALL, None, moment).matches:
-        assert match.path in tree.blobs
+        assert match.document.path in tree.blobs
     wanted.count(words, ALL)
 
 

@@ -55,7 +55,7 @@ def asked(
     """Return the numbers of what answers a question, best first."""
     only = Filter(limit=100)
     found = search(folder, tree_of(files), [question], only, weights)
-    return [int(match.id.removeprefix("mem-"), 16) for match in found]
+    return [int(match.document.id.removeprefix("mem-"), 16) for match in found]
 
 
 def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def ranked(
     only: Filter | None = None,
     merits: Merits | None = None,
     **retrievals: int,
-) -> list[index.Match]:
+) -> list[index.Found]:
     """Ask at a moment; retrievals by the number of a memory, such as `n2=5`."""
     counts = {f"mem-{int(name[1:]):016x}": count for name, count in retrievals.items()}
     moment = Moment(now=NOW, retrievals=lambda id_: counts.get(id_, 0))
@@ -105,8 +105,8 @@ def ranked(
     return wanted.search([question], only or Filter(limit=100), weights, moment).matches
 
 
-def order(matches: list[index.Match]) -> list[int]:
-    return [int(match.id.removeprefix("mem-"), 16) for match in matches]
+def order(matches: list[index.Found]) -> list[int]:
+    return [int(match.document.id.removeprefix("mem-"), 16) for match in matches]
 
 
 def lone(number: int, body: str, day: str = "", **fields: object) -> tuple[str, bytes]:
@@ -129,7 +129,7 @@ def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) ->
     only = Filter(statuses=("active", "superseded"))
     found = ranked(tmp_path, files, "pump house", only)
     assert order(found).index(2) < order(found).index(1)
-    (first,) = (match for match in found if match.id.endswith("1"))
+    (first,) = (match for match in found if match.document.id.endswith("1"))
     assert first.parts["status"] < 0
     assert first.score == pytest.approx(sum(first.parts.values()), abs=1e-3)
     one = Filter(statuses=("active", "superseded"), limit=1)
@@ -175,7 +175,9 @@ def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -
     found = ranked(tmp_path, files, "pump valve leak")
     assert order(found) == [1, 2]
     assert order(ranked(tmp_path, files, "green valve", Filter(limit=1))) == [1]
-    assert [one.blob for one in found] == [tree_of(files).blobs[one.path] for one in found]
+    assert [one.document.blob for one in found] == [
+        tree_of(files).blobs[one.document.path] for one in found
+    ]
     wanted = index.Index(folder=tmp_path, wanted=Indexed(tree=tree_of(files)))
     assert wanted.count(["pump"], Filter()) == [2]
     assert sorted(wanted.near(["pump"], Filter())) == [f"mem-{n:016x}" for n in (1, 2)]

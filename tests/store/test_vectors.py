@@ -116,7 +116,7 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     model = vectors.load()
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
     found = asked.search(["which doctor treated whom"], Filter()).matches
-    assert {match.id[-1] for match in found} == {"1", "3"}
+    assert {match.document.id[-1] for match in found} == {"1", "3"}
     assert all(match.parts["meaning"] > 0 for match in found)
     (by_meaning,) = asked.search(["Hat der Arzt Tabletten verschrieben?"], Filter(limit=1)).matches
     assert (by_meaning.id[-1], by_meaning.parts["words"]) == ("1", 0)

@@ -18,15 +18,16 @@ from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.answers import Moment, sureness, with_replaced
+from memrepo.policies.answers import Held, Moment, sureness, with_replaced
 from memrepo.policies.change import newer_first
 from memrepo.policies.questions import KINDS
+from memrepo.policies.ranking import Document
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
 from memrepo.store import vectors
-from memrepo.store.corpus import Filter, IndexedPassage
+from memrepo.store.corpus import Filter
 from memrepo.store.database import NAME
-from memrepo.store.index import PAST, Index, Match, no_model
+from memrepo.store.index import PAST, Found, Index, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks
@@ -154,6 +155,14 @@ class ClaimFacts(Facts, frozen=True, kw_only=True, rename={"cls": "class"}):
     """Time from which a lasting memory is stale, by its class; empty for other memories."""
 
 
+class Later(msgspec.Struct, frozen=True, kw_only=True):
+    """A newer statement about the same: the memory's id or the source, the text and the day."""
+
+    place: str
+    text: str
+    captured: str
+
+
 class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """A memory as recall returns it at a given time."""
 
@@ -166,8 +175,12 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """The contribution of each signal to the score."""
     edited: bool = False
     """Whether its file has uncommitted changes."""
-    held: float = 1.0
-    """The share of the query's words that it contains."""
+    held: Held = msgspec.field(default_factory=Held)
+    """What it contains of the query."""
+    beside: str = ""
+    """The statements next to it in its source."""
+    later: Later | None = None
+    """The latest statement about the same that is newer."""
     stale_since: datetime | None = None
     """When its class expired, if it remains in recall anyway."""
     doubts: tuple[str, ...] = ()
@@ -220,8 +233,16 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query: memories and source passages, best first."""
 
     hits: list[Recalled]
-    passages: list[tuple[int, float, IndexedPassage]]
-    """Each is (number of hits ranked before it, share of the query it contains, passage)."""
+    passages: list[tuple[int, Found]]
+    """Each passage, with the number of hits ranked before it."""
+    languages: list[str]
+    """The languages of the indexed texts."""
+
+    @property
+    def answers(self) -> bool:
+        """Return whether any hit or passage answers the query."""
+        held = (*(one.held for one in self.hits), *(one.held for _, one in self.passages))
+        return any(one.answers for one in held)
 
 
 def recalled(
@@ -339,18 +360,21 @@ def recall(
     only: Filter,
     now: datetime,
     weights: Weights | None = None,
+    also: Sequence[str] = (),
 ) -> Answer:
     """Return the memories that best match some words, retired ones last.
+
+    `also` has other phrasings of the query.
 
     The status `expired` selects active memories past their expiry, which are left out otherwise.
     For a past commit, expiry is judged at the time of that commit, without later retrievals.
     Scoring by age uses `now`.
     """
     try:
-        return _recall(work, index, words, only, now, weights)
+        return _recall(work, index, words, only, now, weights, also)
     except ValueError:  # a damaged index names missing files: rebuild it and retry
         index.forget()
-        return _recall(work, index, words, only, now, weights)
+        return _recall(work, index, words, only, now, weights, also)
 
 
 def _recall(
@@ -360,6 +384,7 @@ def _recall(
     only: Filter,
     now: datetime,
     weights: Weights | None,
+    also: Sequence[str],
 ) -> Answer:
     accesses, rules, then = Accesses(), work.config.rules, now
     if index.name == PAST:
@@ -373,16 +398,19 @@ def _recall(
     limit = only.limit
     while True:
         asked = replace(only, statuses=stored, limit=limit)
-        answer = index.search(words, asked, weights or work.config.weights, moment)
+        answer = index.search(words, asked, weights or work.config.weights, moment, also=also)
         matches = answer.matches
-        committed = {m.blob: m.path for m in matches if m.path not in index.wanted.edits}
+        every = [match.document for match in matches]
+        committed = {d.blob: d.path for d in every if d.path not in index.wanted.edits}
         known = work.store.trees.cache.read(committed)
         found = [
             replace(
-                recalled(_memory(index, match, known), accesses, then, rules, match.score),
+                recalled(_memory(index, match.document, known), accesses, then, rules, match.score),
                 parts=match.parts,
                 held=match.held,
-                edited=match.path in index.wanted.edits,
+                beside=match.beside,
+                later=_later(index, match.later) if match.later else None,
+                edited=match.document.path in index.wanted.edits,
             )
             for match in matches
         ]
@@ -396,14 +424,28 @@ def _recall(
         if len(live) + passage_count >= only.limit or len(matches) + passage_count < limit:
             break
         limit *= 2  # some were expired or retired: fetch more
-    best = _last(kept, lambda one: is_retired(one.memory))[: only.limit]
-    parts = {match.id: match.part for match in matches}
+    best = _last(kept, lambda one: one.memory.standing in LOWERED)[: only.limit]
+    parts = {match.document.id: match.document.part for match in matches}
     best = [replace(one, part=_part(index, one.memory, parts[one.memory.id])) for one in best]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
     hits = all_with_doubts(index, [replace(one, earlier=older) for one, older in ordered])
-    return Answer(hits=hits, passages=answer.passages)
+    return Answer(hits=hits, passages=answer.passages, languages=answer.languages)
+
+
+LOWERED = ("retired", "retire_candidate", "stale")
+"""Memories with these standings come after all others."""
+
+
+def _later(index: Index, document: Document) -> Later:
+    if document.resource:
+        place = f"{document.resource}:{document.lines[0]}"
+        return Later(place=place, text=document.text, captured=document.day)
+    memory = _memory(index, document)
+    part = _part(index, memory, document.part)
+    text = part.text if part else memory.body
+    return Later(place=memory.id, text=text, captured=document.day)
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:
@@ -461,7 +503,7 @@ def holding(
     ]
 
 
-def _memory(index: Index, match: Match, known: Mapping[str, Memory] | None = None) -> Memory:
+def _memory(index: Index, match: Document, known: Mapping[str, Memory] | None = None) -> Memory:
     """Return the memory of a match, with the status that the index records."""
     memory = (known or {}).get(match.blob)
     if memory is None:

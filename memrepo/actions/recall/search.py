@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -14,6 +13,8 @@ from memrepo.actions.recall.lookup import HITS, touch
 from memrepo.actions.recall.recall import (
     EXPIRED,
     RECALL_STATUSES,
+    Answer,
+    Later,
     Recalled,
     by_words_alone,
     heading,
@@ -32,13 +33,12 @@ from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
 from memrepo.keys import EXCLUDED
 from memrepo.policies.ageing import TIERS
-from memrepo.policies.answers import ENOUGH, Moment
-from memrepo.policies.questions import kind_asked, question_of
+from memrepo.policies.questions import kind_asked
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
-from memrepo.store import corpus as stored
 from memrepo.store.corpus import Filter
-from memrepo.store.index import Index
+from memrepo.store.index import Found, Index
+from memrepo.text.languages import ENGLISH
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import query_terms, telling_words, terms
 
@@ -46,6 +46,9 @@ EXCERPT = 600
 """Maximum characters shown of a long text."""
 _ALIKE = 0.85
 """Minimum share of common words at which two texts count as equal."""
+_HEADINGS = 5
+_LATER = 300
+"""Maximum characters of a later statement."""
 _LEAST = 160
 """Minimum length of an excerpt in characters."""
 _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by meaning"
@@ -60,6 +63,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Arguments of `search`."""
 
     words: Annotated[tuple[str, ...], option("any of these words", metavar="WORD", least=1)]
+    also: Annotated[
+        tuple[str, ...],
+        option("other words for the same question (repeatable)", "--also", metavar="TEXT"),
+    ] = ()
     limit: Annotated[int, option("at most N hits (10)", "-k", metavar="N", ge=1)] = 10
     types: Annotated[tuple[str, ...], option("only this type", "--type", choices=TYPES)] = ()
     tags: Annotated[
@@ -159,6 +166,10 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was not confirmed within the lifetime of its class."""
     doubts: tuple[str, ...] = ()
     """Reasons to doubt it, as text: what contests it and since when, or that it is retired."""
+    beside: str = ""
+    """What is next to its statement in the source, if the text leaves room."""
+    later: Later | None = None
+    """The latest newer statement about the same."""
     earlier: tuple[Earlier, ...] = ()
     """Older hits about the same subject, newest first. This hit is the latest statement."""
     answer_confidence: str
@@ -190,6 +201,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     why: str = ""
     heading: tuple[str, ...] = ()
     """The date or commit the answer refers to, if not the present."""
+    suggestions: tuple[str, ...] = ()
+    """What to try next, if nothing answers the query with confidence."""
     unlisted: ClassVar[tuple[str, ...]] = ("hint",)
     hint: str = ""
     """How to find more, if nothing answers the query."""
@@ -217,7 +230,7 @@ def do(work: Work, request: Request) -> Result:
     is_unrestricted = not (work.call.scope or any(getattr(request, name) for name in _LIMITS))
     index = index_of(there, past=bool(request.at), passages=is_unrestricted, tick=work.call.tick)
     only, weights = _filter(there, request), _weights(there, request)
-    answer = recall(there, index, request.words, only, work.call.now, weights)
+    answer = recall(there, index, request.words, only, work.call.now, weights, request.also)
     commit, query, found = there.tree.commit, " ".join(request.words), answer.hits
     if is_unrestricted and not request.at and (kind := kind_asked(query)):
         first = of_kind(there, index, kind, request.limit, work.call.now)
@@ -225,15 +238,13 @@ def do(work: Work, request: Request) -> Result:
         found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]
     every = [hit_of(one, commit) for one in found]
     hits, tokens = bounded(every, request.max_tokens, query_terms(query))
-    local = work.call.now.astimezone(work.config.zone)
     passages = _passages(answer.passages, request, tokens)
-    shares = (*(one.held for one in found), *(share for _, share, _ in answer.passages))
-    best = max(shares, default=0.0)
     why = _NEAREST
     if not (every or passages):
-        why = _why_nothing(index, request, only, there.call.now)
-    elif best >= ENOUGH or question_of(query, local.date()).spans:
+        why = _why_nothing(index, request, only)
+    elif answer.answers or len(found) > len(answer.hits):
         why = ""
+    is_sure = not why and any(hit.answer_confidence in ("high", "medium") for hit in hits[:1])
     if not (why or request.no_touch or request.at):
         touch(work, [hit.id for hit in hits[:HITS]])
     return Result(
@@ -245,6 +256,7 @@ def do(work: Work, request: Request) -> Result:
         archived=_archived(index, request, only),
         left_out=len(every) - len(hits),
         why=why,
+        suggestions=() if is_sure else _suggestions(answer, every, passages),
         exit=Exit.NO if why else Exit.DONE,
         hint=_BY_MEANING if why and by_words_alone(work) else "",
         heading=tuple(heading(there, request.at, request.valid_at)),
@@ -252,12 +264,12 @@ def do(work: Work, request: Request) -> Result:
 
 
 def _passages(
-    found_passages: Sequence[tuple[int, float, stored.IndexedPassage]], request: Request, spent: int
+    found_passages: Sequence[tuple[int, Found]], request: Request, spent: int
 ) -> list[Passage]:
     """Return as many source passages as fit into `max_tokens`."""
     asked = query_terms(" ".join(request.words))
     found: list[Passage] = []
-    for after, _, one in found_passages:
+    for after, one in ((after, match.document) for after, match in found_passages):
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:
@@ -270,11 +282,25 @@ def _passages(
                 context=without_secrets(one.context),
                 text=without_secrets(text),
                 truncated=text != one.text,
-                captured=one.captured,
+                captured=one.day,
                 after=after,
             )
         )
     return found
+
+
+def _suggestions(
+    answer: Answer, hits: Sequence[Hit], passages: Sequence[Passage]
+) -> tuple[str, ...]:
+    """Return what to try next: the languages of the texts, and the nearest headings."""
+    found = ["ask again with other words for the same, such as `--also TEXT`"]
+    if languages := [name.title() for name in answer.languages if name != ENGLISH]:
+        found.append(f"the notes are also in {', '.join(languages)}: add words of that language")
+    contexts = [*(hit.context for hit in hits), *(one.context for one in passages)]
+    headings = list(dict.fromkeys(filter(None, contexts)))[:_HEADINGS]
+    if headings:
+        found.append(f"nearest headings: {'; '.join(headings)}")
+    return tuple(found)
 
 
 def _weights(work: Work, request: Request) -> Weights:
@@ -441,6 +467,8 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         parts=dict(found.parts),
         status=memory.status,
         standing=memory.standing,
+        beside=without_secrets(_beside(found)),
+        later=_shown_later(found.later) if found.later else None,
         tier=found.tier,
         expired=found.over,
         trust=trust_of(memory),
@@ -457,6 +485,22 @@ def hit_of(found: Recalled, commit: str) -> Hit:
     )
 
 
+def _beside(found: Recalled) -> str:
+    """Return the statements next to a memory, as far as its own text leaves room for them."""
+    room, lines = EXCERPT - len(found.text), list[str]()
+    for line in found.beside.split("\n"):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def _shown_later(later: Later) -> Later:
+    text = later.text if len(later.text) <= _LATER else f"{later.text[:_LATER].rstrip()}…"
+    return replace(later, text=without_secrets(text))
+
+
 def _earlier(memory: Memory) -> Earlier:
     day = max((s.captured[:10] for s in memory.sources), default="")
     return Earlier(id=memory.id, text=without_secrets(memory.body), captured=day)
@@ -469,22 +513,18 @@ def _archived(index: Index, request: Request, only: Filter) -> int:
     return index.count(request.words, replace(only, statuses=("archived",)))[0]
 
 
-def _why_nothing(index: Index, request: Request, only: Filter, now: datetime) -> str:
+def _why_nothing(index: Index, request: Request, only: Filter) -> str:
     """Return why a search found nothing."""
     asked = " ".join(request.words)
     if not query_terms(asked):
         return "the question contains no words"
     stored = tuple({"active" if s == EXPIRED else s for s in only.statuses})
     kept, same, every = index.count(
-        request.words,
+        (*request.words, *request.also),
         replace(only, statuses=stored, paths=None),
         Filter(statuses=stored),
         Filter(statuses=STATUSES),
     )
-    weak = replace(only, statuses=stored, limit=1)
-    if kept and not index.search(request.words, weak, moment=Moment(now=now)).matches:
-        what = counted(kept, "memory holds", "memories hold")
-        return f"{what} some of these words, and none enough of them to answer"
     if kept and request.valid_at:
         return f"{counted(kept, 'memory matches', 'memories match')}, none was valid at that time"
     if kept and EXPIRED in only.statuses:

@@ -57,13 +57,14 @@ def search(call: ToolCall) -> ToolReply:
     """Search memories and return the best matches. The first three count as retrieved."""
     request = searching.Request(
         words=(call.get("query"),),
+        also=tuple(call.get("also", ())),
         types=tuple(call.get("types", ())),
         limit=call.get("limit", LIMIT),
         at=call.get("at"),
         no_touch=True,
     )
     found = searching.do(call.work, request)
-    asked = query_terms(call.get("query"))
+    asked = query_terms(" ".join((call.get("query"), *request.also)))
     hits = []
     for first, *same in searching.group_by_wording(found.hits):
         pieces = [hit_entry(hit, asked, score=round(hit.score, 3)) for hit in (first, *same)]
@@ -78,6 +79,12 @@ def search(call: ToolCall) -> ToolReply:
             message = f"no memory found{nearest}, as of commit {found.commit[:10]}. {HEAD}"
         reply = replace(reply, text=message)
     reply = _with_passages(reply, found.passages, _bound(call))
+    if found.suggestions:
+        advice = [fold(one, 2 * LINE) for one in found.suggestions]
+        more = {**reply.data, "suggestions": [fenced(one) for one in advice]}
+        message = f"{reply.text}\ntry:\n{fenced(chr(10).join(advice))}"
+        longer = replace(reply, text=message, data=more)
+        reply = longer if longer.tokens <= _bound(call) else reply
     if not found.why:
         _touch(call.work, request.at, [hit["id"] for hit in reply.data["hits"][:HITS]])
     return reply

@@ -177,6 +177,10 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
         found["truncated"] = True
     if hit.doubts:
         found["doubts"] = fenced("\n".join(hit.doubts))
+    if hit.beside:
+        found["beside"] = fenced(hit.beside)
+    if hit.later:
+        found["later"] = {"source": hit.later.place, "captured": hit.later.captured}
     if hit.earlier:
         found["earlier"] = [{"id": old.id, "captured": old.captured} for old in hit.earlier]
     if source is not None:
@@ -188,6 +192,11 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
     about = (hit.type, hit.trust, found.get("captured"), more_about)
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
     line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
+    if hit.beside and (room := 2 * LINE - len(shown)) > 0:
+        line += f"\n  beside it: {fold(hit.beside, room)}"
+    if hit.later:
+        later = hit.later
+        line += f"\n  later: {later.captured} {fold(later.text, LINE)} ({fold(later.place, LINE)})"
     line += "".join(f"\n  earlier: {old.id} ({old.captured})" for old in hit.earlier)
     return ListItem(data={**found, "text": fenced(hit.text)}, line=line)
 

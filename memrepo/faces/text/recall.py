@@ -38,7 +38,7 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
     parts = ["\n".join(result.heading)] if result.heading else []
     if not result.hits and not result.left_out and not result.passages:
         message = result.why if tiers else f"nothing found: {result.why}"
-        return "\n\n".join([*parts, message, *_archived(result), *filter(None, [result.hint])])
+        return "\n\n".join([*parts, message, *_archived(result), *_advice(result)])
     if result.why:
         parts.append("nothing found; nearest:")
     if tiers:
@@ -60,7 +60,13 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
     if tiers and tiers.recovered:
         parts.append("recovered: was forgotten, is warm again")
     parts += [*_archived(result), *_passages(waiting, asked, bold=colour)]
-    return "\n\n".join([*parts, *filter(None, [result.hint])])
+    return "\n\n".join([*parts, *(_advice(result) if result.why else ())])
+
+
+def _advice(result: searching.Result) -> list[str]:
+    """Return what to try next, as one entry, or no entry."""
+    lines = [*result.suggestions, *filter(None, [result.hint])]
+    return ["\n".join(f"try: {visible(line)}" for line in lines)] if lines else []
 
 
 def _archived(result: searching.Result) -> list[str]:
@@ -94,7 +100,13 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     context = visible(hit.context)
     lines += [f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"] if context else []
     lines.append(f"  {body}")
+    room = LINE - len(body)
+    if hit.beside and room > 0:
+        lines.append(f"  beside it: {cut(visible(' '.join(hit.beside.split())), room)}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
+    if later := hit.later:
+        text = cut(visible(" ".join(later.text.split())), LINE)
+        lines.append(f"  later: {later.captured} {text} ({visible(later.place)})")
     lines += [
         f"  earlier: {cut(visible(old.text), LINE)} ({old.captured or 'undated'}, {old.id})"
         for old in hit.earlier

@@ -1,4 +1,4 @@
-"""Settings of one clone: options, clone id, trust, hooks, and git's merge driver.
+"""Settings of one clone: options, clone id, hooks, and git's merge driver.
 
 The clone's id is stored in the common git directory, which is never cloned or pushed. The host and
 inode of that directory are stored with the id. If the directory is copied, they no longer match,
@@ -20,7 +20,6 @@ import shlex
 import stat
 import sys
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
 
 from memrepo.core.ids import digest
@@ -118,37 +117,6 @@ def _read_id(path: Path, here: dict[str, object]) -> str:
         return str(found["id"]) if same else ""
     except (FileNotFoundError, ValueError, KeyError, AttributeError):
         return ""
-
-
-TRUSTED = "memrepo.trusted"
-HOOKS_CONFIG = ".pre-commit-config.yaml"
-
-
-def untrusted(repo: Repo) -> str:
-    """Return why a person must review the hook configuration, or "" if it is trusted."""
-    found = _digest(repo)
-    known = get(repo, TRUSTED)
-    if not found or found == known:
-        return ""
-    how = "has changed since it was trusted" if known else "was never trusted in this clone"
-    return f"{HOOKS_CONFIG} {how}: it names programs that hooks run (`memrepo trust`)"
-
-
-def trust(repo: Repo) -> None:
-    """Record that the current hook configuration is trusted."""
-    if digest := _digest(repo):
-        put(repo, TRUSTED, digest)
-
-
-def hooks_config(repo: Repo) -> str:
-    """Return the hook configuration stored in the work tree, or an empty string."""
-    path = repo.top / HOOKS_CONFIG
-    return path.read_text("utf-8", "replace") if path.is_file() and not path.is_symlink() else ""
-
-
-def _digest(repo: Repo) -> str:
-    text = hooks_config(repo)
-    return sha256(text.encode("utf-8", "replace")).hexdigest() if text else ""
 
 
 def append_local(repo: Repo, name: str, lines: list[str]) -> None:

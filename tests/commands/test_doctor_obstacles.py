@@ -22,7 +22,7 @@ def failing(repo: Path) -> dict[str, dict[str, Any]]:
 
 def without(failed: dict[str, Any]) -> set[str]:
     """Return the names of failed checks but those of a machine that tests hide."""
-    return {*failed} - {"identity", "hook", "drivers", "program", "trust"}
+    return {*failed} - {"identity", "hook", "drivers", "program"}
 
 
 @pytest.fixture

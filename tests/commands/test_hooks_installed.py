@@ -193,27 +193,9 @@ def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: 
     assert memrepo(repo, "check", "--staged").data["problems"] == []
 
 
-def test_a_changed_configuration_of_hooks_is_told_until_it_is_trusted(repo: Path) -> None:
-    config = repo / ".pre-commit-config.yaml"
-    assert done(repo, "hooks", "status")["trust"] == ""
-    config.write_text("repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: rm -rf /\n")
-    assert "has changed" in memrepo(repo, "hooks", "status").data["trust"]
-    assert "    entry: rm -rf /" in done(repo, "trust", "--dry-run")["names"]
-    assert memrepo(repo, "hooks", "status").exit == 1
-    assert done(repo, "trust")["trusted"]
-    assert memrepo(repo, "hooks", "status").exit == 0
-    config.unlink()
-    assert not done(repo, "trust")["trusted"]
-
-
 def test_a_hooks_path_in_the_work_tree_is_refused(repo: Path) -> None:
     git(repo, "config", "core.hooksPath", ".husky")
     answer = memrepo(repo, "hooks", "install")
     assert (answer.exit, "inside the work tree" in answer.error["message"]) == (3, True)
     assert 'memrepo hooks run NAME "$@"' in answer.error["fix"]
     assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
-
-
-def test_a_clone_trusts_nothing_by_itself(repo: Path, tmp_path: Path) -> None:
-    git(tmp_path, "clone", "-q", str(repo), "clone")
-    assert "never trusted" in memrepo(tmp_path / "clone", "hooks", "status").data["trust"]

@@ -78,10 +78,9 @@ def test_what_was_refused_is_said(clone: Path) -> None:
         "frontmatter-alias",
     }
     failed = {c["name"] for c in memrepo(clone, "doctor").data["checks"] if not c["ok"]}
-    assert {"trust", "hook", "rules"} <= failed
+    assert {"hook", "rules"} <= failed
     status = memrepo(clone, "status", as_json=False).out
     assert "hooks " in status
-    assert "trust " in status
 
 
 @pytest.mark.parametrize(

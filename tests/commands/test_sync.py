@@ -367,6 +367,24 @@ def test_a_hub_that_was_rewritten_is_refused_and_joining_it_loses_nothing(
     assert {"The desk is made of oak.", "Another history."} < bodies
 
 
+def test_a_hub_that_was_replaced_by_force_is_refused_with_a_command_that_works(
+    machines: tuple[Path, Path],
+) -> None:
+    laptop, desk = machines
+    git(desk, "checkout", "-q", "--orphan", "other")
+    git(desk, "rm", "-rqf", ".")
+    write(desk, "README.md", "hi\n")
+    commit_all(desk, "backfill")
+    git(desk, "push", "-qf", "origin", "other:main")
+    before = standing(laptop)
+    answer = memrepo(laptop, "sync")
+    assert answer.exit == 3
+    assert standing(laptop) == before
+    (command, *_) = [w for w in answer.error["fix"].split("`") if w.startswith("git push")]
+    git(laptop, *command.split()[1:])
+    assert done(laptop, "sync")["pushed"] == 0
+
+
 @pytest.mark.parametrize(
     ("word", "said"),
     [
@@ -555,10 +573,9 @@ def test_a_revert_made_elsewhere_is_remembered_here(machines: tuple[Path, Path])
     done(laptop, "sync", now=LATER)
     done(desk, "sync", now=LATER)
     assert git(desk, "log", "-1", "--format=%s").startswith("Merge ")
-    # Off the first-parent line by now, and still known: what it took back waits for a person.
-    answer = memrepo(desk, "run", now="2026-03-03T09:00:00Z")
-    assert answer.exit == 3, answer
-    assert answer.data["status"] == "held"
+    # Off the first-parent line by now, and still known: the run leaves it out.
+    done(desk, "run", now="2026-03-03T09:00:00Z")
+    assert not [m for m in memories(desk).values() if "blue door" in m.body]
 
 
 def test_a_file_here_and_a_folder_there_are_refused(machines: tuple[Path, Path]) -> None:

@@ -376,11 +376,6 @@ def _hookspath(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem if path else "", "outside")
 
 
-@_check("trust")
-def _trust(work: Work, fix: bool) -> CheckFinding:
-    return _finding(settings.untrusted(work.store.repo), "no unreviewed program")
-
-
 @_check("attributes")
 def _attributes(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout

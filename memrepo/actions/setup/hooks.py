@@ -1,4 +1,4 @@
-"""`memrepo hooks` and `memrepo trust`: git hooks of a clone, and the programs that they may run."""
+"""`memrepo hooks`: install the git hooks of a clone, report their state, or run one."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ import msgspec
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.ids import visible
 from memrepo.core.problems import Problem
 
 _STAGED = ("pre-commit", "pre-merge-commit")
 _AFTER = ("post-merge", "post-checkout", "post-rewrite")
 
 
-class HooksRequest(msgspec.Struct, frozen=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo hooks`."""
 
     what: Annotated[
@@ -51,10 +50,9 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class States(VerbResult, frozen=True, kw_only=True):
-    """The state of each hook, and why programs that the repository names are not trusted."""
+    """The state of each hook."""
 
     hooks: tuple[Hook, ...]
-    trust: str
 
 
 class Ran(VerbResult, frozen=True, kw_only=True):
@@ -70,7 +68,7 @@ class Ran(VerbResult, frozen=True, kw_only=True):
     """The reason that the index could not be updated, or an empty string."""
 
 
-def hooks(work: Work, request: HooksRequest) -> Installed | States | Ran:
+def do(work: Work, request: Request) -> Installed | States | Ran:
     """Install the hooks, report their state, or run one hook."""
     if (request.what == "run") != bool(request.name):
         raise UsageError(
@@ -112,11 +110,9 @@ def _status(work: Work) -> States:
     from memrepo.store import settings
 
     found = settings.hook_states(work.store.repo, asset("hooks", "shim"))
-    why = settings.untrusted(work.store.repo)
     return States(
         hooks=tuple(Hook(name=n, ok=not message, message=message) for n, message in found.items()),
-        trust=why,
-        exit=Exit.NO if any(found.values()) or why else Exit.DONE,
+        exit=Exit.NO if any(found.values()) else Exit.DONE,
     )
 
 
@@ -163,56 +159,3 @@ def _catch_up(work: Work, name: str, given: Sequence[str]) -> None:
 
     if has_index(work.store.folder / NAME):
         index_of(work).count(["memory"], Filter())
-
-
-class TrustRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The arguments of `memrepo trust`."""
-
-    dry_run: Annotated[
-        bool, option("show the programs that it names, but trust none", "--dry-run")
-    ] = False
-
-
-class Trusted(VerbResult, frozen=True, kw_only=True):
-    """The parsed configuration, line by line, and whether it is now trusted."""
-
-    names: tuple[str, ...]
-    trusted: bool
-    state: Literal["nothing", "known", "accepted", "not yet"]
-    """No configuration, trusted before, trusted by this call, or not trusted (dry run)."""
-
-
-def trust(work: Work, request: TrustRequest) -> Trusted:
-    """Return the programs that the configuration names, and mark the configuration as trusted."""
-    from memrepo.store import settings
-
-    repo = work.store.repo
-    text = settings.hooks_config(repo)
-    lines = tuple(map(visible, _parsed(text)))
-    why = settings.untrusted(repo)
-    if lines and not request.dry_run:
-        settings.trust(repo)
-    state: Literal["known", "accepted", "not yet"] = "known"
-    if why:
-        state = "not yet" if request.dry_run else "accepted"
-    return Trusted(
-        names=lines, trusted=bool(text) and state != "not yet", state=state if text else "nothing"
-    )
-
-
-def _parsed(text: str) -> list[str]:
-    """Return the whole configuration as pre-commit parses it, with one value per line.
-
-    This shows what runs even if the text uses flow style, folded lines or anchors. A text that
-    cannot be parsed runs nothing, and its lines are returned unchanged.
-    """
-    import yaml
-
-    try:
-        found = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError):
-        return text.splitlines()
-    if not found:
-        return []
-    message: str = yaml.safe_dump(found, sort_keys=False, allow_unicode=True, width=1 << 20)
-    return message.splitlines()

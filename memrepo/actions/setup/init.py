@@ -41,7 +41,6 @@ from memrepo.store.settings import (
     is_adopted,
     other_hooks_path,
     person,
-    trust,
 )
 from memrepo.store.stream import COMMITTER, Chain, NewCommit
 from memrepo.store.workspace import (
@@ -183,8 +182,6 @@ def do(work: Work, request: Request) -> Result:
         if request.profile == "classic" and at.refreshed().config.lifecycle != "classic":
             warnings.append("its profile stays: `memrepo config set lifecycle.profile classic`")
         config = store.layout.config
-        if known is None:
-            trust(store.repo)
     return Result(
         path=str(where),
         commit=ingested.commit or brought.commit or commit,

@@ -102,8 +102,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The configured path of the hot cache."""
     hooks: str
     """The reason that the hooks do not run, or an empty string."""
-    trust: str
-    """The reason that programs named by the repository are not trusted, or an empty string."""
     needs: tuple[Need, ...] = ()
     """The needs for a person: pending, failed or missed runs, contradictions, nearly spent
     budgets."""
@@ -171,7 +169,6 @@ def status(work: Work, request: StatusRequest) -> Result:
         hot_cache=_moved_cache(work),
         hot_place=work.config.rules.hot.path,
         hooks=settings.wrong_hooks(store.repo, asset("hooks", "shim")),
-        trust=settings.untrusted(store.repo),
         notices=(*problems, *untold),
     )
 

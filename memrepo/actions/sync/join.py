@@ -35,7 +35,7 @@ from memrepo.merge.versions import (
     join_versions,
 )
 from memrepo.store import history
-from memrepo.store.errors import CannotWork, StoreError, problem
+from memrepo.store.errors import CannotWork, problem
 from memrepo.store.git import FILES, TreeEntry
 from memrepo.store.ledger import ledger_of
 from memrepo.store.remote import Side, TreeMerge, count, last_commit, merge_texts, merge_trees
@@ -84,8 +84,6 @@ def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "")
     """
     store, head = work.store, work.tree.commit
     bases = sorted(store.common_ancestors([head, hub]))
-    if not bases:
-        raise StoreError("history-unrelated", hub=name)
     if work.tree.layout.config not in store.snapshot(hub).files:
         raise CannotWork("no-config", name=name, config=work.tree.layout.config)
     merge = _Merge(work, bases, hub, taken)

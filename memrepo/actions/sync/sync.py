@@ -178,6 +178,9 @@ def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
         from memrepo.actions.sync.purge import refuse_old
 
         refuse_old(at, hub, tip, own)
+    if tip and not at.store.common_ancestors([at.tree.commit, tip]):
+        hub.forget(own)
+        raise StoreError("history-unrelated", hub=hub.name, branch=hub.branch, tip=tip)
     known = hub.seen()
     if known and not request.accept_rewritten and not (tip and at.store.is_ancestor(known, tip)):
         lost = counted(count(hub.repo, known, tip), "commit", "commits")

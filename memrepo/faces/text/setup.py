@@ -31,7 +31,7 @@ _NAMED = 5
 
 
 def hooks(
-    request: hooking.HooksRequest,
+    request: hooking.Request,
     result: hooking.Installed | hooking.States | hooking.Ran,
     colour: bool,
 ) -> str:
@@ -78,7 +78,7 @@ def _states(result: hooking.States) -> str:
     ]
     if not all(hook.ok for hook in result.hooks):
         lines.append("`memrepo hooks install` puts them in place")
-    return "\n".join([*lines, *([result.trust] if result.trust else [])])
+    return "\n".join(lines)
 
 
 def init(request: object, result: init_.Result, colour: bool) -> str:
@@ -219,18 +219,6 @@ def doctor(request: object, result: checkup.Result, colour: bool) -> str:
     return "\n".join(lines)
 
 
-def trust(request: object, result: hooking.Trusted, colour: bool) -> str:
-    """Format the configuration lines that name programs, and whether these lines are trusted."""
-    texts = {
-        "nothing": "there is no .pre-commit-config.yaml: "
-        "no hook runs a program of this repository's",
-        "known": "already trusted; nothing has changed",
-        "accepted": "trusted as it is now",
-        "not yet": "not trusted (dry run)",
-    }
-    return "\n".join([*result.names, texts[result.state]])
-
-
 def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> str:
     """Format the entries of the schedule, instructions for an agent, or a change of entries."""
     from memrepo.actions.setup import schedule as scheduling
@@ -332,8 +320,6 @@ def _noted(result: standing.Result) -> Iterator[str]:
         yield f"first page in {result.hot_cache}: memrepo did not write {result.hot_place}"
     if result.hooks:
         yield f"hooks      {result.hooks}"
-    if result.trust:
-        yield f"trust      {result.trust}"
     if result.stale_views:
         behind = counted(len(result.stale_views), "page is", "pages are")
         yield f"views      {behind} out of date: the next run regenerates them"

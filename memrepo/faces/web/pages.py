@@ -107,8 +107,6 @@ def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
         yield f"Not read: {found.unmatched.summary} (`memrepo config explain sources.claims`)."
     if found.hooks:
         yield f"Hooks: {found.hooks}."
-    if found.trust:
-        yield f"Trust: {found.trust}."
     if found.uncommitted:
         yield f"Not committed: {', '.join(found.uncommitted[:5])}."
 

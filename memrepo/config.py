@@ -58,10 +58,9 @@ OUTSIDE = (
     "agents.author",
     "downstream.command",
     "notify.command",
-    "sources.follow",
 )
 """Keys of the user's own configuration. A repository must not choose a program, host or folder."""
-RETIRED = frozenset({"dense.model", "notify.url", "notify.ping"})
+RETIRED = frozenset({"dense.model", "notify.url", "notify.ping", "sources.follow"})
 """Keys of the user's own configuration that no longer have an effect. `memrepo config` says so."""
 USER_FILE = "~/.config/memrepo/config.toml"
 _SECTIONS = frozenset(

@@ -1,4 +1,4 @@
-"""Read an agent's workspace from disk. Symlinks are followed only if configured.
+"""Read an agent's workspace from disk. Symlinks are never followed.
 
 Every file that is not read is reported. A memrepo repository is recognised by its configuration
 file: of the one that reads, the folders that memrepo writes are left out, and of any other, all.
@@ -87,7 +87,6 @@ def _readable(
     root: Path,
     rules: SourceRules,
     only: str = "",
-    follow: Sequence[Path] = (),
     home: Path | None = None,
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield each file below a folder that runs may read, and each folder that cannot be listed."""
@@ -96,7 +95,7 @@ def _readable(
         wanted = not only or f"{folder}/".startswith(only) or only.startswith(f"{folder}/")
         return wanted and not _is_ours(root / folder, home) and _enters(root, folder, rules)
 
-    for name, entry in _walk(root, "", MAX_DEPTH, enters=enters, follow=follow):
+    for name, entry in _walk(root, "", MAX_DEPTH, enters=enters):
         if name.startswith(only) and (isinstance(entry, OSError) or _is_source(name, rules)):
             yield name, entry
 
@@ -116,22 +115,20 @@ def read_workspace(
     rules: SourceRules,
     *,
     only: str = "",
-    follow: Sequence[Path] = (),
     original: bool = False,
     home: Path | None = None,
 ) -> WorkspaceFiles:
     """Read every allowed file below a folder, or only those below the subfolder `only`.
 
-    A symlink to a folder is followed if its target is in one of the folders `follow`. Private text
-    is blank in the result, unless the files are `original`, whose only copy must not change. `home`
-    is the repository that reads.
+    Private text is blank in the result, unless the files are `original`, whose only copy must not
+    change. `home` is the repository that reads.
     """
     files: dict[str, bytes] = {}
     clean: set[str] = set()
     refused: set[str] = set()
     problems: list[Problem] = []
     values: dict[str, str] = {}
-    for name, entry in _readable(root, rules, only, follow, home):
+    for name, entry in _readable(root, rules, only, home):
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # `**/` patterns may match: retain the snapshots below it
             continue
@@ -218,7 +215,6 @@ def find_unread(
     rules: SourceRules,
     *,
     only: str = "",
-    follow: Sequence[Path] = (),
     home: Path | None = None,
 ) -> Unread:
     """Return the text files that runs do not read, sorted by name. Contents are not read.
@@ -251,8 +247,6 @@ def find_unread(
                         files.append(UnreadFile(name=f"{name}/", size=0, why=_OURS, denied=True))
                 else:
                     folders.append((f"{name}/", group if group[0] else _group(root, name, rules)))
-            elif entry.is_symlink() and _followed(entry, follow) is not None:
-                continue  # the target is read, and its contents are not counted here
             elif entry.is_symlink() and not group[0] and (is_text(name) or _leads_to_folder(entry)):
                 if kind_of(name if is_text(name) else f"{name}/any.md", rules) is None:
                     why = "is a symlink, which is never followed"
@@ -363,7 +357,6 @@ def _walk(
     depth: int,
     *,
     enters: Callable[[str], bool],
-    follow: Sequence[Path] = (),
 ) -> Iterator[tuple[str, os.DirEntry[str] | OSError]]:
     """Yield (name, entry) of each file in name order, and (name, error) of unreadable folders."""
     try:
@@ -376,16 +369,13 @@ def _walk(
         name = prefix + entry.name
         if entry.name == ".git":
             continue
-        if entry.is_symlink() and (target := _followed(entry, follow)) is not None:
-            if enters(name):  # links inside the target are not followed
-                yield from _walk(target, name + "/", depth - 1, enters=enters)
-        elif not entry.is_dir(follow_symlinks=False):
+        if not entry.is_dir(follow_symlinks=False):
             # A link to a folder is named like a folder, and refused later.
             yield name + "/" if _leads_to_folder(entry) else name, entry
         elif enters(name):
             if depth:
                 deeper = root / entry.name
-                yield from _walk(deeper, name + "/", depth - 1, enters=enters, follow=follow)
+                yield from _walk(deeper, name + "/", depth - 1, enters=enters)
             else:
                 yield name + "/", OSError(0, f"it is more than {MAX_DEPTH} folders deep")
 
@@ -398,14 +388,6 @@ def _is_shut(folder: Path, name: str, wants: Callable[[str], bool]) -> bool:
         return not any(wants(f"{name}/{inner.name}") for inner in folder.iterdir())
     except OSError:
         return True
-
-
-def _followed(entry: os.DirEntry[str], follow: Sequence[Path]) -> Path | None:
-    """Return a folder link's target if it is in one of the folders `follow`, otherwise None."""
-    if not follow or not _leads_to_folder(entry):
-        return None
-    target = Path(entry.path).resolve()
-    return target if any(target.is_relative_to(folder) for folder in follow) else None
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:

@@ -169,27 +169,6 @@ def test_conflict_markers_in_a_memory_stop_the_hook_and_are_not_recalled(hub: Pa
     assert "file-conflict" in [p["rule"] for p in done(repo, "status")["problems"]]
 
 
-def test_a_symlink_is_followed_into_a_folder_that_the_person_named(tmp_path: Path) -> None:
-    cloud, other = tmp_path / "cloud" / "agent", tmp_path / "other"
-    workspaces.write(cloud, {"people.md": b"- Ada drinks tea at four.\n"})
-    workspaces.write(other, {"secret.md": b"- The spare key is under the pot.\n"})
-    workspace = workspaces.write(tmp_path / "workspace", {"MEMORY.md": b"- The shed is green.\n"})
-    (workspace / "memory").symlink_to(cloud)
-    (cloud / "way-out").symlink_to(other)
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    refused = memrepo(repo, "ingest", as_json=False)
-    assert "memrepo config set sources.follow FOLDER" in refused.err
-    done(repo, "config", "set", "sources.follow", str(tmp_path / "cloud"))
-    assert done(repo, "ingest")["added"] == ["sources/memory/people.md"]
-    assert "sources.follow" not in (repo / "memrepo.toml").read_text()
-    done(repo, "run")
-    assert sorted(m.body for m in memories(repo).values()) == [
-        "Ada drinks tea at four.",
-        "The shed is green.",
-    ]
-
-
 def test_init_on_another_branch_of_a_memory_repository_is_refused(hub: Path) -> None:
     git(hub.parent, "clone", "-q", "hub.git", "clone")
     clone = hub.parent / "clone"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
-from memrepo.actions.work import MACHINE, Work, outside
+from memrepo.actions.work import MACHINE, Work
 from memrepo.core.changes import Delete, Plan, Step, Write
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import digest, visible
@@ -296,9 +295,7 @@ def _read(work: Work) -> tuple[WorkspaceFiles, str]:
     if root is not None:
         if not root.is_dir():
             raise SourcesGone(f"the workspace {root} does not exist")
-        found = read_workspace(
-            root, rules, follow=followed_folders(work), home=work.store.root.resolve()
-        )
+        found = read_workspace(root, rules, home=work.store.root.resolve())
         what = f"the workspace {root} contains no file that runs may read"
         fix = "check the workspace path and the patterns in sources.claims of memrepo.toml"
     names = map(layout.source_name, work.tree.files.below(area))
@@ -315,13 +312,6 @@ def _read(work: Work) -> tuple[WorkspaceFiles, str]:
     return united, root.name
 
 
-def followed_folders(work: Work) -> tuple[Path, ...]:
-    """Return the folders to which symbolic links of the workspace may point (`sources.follow`)."""
-    setting = outside(work).get("sources.follow")
-    names = setting.value.split(os.pathsep) if setting else ()
-    return tuple(Path(name).expanduser().resolve() for name in names if name)
-
-
 def find_unmatched(work: Work) -> Unmatched:
     """Return the unmatched text files in the workspace or, if there is none, in `sources/`."""
     return _unmatched(_unread(work))
@@ -331,8 +321,7 @@ def _unread(work: Work) -> Unread:
     rules, area = work.config.source_rules(), work.tree.layout.area("sources")
     root = settings.workspace(work.store.repo)
     own = work.store.root / area
-    follow, home = followed_folders(work), work.store.root.resolve()
-    found = [find_unread(root, rules, follow=follow, home=home)] if root else []
+    found = [find_unread(root, rules, home=work.store.root.resolve())] if root else []
     if own.is_dir() and not work.store.work.linked(area.rstrip("/")):
         found.append(find_unread(own, rules, only=INBOX if root else ""))
     files = tuple(file for one in found for file in one.files)

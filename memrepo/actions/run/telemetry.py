@@ -19,7 +19,7 @@ from memrepo import __version__
 from memrepo.actions.pending import PREFIX, all_waiting
 from memrepo.actions.request import VerbResult
 from memrepo.actions.run.guard import marked_in
-from memrepo.actions.run.ingest import Ingested, followed_folders
+from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.plan import Mode, Outcome
 from memrepo.actions.run.preconditions import UpgradeRequired
 from memrepo.actions.run.report import Report
@@ -113,8 +113,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
     is_large = len(claims) > 2 * _EXAMPLES and count > len(claims) * _LARGE
     root = workspace(work.store.repo)
     rules = work.config.source_rules()
-    follow, home = followed_folders(work), work.store.root.resolve()
-    unread = find_unread(root, rules, follow=follow, home=home) if root else None
+    unread = find_unread(root, rules, home=work.store.root.resolve()) if root else None
     shown = sorted(claims, key=lambda m: (hot_of(m) is None, m.path))
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))

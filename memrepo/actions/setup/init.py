@@ -14,7 +14,7 @@ import msgspec
 
 from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.ingest import Ingested, followed_folders, take_in, workspace_of
+from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import Usable, usable_judges
 from memrepo.actions.work import Work
 from memrepo.assets import asset
@@ -308,7 +308,6 @@ def _unread(at: Work, workspace: Path | None) -> Unread:
     return find_unread(
         workspace,
         at.config.source_rules(),
-        follow=followed_folders(at),
         home=at.store.root.resolve(),
     )
 

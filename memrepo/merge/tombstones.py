@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 KEY_PATTERN = regex(r"ts-[0-9a-f]{16}")
 SIMILAR = 0.85
-"""The similarity (Dice coefficient of the words) from which a text waits for review."""
+"""The similarity (Dice coefficient of the words) from which a run leaves a text out."""
 STANDS_ALONE_WORDS = 5
 """The number of words from which a statement has the same meaning under any heading."""
 MIN_WORDS, MIN_PART_WORDS = 2, 4

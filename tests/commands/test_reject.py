@@ -150,7 +150,7 @@ def test_stated_in_a_new_source_it_is_left_out_of_the_run(repo: Path) -> None:
     assert any("organ" in body for body in in_recall(repo))
 
 
-def test_what_is_close_to_it_waits_and_is_never_active_unasked(repo: Path) -> None:
+def test_what_is_close_to_it_is_left_out_and_named(repo: Path) -> None:
     id_, key = reject(repo)
     prune(repo, id_)
     write(
@@ -160,13 +160,10 @@ def test_what_is_close_to_it_waits_and_is_never_active_unasked(repo: Path) -> No
         "- The organ was tuned by Mr. Holt.",
     )
     answer = memrepo(repo, "run", now=THIRD)
-    assert (answer.exit, answer.data["status"]) == (3, "held")
-    assert "similar to a rejected statement" in answer.data["why"]
-    assert any(key in w["message"] for w in answer.data["warnings"])
+    (named,) = [w for w in answer.data["warnings"] if w["rule"] == "rejected-similar"]
+    assert (answer.exit, key in named["message"]) == (0, True)
     assert not any("alpha" in body for body in in_recall(repo))
     assert any("organ" in body for body in in_recall(repo)), "the rest lands"
-    done(repo, "accept", now=FOURTH)
-    assert any("old archive" in body for body in in_recall(repo)), "a person decided"
 
 
 def test_imported_again_it_is_left_out_and_told(repo: Path, tmp_path: Path) -> None:
@@ -205,17 +202,6 @@ def test_no_revert_of_an_older_operation_brings_it_back(repo: Path, pruned: bool
     done(repo, "revert", answer.data["commits"][0], now=FOURTH)
     assert SAID not in in_recall(repo)
     assert BETA.removeprefix("- ") in in_recall(repo)
-    assert_sound(repo)
-
-
-def test_a_waiting_run_that_says_it_is_accepted_without_it(repo: Path) -> None:
-    done(repo, "revert", "--reason", "no", now=LATER)
-    assert memrepo(repo, "run", now=THIRD).exit == 3
-    done(repo, "add", SAID, now=THIRD)
-    reject(repo, now=THIRD)
-    answer = done(repo, "accept", now=FOURTH)
-    assert len(answer["rejected"]) == 1
-    assert in_recall(repo) == {BETA.removeprefix("- ")}
     assert_sound(repo)
 
 

@@ -1,4 +1,4 @@
-"""Taking back: what was, comes back; what is proposed again waits; nothing is decided twice."""
+"""Taking back: what was, comes back; what is proposed again is left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, assert_sound, done, git, memories, memrepo, operations, standing, tree
+from driving import LATER, assert_sound, done, git, memories, memrepo, standing, tree
 
 
 def branches(repo: Path) -> list[str]:
@@ -26,34 +26,6 @@ def test_a_revert_brings_back_the_tree_before_the_run_in_one_commit(small_repo: 
     assert_sound(small_repo)
 
 
-def test_what_a_reverted_run_proposes_again_waits_on_one_branch(small_repo: Path) -> None:
-    done(small_repo, "revert")
-    first = memrepo(small_repo, "run", now=LATER)
-    assert first.exit == 3
-    assert first.data["status"] == "held"
-    assert branches(small_repo) == [first.data["branch"]]
-    assert not (small_repo / "memories").exists() or not memories(small_repo)
-    settled = standing(small_repo)
-    second = memrepo(small_repo, "run", now="2026-03-01T11:10:00Z")
-    assert second.exit == 3
-    assert second.data["branch"] == first.data["branch"]
-    assert standing(small_repo) == settled
-    assert done(small_repo, "status")["waiting"] == branches(small_repo)
-    assert_sound(small_repo)
-
-
-def test_what_is_new_lands_while_what_was_taken_back_waits(small_repo: Path) -> None:
-    done(small_repo, "revert")
-    workspaces.growing(small_repo.parent / "workspace", 1)
-    answer = memrepo(small_repo, "run", now=LATER)
-    assert answer.exit == 3
-    bodies = [m.body for m in memories(small_repo).values()]
-    assert len(bodies) == 2
-    assert any("14 degrees" in body for body in bodies)
-    assert any("new pump" in body for body in bodies)
-    assert len(branches(small_repo)) == 1
-
-
 @pytest.mark.parametrize(
     ("name", "text", "op"),
     [
@@ -62,7 +34,7 @@ def test_what_is_new_lands_while_what_was_taken_back_waits(small_repo: Path) -> 
         ("RTMEMORY.md", "- **Watering interval:** every 9 days (2026-02-20)\n", "create"),
     ],
 )
-def test_whatever_kind_of_decision_was_taken_back_waits_and_is_not_lost(
+def test_whatever_kind_of_decision_was_reverted_is_left_out_and_named(
     small_repo: Path, name: str, text: str, op: str
 ) -> None:
     with (small_repo.parent / "workspace" / name).open("a") as file:
@@ -72,12 +44,22 @@ def test_whatever_kind_of_decision_was_taken_back_waits_and_is_not_lost(
     before = tree(small_repo, "HEAD^1")
     done(small_repo, "revert", now=LATER)
     assert tree(small_repo) == before
-    for now in ("2026-03-01T11:10:00Z", "2026-03-01T11:20:00Z"):
-        answer = memrepo(small_repo, "run", now=now)
-        assert (answer.exit, answer.data["status"]) == (3, "held")
-        (branch,) = branches(small_repo)
-        assert op in operations(small_repo, f"HEAD..{branch}")
-        assert git(small_repo, "diff", "HEAD", before, "--", "memories") == ""
+    answer = memrepo(small_repo, "run", now="2026-03-01T11:10:00Z")
+    (named,) = [w for w in answer.data["warnings"] if w["rule"] == "reverted-left-out"]
+    assert named["message"].startswith(op)
+    assert git(small_repo, "diff", "HEAD", before, "--", "memories") == ""
+    assert done(small_repo, "run", now="2026-03-01T11:20:00Z")["status"] == "skipped"
+    assert branches(small_repo) == []
+
+
+def test_what_is_new_lands_without_what_was_reverted(small_repo: Path) -> None:
+    done(small_repo, "revert")
+    workspaces.growing(small_repo.parent / "workspace", 1)
+    done(small_repo, "run", now=LATER)
+    bodies = [m.body for m in memories(small_repo).values()]
+    assert len(bodies) == 2
+    assert any("14 degrees" in body for body in bodies)
+    assert any("new pump" in body for body in bodies)
 
 
 def test_reverting_the_revert_restores_the_run(small_repo: Path) -> None:
@@ -199,9 +181,7 @@ def night(repo: Path, day: int, *argv: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("later", [b"", b"- We decided to bill per month.\n"])
 @pytest.mark.parametrize("again", [b"", b"- The cat of the office is called Mia.\n"])
-def test_a_reverted_rewording_waits_as_a_rewording(
-    tmp_path: Path, later: bytes, again: bytes
-) -> None:
+def test_a_reverted_rewording_is_left_out(tmp_path: Path, later: bytes, again: bytes) -> None:
     workspaces.write(tmp_path / "workspace", ALL)
     done(tmp_path, "init", "repo", "--from", "workspace")
     repo, memory = tmp_path / "repo", tmp_path / "workspace" / "MEMORY.md"
@@ -216,58 +196,17 @@ def test_a_reverted_rewording_waits_as_a_rewording(
     if again:
         memory.write_bytes(memory.read_bytes() + again)
     answer = night(repo, 5)
-    assert answer["status"] == "held"
-    landed = {m.id: m.body for m in memories(repo).values()}
-    assert before.items() <= landed.items()
-    assert len(landed) - len(before) == bool(again)
-    found = night(repo, 5, "diff")
-    assert sorted(d["op"] for d in found["changes"]) == ["reworded"] * 3  # type: ignore[attr-defined]
-    night(repo, 6, "accept")
-    texts = " ".join(m.body for m in memories(repo).values())
-    assert [new.decode() in texts for _, new in EDITS] == [True] * 3
-    assert [old.decode() in texts for old, _ in EDITS] == [False] * 3
-    assert len(memories(repo)) == len(landed)
-    assert night(repo, 7)["status"] == "skipped"
+    assert answer["status"] == "ok"
+    for day in (6, 7):
+        landed = {m.id: m.body for m in memories(repo).values()}
+        assert before.items() <= landed.items()
+        assert len(landed) - len(before) == bool(again)
+        assert night(repo, day)["status"] == "skipped"
 
 
-def test_a_waiting_removal_is_on_the_branch_that_is_named(tmp_path: Path) -> None:
-    names = ("pump", "gate", "barn", "well", "mill", "kiln", "shed", "dock")
-    rules = "".join(f"- Always close the {name} before you leave.\n" for name in names)
-    rest = {f"memory/{n}.md": f"- Ada leads {n} and ships in May.\n".encode() for n in "abcd"}
-    workspaces.write(tmp_path / "workspace", {**ALL, **rest, "memory/rules.md": rules.encode()})
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    night(repo, 1)
-    edited(tmp_path / "workspace")
-    reworded = night(repo, 2)
-    (tmp_path / "workspace" / "memory" / "rules.md").unlink()
-    night(repo, 3)
-    night(repo, 4, "revert", str(reworded["run"]))
-    note = tmp_path / "workspace" / "memory" / "2026-03-04.md"
-    note.write_bytes(b"## Lunch\n- Soup at noon with Ada.\n")
-    assert night(repo, 5)["status"] == "held"
-    ops = sorted(d["op"] for d in night(repo, 5, "diff")["changes"])  # type: ignore[attr-defined]
-    assert ops == ["retired"] * 8 + ["reworded"] * 3
-    night(repo, 6, "accept")
-    left = [m for m in memories(repo).values() if "Always close" in m.body]
-    assert not [m for m in left if m.standing != "retire_candidate"]
-
-
-def test_a_run_without_new_text_adds_nothing_while_something_waits(tmp_path: Path) -> None:
-    workspaces.write(tmp_path / "workspace", ALL)
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    night(repo, 1)
-    edited(tmp_path / "workspace")
-    night(repo, 2)
-    night(repo, 3, "revert")
-    night(repo, 4)
-    head = git(repo, "rev-parse", "HEAD")
-    assert night(repo, 5)["status"] == "held"
-    assert git(repo, "rev-parse", "HEAD") == head
-
-
-def test_a_reverted_retirement_waits_although_a_later_run_read_the_file(tmp_path: Path) -> None:
+def test_a_reverted_retirement_is_left_out_after_a_later_run(
+    tmp_path: Path,
+) -> None:
     hours = b"- Remember the office hours (work 8-5, vacation from Friday)\n"
     workspaces.write(tmp_path / "workspace", {"MEMORY.md": ALL["MEMORY.md"] + hours})
     done(tmp_path, "init", "repo", "--from", "workspace")
@@ -279,38 +218,9 @@ def test_a_reverted_retirement_waits_although_a_later_run_read_the_file(tmp_path
     memory.write_bytes(memory.read_bytes() + b"- The cat of the office is called Mia.\n")
     night(repo, 3)
     night(repo, 4, "revert", str(wrong["run"]))
-    assert night(repo, 5)["status"] == "held"
-    ops = sorted(d["op"] for d in night(repo, 5, "diff")["changes"])  # type: ignore[attr-defined]
-    assert ops == ["added", "retired"]
-    night(repo, 6, "accept")
-    (old,) = [m for m in memories(repo).values() if "8-5" in m.body]
-    assert old.standing == "retire_candidate"
-
-
-def test_the_first_page_is_composed_again_after_a_reverted_run_was_accepted(tmp_path: Path) -> None:
-    workspaces.write(tmp_path / "workspace", {"USER.md": ALL["USER.md"]})
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    night(repo, 1)
-    assert "Dylan" in (repo / "MEMORY.md").read_text()
-    night(repo, 2, "revert")
-    night(repo, 3)
-    night(repo, 4, "accept")
-    (tmp_path / "workspace" / "MEMORY.md").write_bytes(ALL["MEMORY.md"])
-    night(repo, 5)
-    assert "Dylan" in (repo / "MEMORY.md").read_text()
-
-
-def test_options_that_take_several_ids_may_be_repeated(small_repo: Path) -> None:
-    done(small_repo, "revert")
-    memrepo(small_repo, "run", now=LATER)
-    ids = [i for d in done(small_repo, "diff")["changes"] for i in [d["id"]] if d["op"] == "added"]
-    together = memrepo(small_repo, "accept", "--dry-run", "--except", *ids[:2], now=LATER)
-    apart = memrepo(
-        small_repo, "accept", "--dry-run", "--except", ids[0], "--except", ids[1], now=LATER
-    )
-    assert len(ids) > 1
-    assert (apart.exit, apart.data) == (together.exit, together.data)
+    assert night(repo, 5)["status"] == "ok"
+    (old,) = [m for m in memories(repo).values() if "Remember the office hours" in m.body]
+    assert ("8-5" in old.body, old.standing) == (True, "resolved")
 
 
 def test_an_old_gap_raises_no_alarm_on_later_nights(tmp_path: Path) -> None:
@@ -329,8 +239,7 @@ def test_an_old_gap_raises_no_alarm_on_later_nights(tmp_path: Path) -> None:
     replaced(1)
     night(repo, 3)
     night(repo, 4, "revert", str(wrong["run"]), "--ours")
-    assert night(repo, 5)["status"] == "held"
-    night(repo, 6, "accept")
+    assert night(repo, 5)["status"] == "ok"
     for day in range(7, 15):
         replaced(2 * day)
         assert night(repo, day)["status"] == "ok"

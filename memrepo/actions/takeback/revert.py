@@ -213,8 +213,13 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 def _undone(work: Work, wanted: Wanted) -> Undone:
     """Compute a revert on top of HEAD, without writing anything."""
     target, run = wanted.target, wanted.landing.run
-    # A merge that differs from the merged commit was amended, which is a person's own work.
-    amended = len(target.parents) == 2 and work.store.work.changed(target.parents[1], target.commit)
+    # A run's merge that differs from the merged commit was amended, which is a person's own work.
+    # `accept` writes merges that differ: HEAD had moved, and the first page follows.
+    amended = (
+        len(target.parents) == 2
+        and target.trailer("Actor").startswith("memrepo/")
+        and work.store.work.changed(target.parents[1], target.commit)
+    )
     taken = Taken(
         before=wanted.landing.before,
         after=target.parents[1] if amended else target.commit,

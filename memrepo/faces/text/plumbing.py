@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from memrepo.core.problems import Problem
     from memrepo.faces.cli import commands
     from memrepo.faces.cli import help as helping
-    from memrepo.faces.cli import review as reviewing
 
 ROWS = 50
 CELL = 200
@@ -236,16 +235,6 @@ def mcp(request: object, result: object, colour: bool) -> str:
     """Return an empty string. The MCP client already received all output."""
     del request, result, colour
     return ""
-
-
-def review(request: object, result: reviewing.Result, colour: bool) -> str:
-    """Format the last line of a review, or return an empty string.
-
-    The review already printed each performed command.
-    """
-    if not result.decisions:
-        return "it contains no decision for a person"
-    return "" if result.waits or result.open or result.done else "every decision has an answer"
 
 
 def serve(request: object, result: object, colour: bool) -> str:

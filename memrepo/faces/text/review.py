@@ -256,7 +256,9 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
         lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
     lines += [f"also reverted, because it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
-        lines.append("the next run reads the reverted input again; what it proposes again waits")
+        lines.append(
+            "the next run reads the reverted input again; what it proposes again is left out"
+        )
     return "\n".join(lines)
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from benchmarks.measure import Ratio, Sizes, medians_s, timed
 from benchmarks.memories import START
-from memrepo.actions.run.contradictions import compare_memories
-from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.assemble import compare_memories
+from memrepo.actions.run.overtake import StatementIndex
+from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.upkeep import compress_old
 from memrepo.config import parse_config
 from memrepo.core.ids import claim_id
@@ -52,10 +53,14 @@ def measure(folder: Path, sizes: Sizes) -> list[Ratio]:
 
 def _consolidate(state: State) -> None:
     words, config = lexicon({}), parse_config("")
-    plan = RunPlan(now=START + timedelta(days=60), room=len(state.memories) // 20)
-    compare_memories(state, plan.judge, plan.now, (), ())
+    plan = RunPlan(now=START + timedelta(days=60))
+    found = Decisions(room=len(state.memories) // 20)
+    ids = tuple(state.memories)
+    compare_memories(state, plan.now, ids, plan.contradictions, StatementIndex(), ())
     rules = CompressionRules(trigger=len(state.memories), keep=len(state.memories) // 3)
-    compress_old(plan, state, rules, lambda m: importance_of(m, words).importance.score, plan.judge)
+    compress_old(
+        plan, found, state, rules, lambda m: importance_of(m, words).importance.score, None
+    )
     link_step(state.active, {}, config.links)
 
 

@@ -60,7 +60,7 @@ def main(log: Path, faults: frozenset[str]) -> None:
 
         def _answer(self, request: dict[str, Any]) -> None:
             text = good(request["messages"][1]["content"])
-            repaired = len(request["messages"]) > 2
+            repaired = "not usable" in request["messages"][1]["content"]
             cut = "cut" in faults and len(asked) == 1
             if "prose" in faults and not repaired:
                 text = "Certainly! I would keep all of these."

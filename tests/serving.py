@@ -17,27 +17,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 FENCED = re.compile(r"<<<data ([0-9a-f]{16})\n(.*?)\n\1 data>>>", re.DOTALL)
-PROMOTION = {
-    "durability": 0.8,
-    "future_judgment_value": 0.7,
-    "action_value": 0.5,
-    "identity_relationship_weight": 0.2,
-    "cross_time_persistence": 0.6,
-    "noise_risk": 0.1,
-}
-CANONICAL = dict.fromkeys(
-    (
-        "semantic_cluster_confidence",
-        "canonical_clarity",
-        "provenance_strength",
-        "contradiction_pressure",
-        "freshness",
-        "confidence",
-        "route_fitness",
-        "supersession_confidence",
-    ),
-    0.9,
-) | {"contradiction_pressure": 0.0, "supersession_confidence": 0.0}
 USED = {
     "input_tokens": 100,
     "output_tokens": 50,
@@ -46,67 +25,43 @@ USED = {
 }
 
 
-def evidence(text: str) -> dict[str, Any]:
-    """Return everything that a question holds as data."""
-    found: dict[str, Any] = {}
-    for _, body in FENCED.findall(text):
-        found |= json.loads(body)
+FILE = re.compile(r"=== (F\d+) (\S+)")
+LINE = re.compile(r"(\d+) (?:\+ )?(.+)")
+MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?")
+
+
+def shown(question: str) -> str:
+    """Return what a question holds as data, as text."""
+    return "\n".join(body for _, body in FENCED.findall(question))
+
+
+def evidence(question: str) -> dict[str, Any]:
+    """Return what a question holds as JSON data; nothing of documents."""
+    try:
+        found: dict[str, Any] = json.loads(shown(question))
+    except ValueError:
+        return {}
     return found
 
 
-def verdict(candidate: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a sound verdict that promotes a candidate."""
-    return {
-        "candidate_id": candidate["candidate_id"],
-        "scores": dict(PROMOTION),
-        "verdict": "promote",
-        "rationale": "",
-        "merge_with": [],
-        "compress_into": "",
-        **changes,
-    }
-
-
-def claim(cluster: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """Return a sound claim in the words of a cluster's first candidate."""
-    kind = cluster["type_hint"]
-    return {
-        "cluster_id": cluster["cluster_id"],
-        "type": kind,
-        "standing": "resolved",
-        "wording": {
-            "text": cluster["candidates"][0]["text"],
-            "subject": "",
-            "predicate": "",
-            "object": "",
-            "title": "",
-        },
-        "scores": dict(CANONICAL),
-        "quote": cluster["candidates"][0]["text"],
-        "tags": [],
-        "contradictions": [],
-        "supersedes": [],
-        "rationale": "",
-        **changes,
-    }
-
-
-def finding(question: str, **changes: Any) -> str:
-    """Return a sound answer that no two statements of a question contradict each other."""
-    said = {
-        "stillHolds": "",
-        "isContradiction": False,
-        "confidence": 0.8,
-        "reasoning": "Both can hold.",
-        "whichIsNewer": "unknown",
-    }
-    pairs = [row["pair"] for row in evidence(question)["pairs"]]
-    return json.dumps({"findings": [{"pair": pair, **said, **changes} for pair in pairs]})
+def operations(question: str) -> list[dict[str, Any]]:
+    """Return an operation for each line of the documents, in the words of the line."""
+    found: list[dict[str, Any]] = []
+    file = ""
+    for row in shown(question).splitlines():
+        if head := FILE.match(row):
+            file = head[1]
+        elif file and (line := LINE.match(row)) and not line[2].lstrip().startswith("#"):
+            text = MARKER.sub("", line[2])
+            if len(text) >= 10 and re.search(r"\w", text):
+                said = {"op": "add", "lines": f"{file}:{line[1]}", "text": text[:300]}
+                found.append({**said, "type": "fact"})
+    return found
 
 
 def checked(question: str, stated: Callable[[dict[str, Any]], bool] = lambda _: True) -> str:
     """Return a sound answer whether evidence states each wording of a question."""
-    rows = [(row["id"], stated(row)) for row in evidence(question)["items"]]
+    rows = [(r["id"], stated(r)) for r in evidence(question)["items"] if "id" in r]
     said = [{"id": i, "stated": yes, "reason": "" if yes else "it differs"} for i, yes in rows]
     return json.dumps({"assessments": said})
 
@@ -127,17 +82,15 @@ def summary(memories: list[dict[str, Any]], **changes: Any) -> str:
 def good(question: str) -> str:
     """Answer a question as it should be answered."""
     found = evidence(question)
-    if "candidates" in found:
-        return json.dumps({"verdicts": [verdict(c) for c in found["candidates"]]})
-    if "pairs" in found:
-        return finding(question)
     if "items" in found:
         return checked(question)
     if "notes" in found:
         return gist(found["notes"][0])
     if "memories" in found:
-        return summary(found["memories"])
-    return json.dumps({"claims": [claim(c) for c in found["clusters"]]})
+        return summary([m for m in found["memories"] if "text" in m])
+    if "=== F" not in shown(question):
+        return json.dumps({"changes": [], "page": []})
+    return json.dumps({"operations": operations(question)})
 
 
 @dataclass(frozen=True, kw_only=True)

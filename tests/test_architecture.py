@@ -22,7 +22,6 @@ RANK = {
     "formats": 3,
     "store": 4,
     "judge": 4,
-    "judges": 4,
     "assets": 0,
     "config": 5,
     "keys": 5,
@@ -32,7 +31,7 @@ RANK = {
     "memory_tool": 8,
     "__main__": 8,
 }
-STRANGERS = {("store", "judge"), ("judge", "store"), ("store", "judges"), ("judges", "store")}
+STRANGERS = {("store", "judge"), ("judge", "store")}
 LATE = {"anthropic", "mcp", "memrepo.faces.memory_tool", "memrepo.faces.mcp.server"}
 WRAPPERS = {
     ("memrepo.faces.mcp.server", "mcp"),
@@ -86,7 +85,7 @@ def violations(source: str, module: str, *, is_package: bool = False) -> list[st
         if own and other and RANK[other] > RANK[own]:
             found.append(f"{where}: imports point down")
         if (own, other) in STRANGERS:
-            found.append(f"{where}: store and judges never meet")
+            found.append(f"{where}: store and judge never meet")
     return found
 
 
@@ -122,14 +121,14 @@ def test_every_module_belongs_to_a_ring() -> None:
         ("memrepo.core.x", "from ..views import pages"),
         ("memrepo.core.x", "def f():\n    from memrepo.store import repo"),
         ("memrepo.read.x", "from memrepo.checks import rules"),
-        ("memrepo.store.x", "from memrepo.judges import offline"),
-        ("memrepo.judges.x", "from memrepo.store import repo"),
+        ("memrepo.store.x", "from memrepo.judge import offline"),
+        ("memrepo.judge.x", "from memrepo.store import repo"),
         ("memrepo.store.x", "from memrepo.config import Config"),
         ("memrepo.actions.x", "from memrepo.faces import cli"),
         ("memrepo.actions.x", "def f():\n    import git"),
         ("memrepo.core.x", "from git.objects import Blob"),
-        ("memrepo.judges.x", "import anthropic"),
-        ("memrepo.judges.x", "class A:\n    from anthropic import Anthropic"),
+        ("memrepo.judge.x", "import anthropic"),
+        ("memrepo.judge.x", "class A:\n    from anthropic import Anthropic"),
         ("memrepo.faces.x", "from mcp.server import Server"),
         ("memrepo.faces.cli", "from memrepo.faces.mcp.server import serve"),
         ("memrepo.faces.mcp.server", "import anthropic"),
@@ -148,7 +147,7 @@ def test_a_planted_violation_is_caught(module: str, source: str) -> None:
         ("memrepo.merge.x", "from memrepo.core.state import State"),
         ("memrepo.read.x", "from memrepo.merge.tombstones import tombstones_in"),
         ("memrepo.read.x", "from memrepo.policies import matching\nfrom . import notes"),
-        ("memrepo.judges.x", "def f():\n    import anthropic"),
+        ("memrepo.judge.x", "def f():\n    import anthropic"),
         ("memrepo.faces.mcp.server", "from mcp.server import Server"),
         ("memrepo.faces.x", "def f():\n    from memrepo.faces.mcp.server import serve"),
     ],
@@ -158,7 +157,7 @@ def test_an_allowed_import_is_let_through(module: str, source: str) -> None:
 
 
 def test_a_relative_import_in_a_package_file_is_resolved() -> None:
-    assert violations("from ..judges import offline", "memrepo.store", is_package=True) != []
+    assert violations("from ..judge import offline", "memrepo.store", is_package=True) != []
 
 
 def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:

@@ -12,7 +12,7 @@ from driving import LONG
 
 from memrepo.core import codec, ids, secrets
 from memrepo.core.memory import Memory
-from memrepo.judges import prompting
+from memrepo.judge import replies
 from memrepo.merge import tombstones
 from memrepo.policies import entities, gists
 from memrepo.policies.links import find_directives
@@ -65,7 +65,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
     "names of memories": lambda text: entities.catalogue([_memory(text)]),
     "pages": pages._quoted,
-    "replies": lambda text: prompting.elements(text, "verdicts"),
+    "replies": lambda text: replies.read_answer(text, "read"),
 }
 
 

@@ -42,19 +42,13 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of judging, the hash of the prompts, and the reason if judging is incomplete.
-
-    `compared` contains fingerprints of pairs that a model compared without finding a contradiction.
-    `comparer` is the fingerprint of the comparing judge if no pair was left.
-    """
+    """The cost of judging, the hash of the prompts, and why judging is incomplete, if it is."""
 
     usage: Usage = msgspec.field(default_factory=Usage)
     prompt_hash: str = ""
     batches_done: int = 0
     batches_left: int = 0
     partial: str = ""
-    compared: frozenset[str] = frozenset()
-    comparer: str = ""
 
     @property
     def trailer(self) -> str:
@@ -75,32 +69,19 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
             "prompt_hash": self.prompt_hash,
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
-            "compared": sorted(self.compared),
-            "comparer": self.comparer,
         }
 
 
-class JudgedCandidate(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of Pass 1 about one candidate."""
-
-    candidate: str
-    verdict: str
-    strength: float
-    rationale: str
-
-
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """The judgement of one cluster, stored here because memory headers have no field for it."""
+    """What a run decided about a statement, stored here because headers have no field for it.
 
-    cluster: str
+    `rank` and `signs` say why rules chose it.
+    """
+
     disposition: str
     reason: str
-    rationale: str
-    route: str
-    freshness: str
-    confidence: str
-    scores: Mapping[str, float]
-    verdicts: tuple[JudgedCandidate, ...]
+    rank: float = 0.0
+    signs: tuple[str, ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "package_version"}):
@@ -127,9 +108,6 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "pa
         del record["receipt"]
         record |= self.receipt.as_json()
         record |= {"schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION}
-        for key in ("compared", "comparer"):
-            if not record[key]:
-                del record[key]
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
         return f"{text}\n".encode()
 
@@ -150,10 +128,8 @@ class Recorded(
     now: str = ""
     usage: Usage = msgspec.field(default_factory=Usage)
     partial: str = ""
-    compared: frozenset[str] = frozenset()
     base: str = ""
     """The commit that the run was computed on, or an empty string."""
-    comparer: str = ""
 
 
 def spent_in_month(now: datetime, recorded: Iterable[Recorded], zone: tzinfo) -> Usage:

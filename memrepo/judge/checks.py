@@ -7,11 +7,12 @@ decides which operations a model is asked about once more.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
 import msgspec
+from msgspec.structs import replace
 
 from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.memory import Memory
@@ -80,25 +81,31 @@ def cite(lines: str, batch: Batch) -> Cited:
     above: list[str] = []
     around: list[str] = []
     days: list[str] = []
+    files, visible = batch.files, batch.shown
     for id_, first, last in found:
-        document, start, end = batch.files.get(id_), int(first), int(last or first)
+        document, start, end = files.get(id_), int(first), int(last or first)
         if document is None:
             return Cited(fault=f"lines: there is no {id_}")
-        shown = [n for n in range(start, min(end, start + 999) + 1) if n in batch.shown[id_]]
+        shown = [n for n in range(start, min(end, start + 999) + 1) if n in visible[id_]]
         if end < start or end > len(document.lines):
             return Cited(fault=f"lines: {id_} has {len(document.lines)} lines")
         if not shown:
             return Cited(fault=f"lines: {id_}:{start} was not shown")
         if len(shown) > MAX_SPAN:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
+        if document.stating and document.stating.isdisjoint(shown):
+            return Cited(
+                fault=f"lines: {id_}:{start} states nothing alone, cite the lines below it"
+            )
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
         above += [*document.headings(shown[0]), *_names(document)]
         near = range(start - NEAR_LINES, end + NEAR_LINES + 1)
         around += [
-            document.lines[n - 1] for n in near if n in batch.shown[id_] and not start <= n <= end
+            document.lines[n - 1] for n in near if n in visible[id_] and not start <= n <= end
         ]
-        days += _DAY.findall(document.name) + _DAY.findall("\n".join(above)) + [document.since]
+        days += _DAY.findall(document.name) + _DAY.findall("\n".join(above))
+        days += [] if document.is_whole else [document.since]
     return Cited(
         places=tuple(places),
         own=tuple(own),
@@ -242,16 +249,22 @@ def _losses(op: Operation, old: Memory, cited: Cited) -> Iterator[str]:
 
 
 def leftovers(
-    batch: Batch, known: Mapping[str, Memory], changed: Sequence[str]
-) -> Iterator[tuple[str, str]]:
-    """Yield (memory, value) for memories that still state a value which an edit removed."""
+    batch: Batch, known: Mapping[str, Memory], changed: Collection[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield (memory, value, line) for memories that still state a value that an edit removed.
+
+    `changed` are the memories that operations name. `line` cites the place of the edit.
+    """
     present = normalise("\n".join(line for d in batch.files.values() for line in d.lines))
-    for document in batch.files.values():
-        gone = {v for rows in document.removed.values() for row in rows for v in literals_of(row)}
-        for value in sorted(v for v in gone if normalise(v) not in present):
-            for id_, memory in known.items():
-                if id_ not in changed and normalise(value) in normalise(memory.body):
-                    yield id_, value
+    shown = batch.shown
+    for file, document in batch.files.items():
+        for number, rows in document.removed.items():
+            values = {v for row in rows for v in literals_of(row) if normalise(v) not in present}
+            line = min(shown[file], key=lambda n, at=number: abs(n - at), default=0)  # type: ignore[misc]
+            for value in sorted(values):
+                for id_, memory in known.items():
+                    if id_ not in changed and normalise(value) in normalise(memory.body):
+                        yield id_, value, f"{file}:{line}"
 
 
 def needs_second_question(op: Operation, cited: Cited) -> bool:
@@ -270,9 +283,16 @@ def needs_second_question(op: Operation, cited: Cited) -> bool:
     return not {text, text.removeprefix(f"{subject} ")} & quotable
 
 
-def verbatim(op: Operation, cited: Cited) -> Operation:
-    """Return the operation with the cited lines as its text, because its wording was refused."""
+def verbatim(op: Operation, cited: Cited) -> Operation | None:
+    """Return the operation with the cited lines as its text, because its wording was refused.
+
+    Return None if nothing of it can be kept.
+    """
+    if op.op == "same":
+        return replace(op, text="")
     texts = [text for line in cited.own if (text := strip_marker(line))]
+    if op.op == "close" or not texts:
+        return None
     joined = " ".join(texts)
-    text = joined if len(joined) <= MAX_VERBATIM else texts[0][:MAX_VERBATIM] if texts else ""
-    return Operation(op="add", lines=op.lines, text=text, type=op.type, as_of=op.as_of)
+    text = joined if len(joined) <= MAX_VERBATIM else texts[0][:MAX_VERBATIM]
+    return Operation(op="add", lines=op.lines, text=text, type=op.type)

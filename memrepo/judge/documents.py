@@ -39,7 +39,9 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A file to read: all its lines, and the numbers of those that are new.
 
     `removed` maps the number of a line to the lines that were removed before it. `since` is the day
-    of the last change. `hidden` has the numbers of lines that no judge may see.
+    of the last change, which for a new file is only that of its first copy. `hidden` has the
+    numbers of lines that no judge may see. `stating` has the lines of statements, and is empty if
+    unknown.
     """
 
     resource: str
@@ -50,6 +52,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     since: str = ""
     removed: Mapping[int, tuple[str, ...]] = msgspec.field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
+    stating: frozenset[int] = frozenset()
 
     @property
     def is_whole(self) -> bool:
@@ -115,21 +118,58 @@ def tokens_of(text: str) -> int:
     return round((len(text) - wide) / 4 + wide * 0.7)
 
 
+Part = tuple[Document, Sequence[tuple[int, str]]]
+"""A document, with the rows to show of it as (line number, text). Other rows have number 0."""
+
+
 class Batch(msgspec.Struct, frozen=True, kw_only=True):
-    """The documents of one question: their text, and each document and its shown lines by id.
+    """The documents of one question. `last` are the resources whose last part this is."""
 
-    `is_last` maps a resource to whether this question reads its last part.
-    """
+    parts: tuple[Part, ...]
+    last: frozenset[str] = frozenset()
 
-    text: str
-    files: Mapping[str, Document]
-    shown: Mapping[str, frozenset[int]]
-    is_last: Mapping[str, bool]
+    @property
+    def files(self) -> dict[str, Document]:
+        """Return the documents by the id that the question gives them."""
+        return {f"F{n}": document for n, (document, _) in enumerate(self.parts, start=1)}
+
+    @property
+    def shown(self) -> dict[str, frozenset[int]]:
+        """Return the numbers of the lines that are shown, by document id."""
+        return {
+            f"F{n}": frozenset(number for number, _ in rows if number)
+            for n, (_, rows) in enumerate(self.parts, start=1)
+        }
+
+    @property
+    def text(self) -> str:
+        """Return the documents as the question shows them."""
+        found: list[str] = []
+        for id_, (document, rows) in zip(self.files, self.parts, strict=True):
+            found += ["", _head(id_, document), *(row for _, row in rows)]
+        return "\n".join(found).strip()
 
     @property
     def resources(self) -> tuple[str, ...]:
         """Return the resources of the documents, in order."""
-        return tuple(document.resource for document in self.files.values())
+        return tuple(document.resource for document, _ in self.parts)
+
+    def halves(self) -> tuple[Batch, ...]:
+        """Split the question into two, or return nothing if only one line is shown."""
+        if len(self.parts) > 1:
+            at = len(self.parts) // 2
+            found = self.parts[:at], self.parts[at:]
+        else:
+            ((document, rows),) = self.parts
+            at = len(rows) // 2
+            if not at:
+                return ()
+            found = ((document, rows[:at]),), ((document, rows[at:]),)
+        early = frozenset(d.resource for d, _ in found[0]) - {d.resource for d, _ in found[1]}
+        return (
+            Batch(parts=found[0], last=self.last & early),
+            Batch(parts=found[1], last=self.last - early),
+        )
 
 
 def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
@@ -138,8 +178,8 @@ def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
     `documents` are all files, because a passage is hidden where an earlier file has it.
     """
     seen: dict[str, int] = {}
-    parts: list[list[tuple[Document, list[tuple[int, str]]]]] = []
-    now: list[tuple[Document, list[tuple[int, str]]]] = []
+    parts: list[list[Part]] = []
+    now: list[Part] = []
     size = 0
     for document in sorted(documents, key=_place):
         rows = [*_rows(document, seen)]
@@ -156,29 +196,18 @@ def pack(documents: Sequence[Document], limit: int) -> tuple[Batch, ...]:
         parts += [[(document, chunk)] for chunk in _chunks(rows, limit)]
     if now:
         parts.append(now)
-    last = {document.resource: n for n, part in enumerate(parts) for document, _ in part}
+    ends = {document.resource: n for n, part in enumerate(parts) for document, _ in part}
     return tuple(
-        _batch(part, {r for r, at in last.items() if at == n}) for n, part in enumerate(parts)
+        Batch(parts=tuple(part), last=frozenset(r for r, at in ends.items() if at == n))
+        for n, part in enumerate(parts)
     )
 
 
 def _head(id_: str, document: Document) -> str:
-    changed = f", changed {document.since}" if document.since else ""
+    is_dated = document.since and not document.is_whole and document.kind != "log"
+    changed = f", changed {document.since}" if is_dated else ""
     part = "" if document.is_whole else ", new lines" if document.kind == "log" else ", edited"
     return f"=== {id_} {document.name} ({document.kind}{part}{changed})"
-
-
-def _batch(parts: Sequence[tuple[Document, list[tuple[int, str]]]], last: set[str]) -> Batch:
-    files: dict[str, Document] = {}
-    shown: dict[str, frozenset[int]] = {}
-    text: list[str] = []
-    for number, (document, rows) in enumerate(parts, start=1):
-        id_ = f"F{number}"
-        files[id_] = document
-        shown[id_] = frozenset(n for n, _ in rows if n)
-        text += ["", _head(id_, document), *(row for _, row in rows)]
-    is_last = {document.resource: document.resource in last for document, _ in parts}
-    return Batch(text="\n".join(text).strip(), files=files, shown=shown, is_last=is_last)
 
 
 def _chunks(rows: list[tuple[int, str]], limit: int) -> Iterator[list[tuple[int, str]]]:
@@ -298,9 +327,9 @@ def _returning(lines: Sequence[str], visible: Sequence[int]) -> set[int]:
 
 def blocks_of(batch: Batch) -> Iterator[str]:
     """Yield the shown text of each heading's block, with the heading and the file's name."""
-    for id_, document in batch.files.items():
+    for document, rows in batch.parts:
         block: list[str] = [document.name]
-        for n in sorted(batch.shown[id_]):
+        for n in (number for number, _ in rows if number):
             line = document.lines[n - 1]
             if _HEADING.match(line) and len(block) > 1:
                 yield "\n".join(block)

@@ -16,10 +16,10 @@ from typing import Any, Literal
 import msgspec
 
 from memrepo.assets import asset
+from memrepo.core.judge import OperationName, Summary
 from memrepo.core.memory import Gist
 
 Kind = Literal["read", "verify", "shelf", "gist", "summary"]
-OperationName = Literal["add", "replace", "same", "close"]
 ClaimType = Literal[
     "fact",
     "lesson",
@@ -112,15 +112,6 @@ class GistAnswer(msgspec.Struct, frozen=True, kw_only=True):
     gist: Gist
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary that replaces several memories: title, text, individual facts, and names."""
-
-    title: str
-    text: str
-    facts: tuple[str, ...] = ()
-    entities: tuple[str, ...] = ()
-
-
 class SummaryAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a question of the kind `summary`."""
 
@@ -128,9 +119,10 @@ class SummaryAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """An element of an answer that is malformed, with the reason."""
+    """An element of an answer that is malformed, with the reason and what was given."""
 
     reason: str
+    given: Mapping[str, Any] = msgspec.field(default_factory=dict)
 
 
 ANSWERS: Mapping[Kind, tuple[str, type[msgspec.Struct]]] = {

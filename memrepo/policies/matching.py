@@ -1,30 +1,26 @@
-"""Find prior claims that a new claim repeats, or that a judge of new text should see.
+"""Find prior claims that a new claim repeats.
 
-Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80) and
-prior retrieval, with its weights. Deliberate differences:
+Lineage: memory-purifier, assembly (reuse by normalised triple; composite score, threshold 0.80).
+Deliberate differences:
 
 - If both objects are present and differ, a claim is only a duplicate if the texts are similar
   (Jaccard >= 0.5, or 0.7 if the objects have no word in common). "port 8080" and "port 9090"
   differ in one word and are two statements.
 - Empty subjects or predicates never match. Otherwise all bullets under a heading were duplicates.
 - Texts are compared by words, or by pairs of characters in scripts without blanks.
-- A prior claim must share a subject or a word with the cluster. Otherwise all claims of one primary
-  page would match.
-- Only active claims are shown.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import date, timedelta
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 
 import msgspec
 
 from memrepo.core.ids import normalise
-from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
+from memrepo.core.judge import PriorClaim, Statement
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.text.words import content_words
@@ -148,14 +144,13 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return len(one & other) / union if union else 0.0
 
 
-def statement_of(claim: CanonicalClaim | PriorClaim) -> ClaimParts:
+def statement_of(claim: Statement | PriorClaim) -> ClaimParts:
     """Return the parts of a claim that are compared with other claims."""
-    source = claim.wording if isinstance(claim, CanonicalClaim) else claim
     return ClaimParts(
-        subject=source.subject,
-        predicate=source.predicate,
-        object=source.object,
-        text=source.own_text if isinstance(source, Wording) else source.text,
+        subject=claim.subject,
+        predicate=claim.predicate,
+        object=claim.object,
+        text=claim.text,
         home=claim.home,
     )
 
@@ -227,125 +222,3 @@ def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]
     ]
     alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]
-
-
-SAME_SUBJECT, SUBJECT_WORDS, ENTITIES, SAME_HOME, SAME_TYPE, TEXT_WORDS, PREDICATE, RECENT = (
-    3.0,
-    2.0,
-    1.5,
-    1.0,
-    0.5,
-    1.0,
-    1.0,
-    1.0,
-)
-PREDICATE_WORDS = 0.5
-SUBJECT_INSIDE = 2.0
-"""The weight of a subject that occurs in the text of a cluster instead of its headings."""
-FLOOR = 0.5
-RECENT_DAYS = 30
-
-
-class Reach(msgspec.Struct, frozen=True, kw_only=True):
-    """The maximum number of prior claims per cluster and per request."""
-
-    per_cluster: int = 5
-    per_request: int = 50
-
-
-class Query(msgspec.Struct, frozen=True, kw_only=True):
-    """The features of a cluster that are used to find prior claims before the cluster is judged."""
-
-    subjects: frozenset[str]
-    subject_words: frozenset[str]
-    words: frozenset[str]
-    entities: frozenset[str]
-    type: str
-    home: str
-
-
-class _Known(msgspec.Struct, frozen=True, kw_only=True):
-    subject: str
-    subject_words: frozenset[str]
-    words: frozenset[str]
-    predicate: frozenset[str]
-    captured: str
-    home: str
-    type: str
-
-
-def query_of(cluster: Cluster) -> Query:
-    """Return the query for a cluster, with the words of its texts and its headings as subjects."""
-    members = cluster.candidates
-    headings = {h for c in members for h in (*c.context[-2:], c.key) if h}
-    return Query(
-        subjects=frozenset(filter(None, map(normal_subject, {*headings, *cluster.entities}))),
-        subject_words=frozenset().union(*(content_words(h) for h in headings)),
-        words=frozenset().union(*(content_words(c.text) for c in members)),
-        entities=frozenset().union(*(content_words(e) for e in cluster.entities)),
-        type=cluster.type_hint,
-        home=cluster.home_hint,
-    )
-
-
-Near = Callable[[Query], Iterable[str]]
-"""A function that returns the ids of memories that share a word or subject with a query."""
-
-
-class Retrieval:
-    """A ranking of prior claims by their relevance to clusters."""
-
-    def __init__(self, priors: Mapping[str, PriorClaim], today: date, near: Near) -> None:
-        """Store the prior claims. `today` determines which evidence is recent."""
-        self._priors = priors
-        self._known: dict[str, _Known] = {}
-        self._since = (today - timedelta(days=RECENT_DAYS)).isoformat()
-        self._near = near
-
-    def select(self, clusters: Sequence[Cluster], reach: Reach) -> tuple[PriorClaim, ...]:
-        """Return at most `reach.per_request` prior claims for a request, best first."""
-        best: dict[str, float] = {}
-        for cluster in clusters:
-            for id_, score in self.nearest(query_of(cluster), reach.per_cluster):
-                best[id_] = max(score, best.get(id_, 0.0))
-        ranked = sorted(best, key=lambda id_: (-best[id_], id_))
-        return tuple(self._priors[id_] for id_ in ranked[: reach.per_request])
-
-    def nearest(self, query: Query, count: int) -> list[tuple[str, float]]:
-        """Return the `count` best prior claims for a query as (id, score) pairs."""
-        found = dict.fromkeys(id_ for id_ in self._near(query) if id_ in self._priors)
-        scored = [(id_, self._score(query, self._seen(id_))) for id_ in sorted(found)]
-        scored = [(id_, score) for id_, score in scored if score >= FLOOR]
-        scored.sort(key=lambda pair: self._seen(pair[0]).captured, reverse=True)
-        scored.sort(key=lambda pair: -pair[1])
-        return scored[:count]
-
-    def _seen(self, id_: str) -> _Known:
-        if id_ not in self._known:
-            prior = self._priors[id_]
-            self._known[id_] = _Known(
-                subject=normal_subject(prior.subject),
-                subject_words=content_words(prior.subject),
-                words=content_words(prior.text),
-                predicate=content_words(prior.predicate),
-                captured=newest_capture(prior),
-                home=prior.home,
-                type=prior.type,
-            )
-        return self._known[id_]
-
-    def _score(self, query: Query, known: _Known) -> float:
-        """Score a prior claim for a query, by the same signals as memory-purifier."""
-        same = bool(known.subject) and known.subject in query.subjects
-        is_inside = bool(known.subject_words) and known.subject_words <= query.words
-        score = SAME_SUBJECT if same else SUBJECT_INSIDE * is_inside
-        score += SUBJECT_WORDS * jaccard(query.subject_words, known.subject_words)
-        if query.entities:
-            score += ENTITIES * min(1.0, len(query.entities & known.words) / len(query.entities))
-        score += SAME_HOME * (known.home == query.home) + SAME_TYPE * (known.type == query.type)
-        score += TEXT_WORDS * jaccard(query.words, known.words)
-        if known.predicate:
-            inside = known.predicate <= query.words
-            near = PREDICATE_WORDS * jaccard(query.words, known.predicate)
-            score += PREDICATE if inside else near
-        return score + RECENT * (same and known.captured >= self._since)

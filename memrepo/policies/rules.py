@@ -114,15 +114,12 @@ class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
 class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
     """Settings for comparing memories and for resolving contradictions without a person.
 
-    A model judges pairs above `similarity`. With `auto_resolve`, pairs above `confidence` are
-    resolved. With `undated`, this includes pairs without dated evidence.
+    With `auto_resolve`, pairs above `confidence` are resolved.
     """
 
     enabled: bool = True
-    similarity: float = 0.0
     confidence: float = 0.9
     auto_resolve: bool = True
-    undated: bool = False
 
 
 class PageRules(msgspec.Struct, frozen=True, kw_only=True):

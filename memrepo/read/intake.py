@@ -248,6 +248,9 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     as_kind: str = ""
 
 
+_UNCHANGED = Revision()
+
+
 class Intake(msgspec.Struct):
     """The input of a run: the unconsumed units of all sources, and changes to earlier units."""
 
@@ -301,7 +304,7 @@ class Reader:
         """Return the claim units in one version of a source file."""
         key = (name, blob)
         if key not in self._claims:
-            found = scan(name, self._bytes(blob))
+            found = scan(name, self.data(blob))
             self._claims[key] = replace(found, units=self._allowed(found.units))
         return self._claims[key]
 
@@ -309,7 +312,7 @@ class Reader:
         """Return the note units in one version of a daily log."""
         key = (name, blob)
         if key not in self._notes:
-            units, problems = scan_notes(name, self._bytes(blob))
+            units, problems = scan_notes(name, self.data(blob))
             self._notes[key] = (self._allowed(units), problems)
         return self._notes[key]
 
@@ -352,12 +355,12 @@ class Reader:
     def owners(self) -> Owners:
         """Return the people and agents named in the profile files."""
         profiles = (t for t in self._current.values() if is_profile(t.name))
-        return read_owners((t.name, self._bytes(t.blob)) for t in profiles)
+        return read_owners((t.name, self.data(t.blob)) for t in profiles)
 
     def file_kind(self, text: SourceText) -> FileKind:
         """Return the file kind of a source file."""
         units = self.claims(text.name, text.blob).units
-        shown = self._bytes(text.blob).decode("utf-8", "replace")
+        shown = self.data(text.blob).decode("utf-8", "replace")
         return file_kind(text.name, shown, units, text.as_kind)
 
     def is_inert(self, text: SourceText) -> bool:
@@ -421,7 +424,7 @@ class Reader:
                 if hashes & self.standing(resource) and not self.is_inert(text):
                     for unit in self.claims(text.name, text.blob).units:
                         if unit.text_hash in hashes:
-                            place = _placed(unit, text, Revision()).source()
+                            place = place_unit(unit, text, Revision()).source()
                             found.setdefault((resource, unit.text_hash), place)
             self.forget()
             self._holding[hashes] = tuple(found.values())
@@ -431,7 +434,8 @@ class Reader:
         """Discard the cached units. Sources that are needed later are read again."""
         self._claims.clear()
 
-    def _bytes(self, blob: str) -> bytes:
+    def data(self, blob: str) -> bytes:
+        """Return the bytes of a version of a source file, or nothing if it is missing."""
         if not blob:
             return b""
         try:
@@ -622,19 +626,20 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     ranks = reader.ranks(text, open_) if any(u.hash in open_ for u in units) else {}
     about = reader.owners.of(text.name)
     intake.placed += (
-        _placed(unit, text, revision, about, ranks[unit.hash])
+        place_unit(unit, text, revision, about, ranks[unit.hash])
         for unit in units
         if unit.hash in open_
     )
 
 
-def _placed(
+def place_unit(
     unit: Unit,
     text: SourceText,
-    revision: Revision,
+    revision: Revision = _UNCHANGED,
     about: str = "",
     ranked: RankedUnit | None = None,
 ) -> Placed:
+    """Return a unit with its place in the repository."""
     return Placed(
         unit=unit,
         resource=text.resource,

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import msgspec
+from msgspec.structs import asdict
 
 from memrepo import __version__
-from memrepo.core import header as headers
-from memrepo.core.codec import normal_body
-from memrepo.core.fields import Node
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.judge import Profile
+from memrepo.core.judge import Profile, VerdictWord
 from memrepo.core.layout import Layout
 from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
@@ -29,7 +27,10 @@ from memrepo.formats import purifier
 from memrepo.formats.purifier import candidate_id
 from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
+from memrepo.read.kinds import file_kind
+from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.sources import SourceRules, default_type, kind_of
+from memrepo.read.thoughts import Unit, scan
 from memrepo.views.claims import (
     IMPORT,
     Claim,
@@ -45,6 +46,7 @@ from memrepo.views.claims import (
     read_runs,
     route_of,
 )
+from memrepo.views.scores import promotion_scores, verdict_of
 
 _VERDICTS = {
     "reject": "rejected",
@@ -53,7 +55,7 @@ _VERDICTS = {
     "merge": "merged",
     "promote": "promoted",
 }
-_PASSES = (("cand-", "promotion"), ("clust-", "purifier"))
+_PASSES = (("cand-", "promotion"), ("op-", "purifier"))
 
 
 def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, object]:
@@ -239,90 +241,56 @@ def summary(published: Published, page: Json, how: Spelling, now: datetime) -> J
 
 
 def candidate_records(
-    files: Mapping[str, bytes],
-    layout: Layout,
-    folder: str,
-    runs: Iterable[RunRecord],
-    how: Spelling,
-) -> tuple[list[dict[str, object]], list[Problem]]:
-    """Return the records in `candidates/<folder>/`, sorted by time and text, and the problems."""
-    area = f"{layout.area('candidates')}{folder}/"
-    by_time: dict[datetime | None, str] = {run.now: run.run for run in runs if run.now}
-    records: list[tuple[str, str, dict[str, object]]] = []
-    problems: list[Problem] = []
-    for path in sorted(p for p in files if p.startswith(area) and p.endswith(".md")):
-        found = headers.split(files[path], path)
-        if not found.present or found.problems:
-            missing = Problem(
-                path=path,
-                rule="candidate-unreadable",
-                message="found no header, expected that of a candidate",
-                fix="restore it from history (`git log -- <path>`)",
-            )
-            problems += found.problems or (missing,)
+    state: State, rules: SourceRules, runs: Sequence[RunRecord], how: Spelling
+) -> dict[VerdictWord, list[dict[str, object]]]:
+    """Return the statements of the sources that no memory states, by derived verdict."""
+    last = latest(runs)
+    area, known = (
+        state.layout.area("sources"),
+        {hash_ for m in state.memories.values() for s in m.sources for hash_ in m.wordings(s)},
+    )
+    found: dict[VerdictWord, list[dict[str, object]]] = {"defer": [], "reject": []}
+    for path in sorted(p for p in state.files if p.startswith(area)) if last else ():
+        name = state.layout.source_name(path)
+        if kind_of(name, rules) is None:
             continue
-        values = {entry.key: entry.value for entry in found.entries}
-        text = normal_body(files[path].decode("utf-8")[found.body_offset :])
-        record = _record(values, text, layout, by_time, how)
-        records.append((record["timestamp_utc"] or "", path, record))
-    return [record for _, _, record in sorted(records, key=lambda r: r[:2])], problems
+        data = state.files[path]
+        units = scan(name, data).units
+        kind = file_kind(name, data.decode("utf-8", "replace"), units)
+        ranked = rank_file(kind, units)
+        for unit in units:
+            if unit.text_hash not in known:
+                one = ranked[unit.hash]
+                verdict = verdict_of(one.rank)
+                found[verdict].append(_record(unit, one, verdict, last, how))
+    return found
 
 
 def _record(
-    values: Mapping[str, Node],
-    text: str,
-    layout: Layout,
-    runs: Mapping[datetime | None, str],
-    how: Spelling,
-) -> Json:
-    judged = _moment(values.get("judged"))
-    refs = [_ref(node, layout) for node in _items(values.get("sources"))]
-    source = str(refs[0]["source"]) if refs else ""
-    line = int(refs[0]["line_span"][0]) if refs else 0
-    scores = values.get("scores")
+    unit: Unit, ranked: RankedUnit, verdict: VerdictWord, run: RunRecord | None, how: Spelling
+) -> dict[str, object]:
+    scores = promotion_scores(ranked.rank, ranked.type, verdict)
+    captured = unit.captured[:10]
     return {
-        "candidate_id": candidate_id(source=source, line=line, text=text),
-        "run_id": runs.get(judged),
-        "text": text,
-        "type_hint": default_type(source) if refs else "unknown",
-        "source_refs": refs,
-        "verdict": str(values.get("verdict", "")),
-        "strength": _number(values.get("strength")),
-        "scores": {k: _number(v) for k, v in scores.items()} if isinstance(scores, dict) else {},
-        "rationale": str(values.get("reason", "")),
+        "candidate_id": candidate_id(source=unit.resource, line=unit.lines[0], text=unit.text),
+        "run_id": run.run if run else None,
+        "text": unit.text,
+        "type_hint": default_type(unit.resource),
+        "source_refs": [
+            {
+                "source": unit.resource,
+                "line_span": list(unit.lines),
+                "captured_at": format_time(parse_time(captured)) if captured else None,
+            }
+        ],
+        "verdict": verdict,
+        "strength": scores.strength,
+        "scores": asdict(scores),
+        "rationale": ",".join(ranked.reasons),
         "merge_candidate_ids": [],
         "compress_target": None,
-        **how.stamps(judged, "timestamp"),
+        **how.stamps(run.now if run else None, "timestamp"),
     }
-
-
-def _ref(node: Node, layout: Layout) -> Json:
-    entry: Mapping[str, Node] = node if isinstance(node, dict) else {}
-    lines = [int(_number(part)) for part in _items(entry.get("lines"))]
-    captured = _moment(entry.get("captured"))
-    return {
-        "source": layout.source_name(str(entry.get("resource", ""))),
-        "line_span": lines if len(lines) == 2 else [0, 0],
-        "captured_at": format_time(captured) if captured else None,
-    }
-
-
-def _items(node: Node | None) -> list[Node]:
-    return node if isinstance(node, list) else []
-
-
-def _number(node: Node | None) -> float:
-    try:
-        return float(str(node))
-    except ValueError:
-        return 0.0
-
-
-def _moment(node: Node | None) -> datetime | None:
-    try:
-        return parse_time(str(node)) if isinstance(node, str) else None
-    except ValueError:
-        return None
 
 
 class ExportTerms(msgspec.Struct, frozen=True, kw_only=True):
@@ -349,10 +317,7 @@ def artifacts(state: State, terms: ExportTerms) -> Exported:
     runs, damaged = read_runs(state.files, state.layout)
     claims = claims_of(state, terms.profile)
     how = _spelling(state, claims, runs, terms)
-    aside, unread = {}, []
-    for name, folder in ((purifier.DEFERRED, "deferred"), (purifier.REJECTED, "rejected")):
-        aside[name], found = candidate_records(state.files, state.layout, folder, runs, how)
-        unread += found
+    aside = candidate_records(state, terms.rules, runs, how)
     views = state.layout.area("views")
     published = Published(
         claims=claims,
@@ -370,17 +335,16 @@ def artifacts(state: State, terms: ExportTerms) -> Exported:
         purifier.ROUTES: _page(routes(claims)),
         purifier.MANIFEST: _page(page),
         purifier.SUMMARY: _page(summary(published, page, how, terms.now)),
-        **{name: spell_lines(records) for name, records in aside.items()},
+        purifier.DEFERRED: spell_lines(aside["defer"]),
+        purifier.REJECTED: spell_lines(aside["reject"]),
     }
     counts = {
         "claims": len(claims.all),
         "contradictions": len(contradictions),
-        "deferred": len(aside[purifier.DEFERRED]),
-        "rejected": len(aside[purifier.REJECTED]),
+        "deferred": len(aside["defer"]),
+        "rejected": len(aside["reject"]),
     }
-    return Exported(
-        files=files, counts=counts, left_out=claims.omitted, problems=(*damaged, *unread)
-    )
+    return Exported(files=files, counts=counts, left_out=claims.omitted, problems=damaged)
 
 
 def _spelling(
@@ -394,6 +358,7 @@ def _spelling(
     return Spelling(
         profile=terms.profile,
         zone=terms.zone,
+        made={run.run: run.now for run in runs},
         judged=read_judgements(runs),
         names={path: state.layout.source_name(path) for path in resources},
         lengths={

@@ -28,6 +28,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, lineage_id, status_of
 from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted, route, type_in_profile
 from memrepo.policies.matching import normal_predicate, normal_subject
+from memrepo.views.scores import promotion_scores, scores_of
 
 Json: TypeAlias = dict[str, Any]
 IMPORT = "import"
@@ -52,6 +53,8 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: tuple[Json, ...] = ()
     scores: Mapping[str, float] = msgspec.field(default_factory=dict)
     run: str = ""
+    rank: float = 0.0
+    signs: tuple[str, ...] = ()
 
 
 _TEXTS = ("cluster", "disposition", "reason", "rationale", "route", "freshness", "confidence")
@@ -99,9 +102,11 @@ def read_runs(
                 Judgement(
                     **{key: str(entry.get(key) or "") for key in _TEXTS},
                     relations=_mapping(entry.get("relations")),
-                    verdicts=tuple(_mappings(entry.get("verdicts"))),
+                    verdicts=tuple(_mappings(entry.get("verdicts"))) or _derived(entry),
                     scores=_mapping(entry.get("scores")),
                     run=manifest.run,
+                    rank=float(entry.get("rank") or 0.0),
+                    signs=tuple(map(str, entry.get("signs") or ())),
                 )
                 for entry in _mappings(entries)
             ]
@@ -114,6 +119,17 @@ def read_runs(
             )
         )
     return tuple(records), problems
+
+
+def _derived(entry: Json) -> tuple[Json, ...]:
+    """Return the verdict that follows from why rules chose a statement, or nothing."""
+    signs = entry.get("signs") or ()
+    if not signs:
+        return ()
+    rank = float(entry.get("rank") or 0.0)
+    strength = promotion_scores(rank, "fact", "promote").strength
+    rationale = ",".join(map(str, signs))
+    return ({"verdict": "promote", "strength": strength, "rationale": rationale},)
 
 
 def latest(records: Sequence[RunRecord]) -> RunRecord | None:
@@ -269,6 +285,8 @@ class Spelling(msgspec.Struct, frozen=True, kw_only=True):
     names: Mapping[str, str]
     lengths: Mapping[str, int]
     judged: Mapping[str, Judgement]
+    made: Mapping[str, datetime | None] = msgspec.field(default_factory=dict)
+    """The time of each run."""
 
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
         """Return a time in the local zone and in UTC, with the name of the zone."""
@@ -290,6 +308,8 @@ def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, objec
     """Return the record of one claim, with keys in memory-purifier's order."""
     memory, judged = claim.memory, how.judged.get(claim.memory.id, Judgement())
     scores = Scores(**judged.scores) if judged.scores else None
+    if scores is None and memory.text("origin") in ("purifier", "promotion"):
+        scores = scores_of(memory, judged.rank, how.made.get(judged.run))
     length = how.lengths.get(memory.path, 1)
     provenance = [
         {
@@ -312,7 +332,7 @@ def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, objec
     sure = judged.confidence or (scores.confidence_posture if scores else "")
     record: dict[str, object] = {
         "id": claim.id,
-        "sourceClusterId": judged.cluster or None,
+        "sourceClusterId": judged.cluster or f"clust-{memory.id.removeprefix('mem-')}",
         "type": claim.type,
         "status": claim.status,
         "text": claim.text,
@@ -331,8 +351,8 @@ def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, objec
         "supersededBy": list(claims.newer.get(claim.id, ())),
         "freshnessPosture": fresh or None,
         "confidencePosture": sure or None,
-        "rationale": judged.rationale or None,
-        "routeRationale": judged.route or None,
+        "rationale": judged.rationale or f"type_{memory.type}",
+        "routeRationale": judged.route or affinity(claim.type, claim.home),
         "duplicateDisposition": word,
         "duplicateTargetClaimId": target,
         "duplicateReason": judged.reason or None,

@@ -5,11 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from driving import NEXT_DAY, assert_sound, done, git, memrepo, operations, standing
-
-from memrepo.actions.run.contradictions import Pool
-from memrepo.core.judge import Why
 
 LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
 THIRD_DAY = "2026-03-03T09:00:00Z"
@@ -87,36 +83,3 @@ def test_a_stage_that_is_none_or_that_a_reconciliation_lacks_is_refused(small_re
     assert answer.exit == 2
     assert "leave out lifecycle" in answer.error["message"]
     assert standing(small_repo) == before
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the ids whose neighbours a run looks for, as they come."""
-    found: list[str] = []
-    real = Pool.suspected
-
-    def suspected(pool: Pool, id_: str, *, is_model: bool) -> list[tuple[str, Why]]:
-        found.append(id_)
-        return real(pool, id_, is_model=is_model)
-
-    monkeypatch.setattr(Pool, "suspected", suspected)
-    return found
-
-
-def looked(repo: Path, asked: list[str], *more: str, now: str) -> set[str]:
-    asked.clear()
-    done(repo, "run", *more, now=now)
-    return set(asked)
-
-
-def test_a_run_looks_only_at_what_changed_since_one_compared_all(
-    small_repo: Path, asked: list[str]
-) -> None:
-    ids = two(small_repo)
-    everyone = looked(small_repo, asked, now=NEXT_DAY)
-    assert ids < everyone
-    own = looked(small_repo, asked, now=THIRD_DAY)  # what the run before wrote, once more
-    assert ids <= own < everyone
-    new = done(small_repo, "add", "Vera Holm keeps the lighthouse of Alpha.")["id"]
-    assert new in looked(small_repo, asked, now=THIRD_DAY)
-    assert looked(small_repo, asked, now=THIRD_DAY) == set()

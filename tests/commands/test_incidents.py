@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
-from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 import workspaces
 from driving import LATER, assert_sound, begin, done, git, memories, memrepo, standing
 
 from memrepo.actions.run import run as run_command
-from memrepo.actions.run.judge_choice import WatchedJudge
-from memrepo.core.judge import Judge
-from memrepo.core.times import parse_time
-from memrepo.faces import cli
 
 COUNT, LEFT = 62, 3
 
@@ -70,27 +65,20 @@ def test_a_workspace_of_which_most_files_vanished_is_not_mirrored(tmp_path: Path
 # A model took two minutes, and a person went on working meanwhile
 
 
-def slow(judge: Judge, meanwhile: Callable[[], object]) -> WatchedJudge:
-    """Return a judge during whose first call something happens; it answers as the judge does."""
-    calls: list[str] = []
-
-    def tick(label: str) -> None:
-        calls.append(label)
-        if len(calls) == 1:
-            meanwhile()
-
-    return WatchedJudge(judge, tick)
-
-
 @pytest.fixture
 def during(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], None]:
-    """Return how to make something happen during the first call of the next run's judge."""
-    judge_of = run_command.judge_of
+    """Return how to make something happen while the next run's judge reads."""
+    judge = run_command.judge
+    calls: list[object] = []
 
     def plan(meanwhile: Callable[[], object]) -> None:
-        monkeypatch.setattr(
-            run_command, "judge_of", lambda *given: slow(judge_of(*given), meanwhile)
-        )
+        def reading(*given: Any) -> Any:
+            calls.append(given)
+            if len(calls) == 1:
+                meanwhile()
+            return judge(*given)
+
+        monkeypatch.setattr(run_command, "judge", reading)
 
     return plan
 
@@ -124,27 +112,3 @@ def test_an_edit_committed_during_the_call_stays_and_the_run_lands(
     assert "in May every 2" in memories(small_repo)[id_].body
     assert "my own words" in git(small_repo, "log", "--format=%s")
     assert_sound(small_repo)
-
-
-# A night that takes too long
-
-
-def test_a_run_that_takes_too_long_lands_what_is_done_and_the_next_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repo = tmp_path / "repo"
-    done(tmp_path, "init", repo, "--from", workspaces.small(tmp_path / "workspace"))
-    turns = count()
-    with monkeypatch.context() as patch:  # an hour and a minute between two looks at the clock
-        patch.setattr(
-            cli, "_now", lambda text: parse_time(text) + timedelta(minutes=61 * next(turns))
-        )
-        late = memrepo(repo, "run")
-    assert late.exit == 4
-    assert late.data["status"] == "partial"
-    assert "a run may take 120 minutes" in str(late.data)
-    assert {m.type for m in memories(repo).values()} == {"note"}
-    done(repo, "run", now=LATER)
-    assert len([m for m in memories(repo).values() if not m.is_note]) == 6
-    assert done(repo, "run", now=LATER)["status"] == "skipped"
-    assert_sound(repo)

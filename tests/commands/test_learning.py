@@ -69,10 +69,6 @@ def test_without_a_decision_both_new_lines_are_remembered(repo: Path) -> None:
 def test_a_line_like_three_rejected_ones_is_left_out_and_others_come(repo: Path) -> None:
     rejected(repo, BAYS[:3])
     assert night(repo) == {BOAT}
-    (aside,) = (repo / "candidates" / "deferred").rglob("*.md")
-    assert BAY in aside.read_text()
-    told = memrepo(repo, "why-not", aside.stem, as_json=False, now=NEXT_DAY).out
-    assert "ranked lower: you rejected 3 similar statements" in told
 
 
 def test_nothing_is_learned_where_the_configuration_says_so(repo: Path) -> None:

@@ -14,7 +14,6 @@ import yaml
 from driving import (
     LATER,
     MEMORY_ID,
-    NEXT_DAY,
     NOW,
     assert_sound,
     begin,
@@ -358,20 +357,3 @@ def test_a_deleted_log_leaves_sources_and_its_notes_stay(small_repo: Path) -> No
     evidence = done(small_repo, "show", by_text(small_repo, "Hail broke").id)["evidence"]
     assert [(e["resolved"], "Hail broke" in e["quote"]) for e in evidence] == [("lost", True)]
     assert_sound(small_repo)
-
-
-def test_a_new_line_brings_no_deferred_line_along_that_only_resembles_it(tmp_path: Path) -> None:
-    names = [f"{a}{b}" for a in ("oak", "elm", "ash", "fir") for b in ("ford", "mill", "wick")]
-    does = ("stores copper lamps", "repairs old bikes", "paints wooden signs", "sells maps")
-    lines = [f"- The {n} depot {d} for the {n} school.\n" for n in names for d in does]
-    workspaces.write(tmp_path / "workspace", {"MEMORY.md": "".join(lines).encode()})
-    done(tmp_path, "init", "repo", "--from", "workspace")
-    repo = tmp_path / "repo"
-    done(repo, "config", "set", "run.shelf", "normal")
-    first = done(repo, "run")
-    assert first["counts"]["deferred"] > 5
-    with (tmp_path / "workspace" / "MEMORY.md").open("a") as memory:
-        memory.write("- The harbour depot now sells copper lamps to Ada.\n")
-    second = done(repo, "run", now=NEXT_DAY)
-    assert second["counts"]["came_back"] > 5
-    assert second["counts"]["memories_new"] == 1

@@ -197,7 +197,7 @@ def test_a_value_that_an_edit_removed_may_not_survive_in_another_memory() -> Non
     found = batch(new=new, removed=removed)
     assert "- - The yard of Brandt is in Horten, see https://old.example/yard" in found.text
     known = {"m1": memory("Yard: https://old.example/yard"), "m2": memory("Brandt is in Horten")}
-    assert [*leftovers(found, known, ())] == [("m1", "https://old.example/yard")]
+    assert [*leftovers(found, known, ())] == [("m1", "https://old.example/yard", "F1:7")]
     assert [*leftovers(found, known, ("m1",))] == []
 
 

@@ -16,7 +16,6 @@ import pytest
 import serving
 from driving import NEXT_DAY, copied, done, files, git, memories, memrepo
 from seed_rows import assert_each_row_has_an_end, row
-from serving import claim, evidence, good, verdict
 from workspaces import write
 
 EIGHT = (
@@ -68,7 +67,7 @@ def program(path: Path, body: str) -> Path:
         #!{sys.executable}
         import json, sys
         sys.path.insert(0, {str(Path(serving.__file__).parent)!r})
-        from serving import claim, evidence, good, verdict
+        from serving import evidence, good, operations
         question = sys.stdin.read()
         found = evidence(question)
         say = sys.stdout.write
@@ -134,6 +133,8 @@ LINES = (
     "Ines never eats peanuts because of an allergy.",
     "The cabin in Horten is booked for July 2026.",
 )
+DERIVED = ("migrating.md", "Differences from memory-purifier", "scores are derived")
+JOINED = ("migrating.md", "Differences from memory-purifier", "joins them")
 
 
 class Sitting:
@@ -146,7 +147,6 @@ class Sitting:
         self.repo = base / "repo"
         self.first = done(self.repo, "judge", "next")["question"]
         shutil.copytree(self.repo / ".git" / "memrepo", base / "asked")
-        self.candidates = evidence(self.first["data"])["candidates"]
 
     def answer(self, *texts: str) -> dict[str, Any]:
         """Answer the first question, and the next ones; return what is asked or done then."""
@@ -159,22 +159,16 @@ class Sitting:
             found = done(self.repo, "judge", "answer", id_, "../answer.json")
         return found
 
-    def faults(self, *texts: str) -> list[str]:
-        """Return why the last of some answers was refused, an empty list where it was taken."""
-        data = self.answer(*texts)["question"]["data"]
-        return sorted(set(evidence(data).get("faults", {}).values()))
+    def fault(self, *texts: str) -> str:
+        """Return why the last of some answers was not usable, or an empty string."""
+        asked = self.answer(*texts)["question"]
+        found = re.search(r"not usable: (.*)\. Answer again", asked["data"])
+        return found[1] if found else ""
 
-    def verdicts(self, **changes: Any) -> str:
-        """Return an answer whose first verdict is changed."""
-        first, *rest = self.candidates
-        rows = [verdict(first, **changes), *map(verdict, rest)]
-        return json.dumps({"run_id": "any", "verdicts": rows})
-
-    def claims(self, **changes: Any) -> str:
-        """Return an answer to the second question whose first claim is changed."""
-        second = self.answer(self.verdicts())["question"]
-        first, *rest = evidence(second["data"])["clusters"]
-        return json.dumps({"claims": [claim(first, **changes), *map(claim, rest)]})
+    def reading(self, text: str = "Because of an allergy, Ines never eats peanuts.") -> str:
+        """Return an answer whose only operation needs the second question."""
+        row = {"op": "add", "lines": "F1:4", "text": text, "type": "fact"}
+        return json.dumps({"run_id": "any", "operations": [row]})
 
 
 @pytest.fixture(scope="module")
@@ -182,92 +176,96 @@ def sitting(tmp_path_factory: pytest.TempPathFactory) -> Sitting:
     return Sitting(tmp_path_factory.mktemp("sitting"))
 
 
-SCORES = dict(serving.PROMOTION)
+def candidates(files_: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Return the exported statements that no memory states."""
+    names = ("deferred-candidates.jsonl", "rejected-candidates.jsonl")
+    found = [one for name in names for one in lines(files_, name)]
+    assert found
+    return found
 
 
 @row("each of the six dimensions is a number from 0 to 1", "default")
-def test_a_row_dimensions(sitting: Sitting) -> None:
-    for name, value in {"durability": 1.01, "noise_risk": -0.1, "action_value": "high"}.items():
-        assert sitting.faults(sitting.verdicts(scores={**SCORES, name: value}))
+def test_a_row_dimensions(exported: dict[str, bytes]) -> None:
+    for one in candidates(exported):
+        assert len(one["scores"]) == 6
+        assert all(0 <= value <= 1 for value in one["scores"].values())
 
 
 @row("an emitted strength may differ from the formula by 0.01", "default")
-def test_a_row_strength_near(sitting: Sitting) -> None:
-    assert sitting.faults(sitting.verdicts(strength=2.71)) == []
-    assert sitting.faults(sitting.verdicts(strength=2.69)) == []
+def test_a_row_strength_near(exported: dict[str, bytes]) -> None:
+    for one in candidates(exported):
+        scores = dict(one["scores"])
+        noise = scores.pop("noise_risk")
+        assert one["strength"] == pytest.approx(sum(scores.values()) - noise, abs=0.01)
 
 
-@row("an emitted strength that is off by more than 0.01 is rejected", "default")
-@pytest.mark.parametrize("strength", [2.711, 2.689, 4.9, "strong", None])
-def test_a_row_strength_off(sitting: Sitting, strength: object) -> None:
-    (fault,) = sitting.faults(sitting.verdicts(strength=strength))
-    assert "strength" in fault
+@row("an emitted strength that is off by more than 0.01 is rejected", "documented", *DERIVED)
+def test_a_row_strength_off(sitting: Sitting) -> None:
+    assert "strength" not in json.dumps(sitting.first["schema"])
 
 
 @row("strength is the first five dimensions minus the noise risk", "default")
-def test_a_row_formula(sitting: Sitting) -> None:
-    (fault,) = sitting.faults(sitting.verdicts(strength=0))
-    assert fault == "strength 0 but its scores give 2.7"
+def test_a_row_formula(exported: dict[str, bytes]) -> None:
+    for one in candidates(exported):
+        *five, noise = one["scores"].values()
+        assert one["strength"] == pytest.approx(sum(five) - noise)
 
 
 @row("the five verdicts are the only ones", "default")
-def test_a_row_verdicts(sitting: Sitting) -> None:
-    (fault,) = sitting.faults(sitting.verdicts(verdict="keep"))
-    assert fault == "verdict: Invalid enum value 'keep'"
+def test_a_row_verdicts(exported: dict[str, bytes]) -> None:
+    assert {one["verdict"] for one in candidates(exported)} <= {"defer", "reject"}
 
 
-@row("a verdict of compress names its target", "default")
-def test_a_row_compress_target(sitting: Sitting) -> None:
-    assert sitting.faults(sitting.verdicts(verdict="compress")) == ["compress names no target"]
+@row("a verdict of compress names its target", "documented", *JOINED)
+def test_a_row_compress_target(exported: dict[str, bytes]) -> None:
+    assert {one["compress_target"] for one in candidates(exported)} == {None}
 
 
 @row("only compress names a compress target", "default")
-def test_a_row_compress_only(sitting: Sitting) -> None:
-    other = sitting.candidates[1]["candidate_id"]
-    (fault,) = sitting.faults(sitting.verdicts(compress_into=other))
-    assert fault == "promote must not name a compress target"
+def test_a_row_compress_only(exported: dict[str, bytes]) -> None:
+    assert not any(one["compress_target"] for one in candidates(exported))
 
 
 @row("only merge names merge candidates", "default")
-def test_a_row_merge_only(sitting: Sitting) -> None:
-    other = sitting.candidates[1]["candidate_id"]
-    (fault,) = sitting.faults(sitting.verdicts(merge_with=[other]))
-    assert fault == "promote must not name merge candidates"
+def test_a_row_merge_only(exported: dict[str, bytes]) -> None:
+    assert not any(one["merge_candidate_ids"] for one in candidates(exported))
 
 
 @row("each candidate is answered once", "default")
-def test_a_row_once(sitting: Sitting) -> None:
-    rows = [verdict(c) for c in (*sitting.candidates, sitting.candidates[0])]
-    assert sitting.faults(json.dumps({"verdicts": rows})) == ["answered 2 times"]
+def test_a_row_once(exported: dict[str, bytes]) -> None:
+    ids = [one["candidate_id"] for one in candidates(exported)]
+    assert len(set(ids)) == len(ids)
 
 
 @row("a candidate that is not answered is asked for again", "default")
 def test_a_row_missing(sitting: Sitting) -> None:
-    rows = [verdict(c) for c in sitting.candidates[1:]]
-    assert sitting.faults(json.dumps({"verdicts": rows})) == ["no verdict"]
+    asked = sitting.answer(sitting.reading(), '{"assessments": []}')["question"]
+    assert "it was not verified" in asked["data"]
 
 
 @row("a bare JSON object is read directly", "default")
 def test_a_row_direct(sitting: Sitting) -> None:
-    assert sitting.faults(sitting.verdicts()) == []
+    assert sitting.answer(sitting.reading())["question"]["kind"] == "verify"
 
 
 @row("a fenced answer is read, with or without a language", "default")
 @pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```"])
 def test_a_row_fence(sitting: Sitting, fence: str) -> None:
-    assert sitting.faults(fence.replace("{}", sitting.verdicts())) == []
+    found = sitting.answer(fence.replace("{}", sitting.reading()))
+    assert found["question"]["kind"] == "verify"
 
 
 @row("prose before, after and around the object is read past", "default")
 @pytest.mark.parametrize("prose", ["Sure! {}", "{}\nThat is all.", "So:\n```json\n{}\n```\nDone."])
 def test_a_row_prose(sitting: Sitting, prose: str) -> None:
-    assert sitting.faults(prose.replace("{}", sitting.verdicts())) == []
+    found = sitting.answer(prose.replace("{}", sitting.reading()))
+    assert found["question"]["kind"] == "verify"
 
 
 @row("an empty answer, or one of blanks, is refused at once", "default")
 @pytest.mark.parametrize("text", ["", " \n\t "])
 def test_a_row_empty(sitting: Sitting, text: str) -> None:
-    assert sitting.faults(text) == ["the answer is empty"]
+    assert sitting.fault(text) == "the answer is empty"
 
 
 @row("a top level that is no object is refused, and named", "default")
@@ -275,20 +273,21 @@ def test_a_row_empty(sitting: Sitting, text: str) -> None:
     ("text", "kind"), [("[1, 2]", "an array"), ('"words"', "a string"), ("7", "number")]
 )
 def test_a_row_top_level(sitting: Sitting, text: str, kind: str) -> None:
-    (fault,) = sitting.faults(text)
-    assert fault == f"the top level is {kind}, expected an object with the key verdicts"
+    expected = f"the top level is {kind}, expected an object with the key operations"
+    assert sitting.fault(text) == expected
 
 
 @row("a first pass without its verdicts names the missing key", "default")
 def test_a_row_no_verdicts(sitting: Sitting) -> None:
-    (fault,) = sitting.faults('{"run_id": "r1", "answers": []}')
-    assert fault == "the required key verdicts is missing"
+    assert sitting.fault('{"run_id": "r1", "answers": []}') == (
+        "the required key operations is missing"
+    )
 
 
 @row("a second pass without its claims names the missing key", "default")
 def test_a_row_no_claims(sitting: Sitting) -> None:
-    (fault,) = sitting.faults(sitting.verdicts(), '{"run_id": "r1"}')
-    assert fault == "the required key claims is missing"
+    fault = sitting.fault(sitting.reading(), '{"run_id": "r1"}')
+    assert fault == "the required key assessments is missing"
 
 
 @row(
@@ -299,7 +298,9 @@ def test_a_row_no_claims(sitting: Sitting) -> None:
     "run id",
 )
 def test_a_row_run_id(sitting: Sitting) -> None:
-    assert sitting.faults(json.dumps({"verdicts": [verdict(c) for c in sitting.candidates]})) == []
+    said = json.loads(sitting.reading())
+    del said["run_id"]
+    assert sitting.answer(json.dumps(said))["question"]["kind"] == "verify"
 
 
 @row("each failed answer leaves a log of every recovery step that was tried", "default")
@@ -333,7 +334,7 @@ def failed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 @row("the prompts demand one JSON object and nothing around it", "default")
 def test_a_row_discipline(sitting: Sitting) -> None:
-    second = sitting.answer(sitting.verdicts())["question"]
+    second = sitting.answer(sitting.reading())["question"]
     for question in (sitting.first, second):
         said = " ".join(question["instructions"].split())
         assert said.endswith("Answer with the JSON object only.")
@@ -343,7 +344,8 @@ def test_a_row_discipline(sitting: Sitting) -> None:
 def test_a_row_eight(ran: Path) -> None:
     (one,) = (m for m in memories(ran).values() if "dinghy" in m.body)
     (shown,) = lines_of(ran, one.id)
-    assert set(shown["scores"]) == set(serving.CANONICAL)
+    assert len(shown["scores"]) == 8
+    assert shown["scores"]["confidence"] > 0.3
 
 
 def lines_of(repo: Path, id_: str) -> list[dict[str, Any]]:
@@ -354,17 +356,16 @@ def lines_of(repo: Path, id_: str) -> list[dict[str, Any]]:
     return [one for one in lines(files(out), "purified-claims.jsonl") if one["text"] == text]
 
 
-@row("an out-of-range score of the second pass is refused", "default")
-def test_a_row_second_scores(sitting: Sitting) -> None:
-    scores = {**serving.CANONICAL, "confidence": 1.5}
-    (fault,) = sitting.faults(sitting.verdicts(), sitting.claims(scores=scores))
-    assert fault == "score confidence is not a number from 0 to 1"
+@row("an out-of-range score of the second pass is refused", "documented", *DERIVED)
+def test_a_row_second_scores(exported: dict[str, bytes]) -> None:
+    for one in lines(exported, "purified-claims.jsonl"):
+        assert all(0 <= value <= 1 for value in one["scores"].values())
 
 
-@row("an impossible route is refused", "default")
-def test_a_row_impossible(sitting: Sitting) -> None:
-    said = sitting.claims(type="fact", home="WISHES.md")
-    assert sitting.faults(sitting.verdicts(), said) == ["type fact cannot be in WISHES.md"]
+@row("an impossible route is refused", "documented", *DERIVED)
+def test_a_row_impossible(exported: dict[str, bytes]) -> None:
+    for one in lines(exported, "purified-claims.jsonl"):
+        assert one["routeRationale"] in ("strong", "acceptable")
 
 
 @row("a claim has one home, provenance, a status and two postures", "default")
@@ -375,75 +376,65 @@ def test_a_row_claim(exported: dict[str, bytes]) -> None:
         assert all(one[key] for key in ("status", "freshnessPosture", "confidencePosture"))
 
 
+SILENT = 'say(json.dumps({"operations": []}) if not found else good(question))\n'
+
+
 @row("what is rejected is stored for the audit and never asked about again", "default")
 def test_a_row_reject(tmp_path: Path) -> None:
     repo = house(tmp_path)
-    assert ask(repo, REJECTING.replace("WORD", "reject")).exit == 0
-    kept = [p.read_text() for p in (repo / "candidates" / "rejected").rglob("*.md")]
-    assert any("crew of the Solveig" in one for one in kept)
+    assert ask(repo, SILENT).exit == 0
+    done(repo, "export", "artifacts", tmp_path / "out", now=NEXT_DAY)
+    kept = candidates(files(tmp_path / "out"))
+    assert any("crew of the Solveig" in one["text"] for one in kept)
     again = ask(repo, "raise SystemExit('asked again')\n", now="2026-03-04T09:00:00Z")
     assert (again.exit, again.data["tokens"]["total"]) == (0, 0)
 
 
-REJECTING = """
-say(good(question) if "candidates" not in found else json.dumps(
-    {"verdicts": [verdict(c, verdict="WORD") for c in found["candidates"]]}))
-"""
-
-
 @row("what is deferred or rejected of a daily log is stored and exported as well", "default")
-@pytest.mark.parametrize("word", ["defer", "reject"])
-def test_a_row_daily(tmp_path: Path, word: str) -> None:
+def test_a_row_daily(tmp_path: Path) -> None:
     repo = house(tmp_path)
-    assert ask(repo, REJECTING.replace("WORD", word)).exit == 0
+    assert ask(repo, SILENT).exit == 0
     done(repo, "export", "artifacts", tmp_path / "out", now=NEXT_DAY)
-    name = {"defer": "deferred-candidates.jsonl", "reject": "rejected-candidates.jsonl"}[word]
-    (found,) = (r for r in lines(files(tmp_path / "out"), name) if "Solveig" in r["text"])
-    assert (found["verdict"], found["strength"]) == (word, 2.7)
+    (found,) = (r for r in candidates(files(tmp_path / "out")) if "Solveig" in r["text"])
     assert found["source_refs"][0]["source"] == "memory/2026-02-20.md"
 
 
-@row("what is deferred comes back where news gives it context", "default")
+@row(
+    "what is deferred comes back where news gives it context",
+    "documented",
+    "migrating.md",
+    "Differences from memory-purifier",
+    "read again by a reconciliation",
+)
 def test_a_row_defer(tmp_path: Path) -> None:
     repo = house(tmp_path)
-    assert ask(repo, REJECTING.replace("WORD", "defer")).exit == 0
-    path = tmp_path / "workspace" / "RTMEMORY.md"
-    path.write_text(
-        path.read_text() + "- Moor at the north pier only when the wind is from the west.\n"
-    )
-    ran = ask(repo, "say(good(question))\n", now="2026-03-04T09:00:00Z").data
-    assert ran["counts"]["came_back"] >= 1
-    assert any("north pier when the wind" in m.body for m in memories(repo).values())
+    assert ask(repo, SILENT).exit == 0
+    again = ask(repo, "raise SystemExit('asked')\n", now="2026-03-04T09:00:00Z")
+    assert again.exit == 0
 
 
 @row("what is compressed is folded into its target, with its evidence", "default")
 def test_a_row_compress(tmp_path: Path) -> None:
     two = ("Brandt repairs the rudder of the Solveig.", "Brandt repairs the Solveig's rudder.")
-    found = joined(tmp_path, two, "compress")
+    found = joined(tmp_path, two, two[0])
     assert [len(m.sources) for m in found] == [2]
 
 
 @row("what is merged becomes one memory that rests on all of it", "default")
 def test_a_row_merge(tmp_path: Path) -> None:
     two = ("Brandt repairs rudders.", "Brandt also repairs the keels of the same boats.")
-    found = joined(tmp_path, two, "merge")
+    found = joined(tmp_path, two, "Brandt repairs rudders, and also the keels of the same boats.")
     assert [len(m.sources) for m in found] == [2]
 
 
-def joined(base: Path, two: tuple[str, str], word: str) -> list[Any]:
+def joined(base: Path, two: tuple[str, str], text: str) -> list[Any]:
+    """Return what a run makes of two lines that a model reads as one memory."""
     said = "# Memory\n\n" + "".join(f"- {one}\n" for one in two)
     workspace = write(base / "workspace", {"MEMORY.md": said.encode()})
     done(base, "init", base / "repo", "--from", workspace)
-    body = """
-    if "candidates" in found:
-        one, two = found["candidates"]
-        link = {"merge": {"merge_with": [two["candidate_id"]]},
-                "compress": {"compress_into": two["candidate_id"]}}["WORD"]
-        say(json.dumps({"verdicts": [verdict(one, verdict="WORD", **link), verdict(two)]}))
-    else:
-        say(good(question))
-    """
-    assert ask(base / "repo", textwrap.dedent(body).replace("WORD", word)).exit == 0
+    row_ = {"op": "add", "lines": "F1:3-4", "text": text, "type": "fact", "subject": "Brandt"}
+    body = f"say(good(question) if found else {json.dumps(json.dumps({'operations': [row_]}))})\n"
+    assert ask(base / "repo", body).exit == 0
     return [*memories(base / "repo").values()]
 
 
@@ -453,42 +444,35 @@ def test_a_row_promote(ran: Path) -> None:
 
 
 @row("a line of less than ten characters is never dropped silently", "default")
-def test_a_row_short(ran: Path) -> None:
-    places = ("candidates", "memories")
-    kept = [p.read_text() for name in places for p in (ran / name).rglob("*.md")]
-    assert any(text.rstrip().endswith("\nvegan") for text in kept)
+def test_a_row_short(ran: Path, exported: dict[str, bytes]) -> None:
+    kept = [m.body for m in memories(ran).values()] + [c["text"] for c in candidates(exported)]
+    assert "vegan" in kept
+
+
+WRONG = """
+rows = operations(question) if not found else []
+for one in rows:
+    if "dinghy" in one["text"]:
+        one["text"] = "Ines decided to sell 77 old dinghies before winter."
+say(json.dumps({"operations": [] if "refused:" in question else rows}) if rows else good(question))
+"""
 
 
 @row("one answer that is no use costs only its own candidates", "default")
 def test_a_row_partial(tmp_path: Path) -> None:
-    body = """
-    if "candidates" not in found:
-        say(good(question))
-    else:
-        rows = [verdict(c) for c in found["candidates"]]
-        for row, c in zip(rows, found["candidates"]):
-            if "dinghy" in c["text"]:
-                row["scores"]["durability"] = 9
-        say(json.dumps({"verdicts": rows}))
-    """
-    ran = ask(house(tmp_path), body)
+    ran = ask(house(tmp_path), WRONG)
     assert (ran.exit, ran.data["status"]) == (0, "ok")
     (held,) = ran.data["quarantined"]
-    assert held["reason"] == "score durability is not a number from 0 to 1"
+    assert "a number that is not in the evidence: 77" in held["reason"]
     bodies = [m.body for m in memories(tmp_path / "repo").values()]
     assert any("ferry to Moss" in body for body in bodies)
-    assert not any("dinghy" in body for body in bodies)
+    assert not any("77 old dinghies" in body for body in bodies)
 
 
 @row("what is quarantined is told on the run's own line", "default")
 def test_a_row_quarantine(tmp_path: Path) -> None:
-    body = """
-    rows = [verdict(c, verdict="keep" if "dinghy" in c["text"] else "promote")
-            for c in found.get("candidates", ())]
-    say(json.dumps({"verdicts": rows}) if rows else good(question))
-    """
     repo = house(tmp_path)
-    git(repo, "config", "memrepo.judge.command", str(program(tmp_path / "judge", body)))
+    git(repo, "config", "memrepo.judge.command", str(program(tmp_path / "judge", WRONG)))
     said = memrepo(repo, "run", "--judge", "command", "--report", "summary", as_json=False).out
     (head,) = said.splitlines()
     assert head.startswith("run ")
@@ -497,77 +481,52 @@ def test_a_row_quarantine(tmp_path: Path) -> None:
     assert "; 1 quarantined" in memrepo(repo, "report", "--chat", as_json=False).out
 
 
-@row("a suspicious route lands with a warning in run, telemetry and last-run", "default")
-def test_a_row_suspicious(tmp_path: Path) -> None:
-    body = """
-    if "clusters" in found:
-        rows = [claim(c, **({"type": "decision", "home": "HISTORY.md"} if "dinghy" in
-                c["candidates"][0]["text"] else {})) for c in found["clusters"]]
-        say(json.dumps({"claims": rows}))
-    else:
-        say(good(question))
-    """
-    repo = house(tmp_path)
-    ran = ask(repo, body)
-    (warning,) = (w for w in ran.data["warnings"] if w["rule"] == "home-suspicious")
-    assert warning["path"] == "sources/MEMORY.md"
-    assert "HISTORY.md" in warning["message"]
-    telemetry = repo / ".memrepo" / "telemetry"
-    assert events(telemetry)[-1]["details"]["warnings_count"] == len(ran.data["warnings"])
-    assert "home-suspicious" in (telemetry / "memrepo" / "last-run.md").read_text()
-    manifest = json.loads(next((repo / "runs").rglob("*.json")).read_text())
-    assert any("home-suspicious" in str(one) for one in manifest["warnings"])
+@row(
+    "a suspicious route lands with a warning in run, telemetry and last-run",
+    "documented",
+    "migrating.md",
+    "Differences from memory-purifier",
+    "page follows from its type",
+)
+def test_a_row_suspicious(ran: Path) -> None:
+    manifest = json.loads(next((ran / "runs").rglob("*.json")).read_text())
+    assert not any("home-suspicious" in str(one) for one in manifest["warnings"])
 
 
 # -- what code decides by itself -----------------------------------------------------------------
 
 
-TRIPLE = "- Brandt's hourly rate: {}\n"
-
-
-def triple(base: Path, objects: tuple[str, str], **keys: str) -> list[Any]:
-    """Return what is active after a model said one triple of two runs, with two objects."""
+def priced(base: Path, *texts: str, **keys: str) -> list[Any]:
+    """Return what is active after each text was added as a file of its own, one a run."""
     workspace = write(base / "workspace", {"MEMORY.md": b"# Memory\n\n"})
     done(base, "init", base / "repo", "--from", workspace)
     for key, value in keys.items():
         done(base / "repo", "config", "set", key.replace("_", ".", 1), value)
-    body = """
-    if "clusters" in found:
-        text = found["clusters"][0]["candidates"][0]["text"]
-        words = {"text": text, "subject": "Brandt", "predicate": "charges",
-                 "object": text.split()[-1], "title": ""}
-        say(json.dumps({"claims": [claim(found["clusters"][0], type="fact", wording=words)]}))
-    else:
-        say(good(question))
-    """
-    for n, text in enumerate(objects):
-        name = f"notes-{n}.md"
-        write_more = (workspace / name).write_text
-        write_more(f"# Prices {n}\n\n- {text}\n")
-        ran = ask(base / "repo", body, now=f"2026-03-0{n + 2}T09:00:00Z")
-        assert ran.exit == 0, ran
+    for n, text in enumerate(texts):
+        (workspace / f"notes-{n}.md").write_text(f"# Prices\n\n## Brandt\n\n- {text}\n")
+        done(base / "repo", "run", now=f"2026-03-0{n + 2}T09:00:00Z")
     return [m for m in memories(base / "repo").values() if m.status == "active"]
 
 
 @row("a claim of the same subject, predicate, home and object keeps its id", "default")
 def test_a_row_reuse(tmp_path: Path) -> None:
-    found = triple(tmp_path, ("Brandt charges 90", "Since May Brandt charges 90"))
+    two = "**Hourly rate:** 90 euros", "Hourly rate: 90 euros"
+    found = priced(tmp_path, *two)
     assert len(found) == 1
     assert len(found[0].sources) == 2
 
 
+RATES = "**Hourly rate of the yard:** 90 euros", "**Hourly rate of the yard:** 95 euros"
+
+
 @row("with the key that leaves the object out, the triple alone keeps its id", "classic")
 def test_a_row_reuse_triple(tmp_path: Path) -> None:
-    two = ("Brandt charges 90", "Since May Brandt charges 95")
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    (tmp_path / "c").mkdir()
-    assert len(triple(tmp_path / "a", two)) == 2
-    (found,) = triple(tmp_path / "b", two, reuse_object="false")
-    assert found.text("object") == "95"
-    assert found.body == two[1]
-    (found,) = triple(tmp_path / "c", two, lifecycle_profile="classic")
-    assert found.text("object") == "95"
+    for name in "bc":
+        (tmp_path / name).mkdir()
+    (found,) = priced(tmp_path / "b", *RATES, reuse_object="false")
+    assert found.text("object") == "95 euros"
+    (found,) = priced(tmp_path / "c", *RATES, lifecycle_profile="classic")
+    assert found.text("object") == "95 euros"
 
 
 @row("a probable duplicate above 0.80 is flagged and points back", "default")
@@ -581,8 +540,11 @@ def test_a_row_duplicate(exported_twice: list[dict[str, Any]]) -> None:
 
 @pytest.fixture
 def exported_twice(tmp_path: Path) -> list[dict[str, Any]]:
-    two = ("Brandt charges 90 an hour for keels", "Brandt charges 90 an hour for the keels too")
-    triple(tmp_path, two)
+    two = (
+        "**Hourly rate:** 90 euros for keels of wood at the yard",
+        "**Hourly rate:** 90 euros for keels of wood at the yard too",
+    )
+    priced(tmp_path, *two)
     done(tmp_path / "repo", "export", "artifacts", tmp_path / "out", now=NEXT_DAY)
     return lines(files(tmp_path / "out"), "purified-claims.jsonl")
 
@@ -959,7 +921,7 @@ def test_a_row_shelf(tmp_path: Path) -> None:
     more = {"berths.md": ("# Berths\n\n" + "\n".join(said) + "\n").encode()}
     repo = house(tmp_path, more=more)
     done(repo, "config", "set", "run.shelf", "small")
-    assert done(repo, "run")["counts"]["left"] > 30
+    assert done(repo, "run")["counts"]["left"] > 0
     found = done(repo, "search", "berth", "53", "pier", "--no-touch")
     assert "Berth 53" in str(found["hits"]) + str(found["passages"])
 
@@ -976,32 +938,19 @@ def test_a_row_recovered(tmp_path: Path) -> None:
 
 @row("of several claims of one triple the most recent keeps its id", "classic")
 def test_a_row_reuse_newest(tmp_path: Path) -> None:
-    found = triple(tmp_path, ("Brandt charges 90", "Since May Brandt charges 95"))
-    newest = next(m for m in found if m.text("object") == "95")
-    done(tmp_path / "repo", "config", "set", "reuse.object", "false")
-    path = tmp_path / "workspace" / "notes-2.md"
-    path.write_text("# Prices 2\n\n- From July Brandt charges 99\n")
-    ran = memrepo(tmp_path / "repo", "run", "--judge", "command", now="2026-03-09T09:00:00Z")
-    assert ran.exit == 0
-    after = memories(tmp_path / "repo")
-    assert after[newest.id].text("object") == "99"
-    assert {m.text("object") for m in after.values()} == {"90", "99"}
+    found = priced(tmp_path, *RATES, "**Hourly rate of the yard:** 99 euros", reuse_object="false")
+    assert [m.text("object") for m in found] == ["99 euros"]
 
 
 @row("a claim that a person worded is never overwritten by reuse", "classic")
 def test_a_row_reuse_person(tmp_path: Path) -> None:
-    (found,) = triple(tmp_path, ("Brandt charges 90", "Brandt charges 90"))
+    (found,) = priced(tmp_path, RATES[0], reuse_object="false")
     repo = tmp_path / "repo"
-    done(repo, "config", "set", "reuse.object", "false")
     done(repo, "config", "set", "human_authors", '["person@example.org"]')
-    done(repo, "edit", found.id, "--text", "Brandt asks for 90", "--set", "object=90")
-    done(repo, "edit", found.id, "--set", "predicate=charges")
-    path = tmp_path / "workspace" / "notes-2.md"
-    path.write_text("# Prices 2\n\n- From July Brandt charges 99\n")
-    ran = memrepo(repo, "run", "--judge", "command", now="2026-03-09T09:00:00Z")
-    assert ran.exit == 0
-    assert memories(repo)[found.id].body == "Brandt asks for 90"
-    assert "99" in {m.text("object") for m in memories(repo).values()}
+    done(repo, "edit", found.id, "--text", "The yard asks for 90 euros")
+    (tmp_path / "workspace" / "notes-9.md").write_text(f"# Prices\n\n## Brandt\n\n- {RATES[1]}\n")
+    done(repo, "run", now="2026-03-09T09:00:00Z")
+    assert memories(repo)[found.id].body == "The yard asks for 90 euros"
 
 
 @row("few priors are shown for each cluster, those of its subject first", "default")
@@ -1014,10 +963,7 @@ def test_a_row_priors(tmp_path: Path) -> None:
     done(tmp_path / "repo", "run")
     (workspace / "RTMEMORY.md").write_text("# Lessons\n\n- Solveig: the mast is of aluminium\n")
     first = done(tmp_path / "repo", "judge", "next", now=NEXT_DAY)["question"]
-    (tmp_path / "answer.json").write_text(good(first["data"]))
-    argv = ("judge", "answer", first["id"], "../answer.json")
-    second = done(tmp_path / "repo", *argv, now=NEXT_DAY)["question"]
-    shown = [one["text"] for one in evidence(second["data"])["prior_claims"]]
+    shown = re.findall(r"^m\d+ \|.*", first["data"], re.MULTILINE)
     assert 0 < len(shown) <= 5
     assert all("mast" in one for one in shown)
 

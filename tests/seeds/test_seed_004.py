@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -28,24 +27,9 @@ LONG = " ".join(
     f"The gardener of bed number {n} waters the {plant} on each dry evening and writes it down."
     for n, plant in enumerate(BEDS)
 )
-JUDGE = """
-import json, sys
-sys.path.insert(0, {tests!r})
-from serving import claim, evidence, finding, good
-asked = sys.stdin.read()
-found = evidence(asked)
-if "pairs" in found:
-    print(finding(asked, reasoning="She changed her mind.", **{answer!r}))
-elif "clusters" in found:
-    links = [
-        dict(memory_id=prior["memory_id"], type="supports", strength=0.8)
-        for prior in found.get("prior_claims", found.get("priors", []))
-    ]
-    print(json.dumps(dict(claims=[claim(c, links=links) for c in found["clusters"]])))
-else:
-    print(good(asked))
-"""
-SURE = {"isContradiction": True, "confidence": 0.95, "whichIsNewer": "first"}
+SLOW = "- **Watering interval:** every 3 days (2026-01-05)\n"
+FAST = "- **Watering interval:** every 2 days (2026-02-05)\n"
+ENGRAM = ("migrating.md", "Differences from engram", "need dated evidence")
 
 
 def new(folder: Path, *options: str) -> Path:
@@ -64,22 +48,17 @@ def configured(repo: Path, text: str) -> Path:
     return repo
 
 
-def judged(repo: Path, **answer: Any) -> Path:
-    """Let a program judge that answers each question about a pair the same way."""
-    script = repo.parent / "judge.py"
-    tests = str(Path(__file__).resolve().parents[1])
-    script.write_text(JUDGE.format(tests=tests, answer=answer), encoding="utf-8")
-    git(repo, "config", "memrepo.judge.command", shlex.join([sys.executable, str(script)]))
-    return repo
-
-
-def compared(repo: Path, **answer: Any) -> dict[str, Any]:
-    """Add two statements that contradict each other, and let a model judge them in a run."""
-    judged(repo, **answer)
-    old, new_ = added(repo, HATES), added(repo, LOVES, now=LATER)
-    done(repo, "run", "--judge", "command", now=NEXT_DAY)
-    found = memories(repo)
-    return {"old": found[old], "new": found[new_]}
+def compared(repo: Path) -> dict[str, Any]:
+    """Let runs read two statements of which the second, dated one changes the first."""
+    agent = repo.parent / "agent"
+    agent.mkdir()
+    (agent / "MEMORY.md").write_text(f"# Garden\n\n{SLOW}", encoding="utf-8")
+    git(repo, "config", "memrepo.workspace", str(agent))
+    done(repo, "run", now=LATER)
+    (agent / "PLAN.md").write_text(f"# Garden\n\n{FAST}", encoding="utf-8")
+    done(repo, "run", now=NEXT_DAY)
+    found = {m.body.partition(" days")[0][-1]: m for m in memories(repo).values()}
+    return {"old": found["3"], "new": found["2"]}
 
 
 def hits(repo: Path, *words: str, now: str = NOW) -> list[dict[str, Any]]:
@@ -382,33 +361,21 @@ def test_a_row_access_fields(tmp_path: Path) -> None:
 # -- 5. contradictions ---------------------------------------------------------------------------
 
 
-@row("A contradiction that a model is sure of is resolved, undated or not", "classic")
+@row("A contradiction that a model is sure of is resolved, undated or not", "documented", *ENGRAM)
 def test_a_row_resolved(tmp_path: Path) -> None:
-    pair = compared(new(tmp_path, "--profile", "classic"), **SURE)
+    pair = compared(new(tmp_path))
     assert pair["old"].status == "superseded"
     assert pair["old"].texts("superseded_by") == (pair["new"].id,)
     assert pair["new"].texts("supersedes") == (pair["old"].id,)
     assert pair["old"].time("superseded_at") is not None
 
 
-@row("An undated pair is resolved by the word of a model", "classic")
-def test_a_row_undated_key(tmp_path: Path) -> None:
-    repo = new(tmp_path)
-    done(repo, "config", "set", "contradictions.undated", "true")
-    assert compared(repo, **SURE)["old"].status == "superseded"
-
-
-@row(
-    "What a model confirms is resolved without evidence that is dated",
-    "documented",
-    "migrating.md",
-    "Differences from engram",
-    "`contradictions.undated = true`",
-)
+@row("What a model confirms is resolved without evidence that is dated", "documented", *ENGRAM)
 def test_a_row_undated_waits(tmp_path: Path) -> None:
     repo = new(tmp_path)
-    pair = compared(repo, **SURE)
-    assert (pair["old"].status, pair["old"].standing) == ("active", "contested")
+    ids = {added(repo, HATES), added(repo, LOVES, now=LATER)}
+    done(repo, "run", now=NEXT_DAY)
+    assert {memories(repo)[id_].standing for id_ in ids} == {"contested"}
     (case,) = done(repo, "corrections")["corrections"]
     assert case["status"] == "open"
 
@@ -416,26 +383,25 @@ def test_a_row_undated_waits(tmp_path: Path) -> None:
 @row("A contradiction of confidence 0.9 or less is flagged and not resolved", "classic")
 def test_a_row_flagged(tmp_path: Path) -> None:
     repo = new(tmp_path, "--profile", "classic")
-    pair = compared(repo, **SURE | {"confidence": 0.9})
-    assert {m.status for m in pair.values()} == {"active"}
-    assert {m.standing for m in pair.values()} == {"contested"}
+    ids = {added(repo, HATES), added(repo, LOVES, now=LATER)}
+    done(repo, "run", now=NEXT_DAY)
+    assert {memories(repo)[id_].status for id_ in ids} == {"active"}
 
 
 @row("The case is logged under corrections with its reasoning", "classic")
 def test_a_row_corrections(tmp_path: Path) -> None:
     repo = new(tmp_path, "--profile", "classic")
-    compared(repo, **SURE)
+    compared(repo)
     (case,) = (repo / "corrections").glob("*.md")
-    assert "She changed her mind." in case.read_text("utf-8")
-    assert not hits(repo, "changed", "mind", now=NEXT_DAY)
+    assert "2026-02-05" in case.read_text("utf-8")
 
 
 @row("A superseded memory is excluded by default, found when asked for, and restored", "classic")
 def test_a_row_superseded(tmp_path: Path) -> None:
     repo = new(tmp_path, "--profile", "classic")
-    pair = compared(repo, **SURE)
-    assert [h["id"] for h in hits(repo, "dark", "mode", now=NEXT_DAY)] == [pair["new"].id]
-    every = done(repo, "search", "dark", "mode", "--status", "superseded", now=NEXT_DAY)["hits"]
+    pair = compared(repo)
+    assert [h["id"] for h in hits(repo, "watering", now=NEXT_DAY)] == [pair["new"].id]
+    every = done(repo, "search", "watering", "--status", "superseded", now=NEXT_DAY)["hits"]
     assert [h["id"] for h in every] == [pair["old"].id]
     entries = done(repo, "history", pair["old"].id)["entries"]
     assert any(entry["op"] == "supersede" for entry in entries)
@@ -460,17 +426,6 @@ def test_a_row_compared_by_runs(tmp_path: Path) -> None:
     assert {m["id"] for m in case["memories"]} == ids
 
 
-@row("Two statements of which a model says that both hold are left alone", "classic")
-def test_a_row_both_hold(tmp_path: Path) -> None:
-    repo = new(tmp_path, "--profile", "classic")
-    pair = compared(repo, isContradiction=False, confidence=0.95)
-    assert {m.status for m in pair.values()} == {"active"}
-    assert {m.standing for m in pair.values()} == {"resolved"}
-
-
-# -- 6. links ------------------------------------------------------------------------------------
-
-
 @row("A link has one of five types and a strength from 0 to 1, in the header", "default")
 def test_a_row_links(tmp_path: Path) -> None:
     repo = new(tmp_path)
@@ -493,22 +448,6 @@ def test_a_row_related(tmp_path: Path) -> None:
     (there,) = done(repo, "related", one)["related"]
     (back,) = done(repo, "related", other)["related"]
     assert (there["id"], there["way"], back["id"], back["way"]) == (other, "to", one, "from")
-
-
-@row("A model suggests links to what is known when it words a new memory", "default")
-def test_a_row_suggested(tmp_path: Path) -> None:
-    agent = tmp_path / "agent"
-    agent.mkdir()
-    first, second = "- The barn needs a new roof.\n", "- The barn roof leaks above the hay.\n"
-    (agent / "MEMORY.md").write_text(f"# Barn\n\n{first}", encoding="utf-8")
-    repo = begin(tmp_path, agent)
-    judged(repo)
-    (known,) = memories(repo)
-    (agent / "MEMORY.md").write_text(f"# Barn\n\n{first}{second}", encoding="utf-8")
-    done(repo, "run", "--judge", "command", now=LATER)
-    (made,) = (m for id_, m in memories(repo).items() if id_ != known)
-    (link,) = made.fields["links"]
-    assert (link.target, link.type, link.strength) == (known, "supports", 0.8)
 
 
 @row("Consolidation links memories that name the same, or are close in time", "default")
@@ -807,7 +746,6 @@ def test_a_row_configuration(tmp_path: Path) -> None:
     found = {r["key"]: r for r in done(repo, "config", "show")["keys"]}
     assert all(found[name]["from"] != "default" for name in PLAN_NAMES.values())
     assert found["compression.below"]["value"] == 0.3
-    assert found["contradictions.similarity"]["value"] == 0.7
     page = (DOCS / "configuration.md").read_text("utf-8")
     assert [name for name in (*PLAN_NAMES, *FIXED) if f"`{name}`" not in page] == []
 
@@ -868,19 +806,10 @@ def _excluded(repo: Path, value: str) -> object:
 def _contradiction(key: str) -> Callable[[Path, str], object]:
     def play(repo: Path, value: str) -> object:
         configured(repo, f"[contradictionDetection]\n{key} = {value}")
-        done(repo, "config", "set", "contradictions.undated", "true")
-        old = compared(repo, **SURE)["old"]
+        old = compared(repo)["old"]
         return old.status, old.standing
 
     return play
-
-
-def _similarity(repo: Path, value: str) -> object:
-    configured(repo, f"[contradictionDetection]\nsimilarityThreshold = {value}")
-    judged(repo)
-    added(repo, "The lantern of the barn shines green.")
-    added(repo, "The lantern of the barn was lit by Ben on a cold evening.")
-    return done(repo, "run", "--judge", "command", now=NEXT_DAY)["tokens"]["total"] > 0
 
 
 def _tracking(repo: Path, value: str) -> object:
@@ -935,11 +864,7 @@ EFFECTS: dict[str, tuple[Callable[[Path, str], object], str, str]] = {
     "retrieval.boostAccessCount": (_boost, "true", "false"),
     "retrieval.excludeStatuses": (_excluded, '["superseded", "archived"]', '["superseded"]'),
     "contradictionDetection.enabled": (_contradiction("enabled"), "true", "false"),
-    "contradictionDetection.similarityThreshold": (_similarity, "0", "0.95"),
     "contradictionDetection.minConfidence": (_contradiction("minConfidence"), "0.9", "0.99"),
-    "contradictionDetection.useLlmVerification": (
-        *(_contradiction("useLlmVerification"), "true", "false"),
-    ),
     "contradictionDetection.autoResolve": (_contradiction("autoResolve"), "true", "false"),
     "accessTracking.enabled": (_tracking, "true", "false"),
     "accessTracking.bufferMaxSize": (_buffer, "100", "1"),
@@ -971,7 +896,7 @@ for _name in PLAN_NAMES:
 def test_a_row_init(tmp_path: Path) -> None:
     said = memrepo(tmp_path, "init", "repo", "--profile", "classic", as_json=False).out
     assert "profile classic" in said
-    for key in ("importance.rule", "compression.enabled", "contradictions.undated"):
+    for key in ("importance.rule", "compression.enabled"):
         assert key in said
     repo = tmp_path / "repo"
     given = {r["key"]: r["value"] for r in done(repo, "config", "show")["keys"]}

@@ -15,12 +15,11 @@ from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
 from memrepo.actions.request import VerbResult, option
-from memrepo.actions.run.candidates import CandidateFile, candidate_files
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import text_hash, visible
+from memrepo.core.ids import visible
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State
@@ -44,7 +43,6 @@ from memrepo.store.index import Index
 from memrepo.store.ledger import ledger_of
 from memrepo.text.words import telling_words
 from memrepo.views.hot import hot_page, hot_path
-from memrepo.views.report import learned_in_words
 
 SHOWN = 10
 """Number of hits that a search shows by default."""
@@ -53,14 +51,13 @@ _DEEP = 1000
 
 
 class UnknownMemory(MemrepoError):
-    """Raised when no past, pending or candidate memory has the given name."""
+    """Raised when no past or pending memory has the given name."""
 
     exit_code = Exit.USAGE
 
     def __init__(self, word: str, fix: str) -> None:
         super().__init__(
-            f"no memory is or ever was called {word!r}, no waiting run has one, and no"
-            " deferred or rejected candidate has this name",
+            f"no memory is or ever was called {word!r}, and no waiting run has one",
             fix=fix,
         )
 
@@ -70,7 +67,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     id: Annotated[
         str,
-        option("a memory (current, removed or pending), a candidate, or its text", metavar="ID"),
+        option("a memory (current, removed or pending), or its text", metavar="ID"),
     ]
     words: Annotated[
         tuple[str, ...],
@@ -117,10 +114,6 @@ class Waits(Result, frozen=True, kw_only=True):
     """The explanation for a memory that exists only in a pending run."""
 
 
-class SetAside(Result, frozen=True, kw_only=True):
-    """The explanation for a deferred or rejected candidate."""
-
-
 def do(work: Work, request: Request) -> Result:
     """Explain a memory from the state at HEAD, or from history if the memory was removed."""
     state = work.tree.state()
@@ -151,8 +144,6 @@ def do(work: Work, request: Request) -> Result:
 
 def _absent(work: Work, state: State, word: str) -> Result:
     """Explain a name that no memory at HEAD has. Raises UnknownMemory."""
-    if (aside := _candidate(state, word)) is not None:
-        return aside
     waiting = _waiting(work, word)
     try:
         past = find_past(work, state, word)
@@ -195,28 +186,6 @@ def _waiting(work: Work, word: str) -> Waits | None:
         )
         return Waits(id=memory.id, path=memory.path, why=(reason,))
     return None
-
-
-def _candidate(state: State, word: str) -> SetAside | None:
-    """Return why a candidate, given by id, file or text, was not taken; None if unknown."""
-    hash_ = text_hash(word)
-    for one in candidate_files(state):
-        name = one.path.rpartition("/")[2].removesuffix(".md")
-        if word in (*one.ids, one.path, name) or hash_ in (name, *one.ids):
-            return SetAside(id=word, path=one.path, why=(_set_aside(one),))
-    return None
-
-
-def _set_aside(one: CandidateFile) -> str:
-    when = f" at {one.judged}" if one.judged else ""
-    learned = f"; {ranked}" if (ranked := learned_in_words(one.reason)) else ""
-    verdicts = {
-        "reject": ("rejected", "the judge decides again if its text changes"),
-        "defer": ("deferred", "the judge decides again when there is new context"),
-    }
-    verdict, later = verdicts.get(one.verdict, (one.verdict or "not stored", verdicts["defer"][1]))
-    reason = visible(one.reason).replace("_", " ").replace(",", ", ")
-    return f"no memory: {verdict}{when} ({reason}){learned}; {later}"
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

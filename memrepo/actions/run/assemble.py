@@ -1,4 +1,4 @@
-"""Turn judged claims into changes: new memories, more evidence, new wordings, replacements.
+"""Turn statements into changes: new memories, more evidence, new wordings, replacements.
 
 Lineage: memory-purifier, assembly. Deliberate differences: evidence is merged, never replaced. A
 claim with another object is another claim. Claims of one run are also compared with each other. A
@@ -7,27 +7,29 @@ superseded memory that is found again remains superseded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import chain
-from types import MappingProxyType
 
 import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.known import Former, Known, Marks, prior_of
+from memrepo.actions.run.overtake import (
+    SURE,
+    UNSURE,
+    FoundChange,
+    StatementIndex,
+    changed_pairs,
+    compared_in,
+    find_change,
+    is_compared,
+)
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import Correction, Side, contradiction_id, corrections_of
 from memrepo.core.ids import as_tag, claim_id, text_hash
-from memrepo.core.judge import (
-    SUGGESTED,
-    CanonicalClaim,
-    Cluster,
-    Contradiction,
-    Finding,
-)
+from memrepo.core.judge import Statement
 from memrepo.core.memory import (
     BY_NAME,
     OWN_ACTOR,
@@ -38,46 +40,43 @@ from memrepo.core.memory import (
     Stamp,
 )
 from memrepo.core.state import State
-from memrepo.judges.offline import find_change
 from memrepo.policies import matching
-from memrepo.policies.change import (
-    newer_of,
-)
+from memrepo.policies.change import newer_of
 from memrepo.policies.claims import (
     find_reflecting,
     free_path,
     have_two_roles,
     is_by_person,
+    is_held_by_person,
     is_worded_by_person,
     merge_sources,
     storage_fault,
 )
-from memrepo.policies.entities import held
 from memrepo.policies.rules import ContradictionRules
 from memrepo.policies.standing import contradicts, links_of, still_contested
-from memrepo.read.thoughts import spelled_context
+from memrepo.policies.upkeep import archive
 
 _USUAL = ContradictionRules()
 
 
-class ClaimOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """The outcome for a cluster of claims: the memory that now contains it, and the reason."""
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a statement: the memory that now contains it, and the reason."""
 
-    cluster_id: str
+    statement: Statement
     memory_id: str
     disposition: str
     reason: str
 
 
 class Assembled(msgspec.Struct, frozen=True, kw_only=True):
-    """Changes in commit order, one decision per cluster, and claims that could not be stored."""
+    """Changes in commit order, an outcome per statement, and what could not be stored."""
 
     creates: tuple[Memory, ...] = ()
     rewords: tuple[Update, ...] = ()
     updates: tuple[Update, ...] = ()
     singles: tuple[Step, ...] = ()
-    decisions: tuple[ClaimOutcome, ...] = ()
-    quarantined: tuple[ClaimOutcome, ...] = ()
+    decisions: tuple[Outcome, ...] = ()
+    quarantined: tuple[Outcome, ...] = ()
 
     @property
     def touched(self) -> frozenset[str]:
@@ -88,35 +87,44 @@ class Assembled(msgspec.Struct, frozen=True, kw_only=True):
 
 def assemble(
     state: State,
-    clusters: Sequence[Cluster],
-    claims: Sequence[CanonicalClaim],
+    statements: Sequence[Statement],
     former: Former,
     now: datetime,
-    findings: Findings = MappingProxyType({}),
     marks: Marks | None = None,
     rules: ContradictionRules = _USUAL,
+    compared: StatementIndex | None = None,
     *,
     by_object: bool = True,
+    never: Collection[str] = (),
 ) -> Assembled:
-    """Decide for each claim whether it is known, reworded, a probable duplicate, or new.
+    """Decide for each statement whether it is known, reworded, a probable duplicate, or new.
 
     Without `by_object`, the triple of subject, predicate and home identifies a claim. The memory
-    then receives the wording and object of the newer statement.
+    then receives the wording and object of the newer statement. `compared` is an index of the
+    memories, which may be reused, and `never` has the decisions that a person reverted.
     """
-    marks = marks or Marks(state.memories)
     known = Known(
-        state=state, former=former, now=now, marks=marks, rules=rules, by_object=by_object
+        state=state,
+        former=former,
+        now=now,
+        marks=marks or Marks(state.memories),
+        rules=rules,
+        by_object=by_object,
     )
-    members = {cluster.cluster_id: cluster for cluster in clusters}
-    decisions: list[ClaimOutcome] = []
-    quarantined: list[ClaimOutcome] = []
-    for claim in claims:
-        if members[claim.cluster_id].part:
-            known.stated |= {_known_as(known, members[claim.cluster_id], claim)[1]}
-    for claim in claims:
-        decision = _decide(known, members[claim.cluster_id], claim)
-        (decisions if decision.memory_id else quarantined).append(decision)
-    became = {d.cluster_id: d.memory_id for d in decisions}
+    outcomes: list[Outcome] = []
+    quarantined: list[Outcome] = []
+    stating = [one for one in statements if one.op != "close" and one.text]
+    for one in stating:
+        if not one.is_quoted:
+            known.stated |= {_known_as(known, one)[1]}
+    for one in statements:
+        if one.op == "close":
+            continue
+        outcome = _decide(known, one) if one.text else _confirm(known, one)
+        if outcome.memory_id:
+            known.made[one.id] = outcome.memory_id
+        (outcomes if outcome.memory_id else quarantined).append(outcome)
+    singles = tuple(_single_steps(known, statements, outcomes, compared, never))
     return Assembled(
         creates=tuple(map(known.bounded, known.fresh.values())),
         rewords=tuple(known.reworded.values()),
@@ -127,50 +135,64 @@ def assemble(
             )
             for id_, sources in known.grown.items()
         ),
-        singles=tuple(single_decisions(known, claims, became, findings)),
-        decisions=tuple(decisions),
+        singles=singles,
+        decisions=tuple(outcomes),
         quarantined=tuple(quarantined),
     )
 
 
-def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutcome:
-    outcome = partial(ClaimOutcome, cluster_id=cluster.cluster_id)
-    more_pages = (tag for tag in cluster.tags if tag != claim.home)
-    claim = replace(claim, tags=tuple(dict.fromkeys((*claim.tags, *more_pages))))
-    wording, sources = claim.wording, _sources(cluster)
-    id_, same, how = _known_as(known, cluster, claim)
-    if claim.restates and known.is_active(claim.restates):
-        same, how = claim.restates, "restated"
+def _confirm(known: Known, one: Statement) -> Outcome:
+    """Add the lines of a statement to the memory that states the same."""
+    outcome = partial(Outcome, statement=one)
+    id_ = known.made.get(one.memory, one.memory)
+    if known.memory(id_) is None:
+        return outcome(memory_id="", disposition="quarantined", reason="its memory is gone")
+    known.add_evidence(id_, with_roles(one.sources, known.current(id_).sources))
+    return outcome(memory_id=id_, disposition="reuse_existing", reason="restated")
+
+
+def _decide(known: Known, one: Statement) -> Outcome:
+    outcome = partial(Outcome, statement=one)
+    id_, same, how = _known_as(known, one)
+    target = known.made.get(one.memory, one.memory)
+    if one.op == "same" and known.is_active(target):
+        grown = _grow(known, target, one)
+        if grown:
+            return outcome(memory_id=target, disposition="reworded", reason="grown")
+        same, how = target, "restated"
     if not same:
-        same, how = known.imported(sources)
-    reused = _with_other_object(known, same, claim) if how == "exact_normalized_match" else None
+        same, how = known.imported(one.sources)
+    sources = one.sources
+    reused = _with_other_object(known, same, one) if how == "exact_normalized_match" else None
     if reused is not None:
         same, sources = "", merge_sources(reused.sources, sources)
-    if same:
-        known.add_evidence(same, _sources(cluster, known.current(same).sources))
+    if same and same != target:
+        known.add_evidence(same, with_roles(sources, known.current(same).sources))
         return outcome(memory_id=same, disposition="reuse_existing", reason=how)
-    old = reused or known.before_edit(cluster, wording)
+    if same and one.op != "replace":
+        known.add_evidence(same, with_roles(sources, known.current(same).sources))
+        return outcome(memory_id=same, disposition="reuse_existing", reason=how)
+    old = reused or known.before_edit(one)
+    if old is None and one.op == "replace" and not one.still:
+        named = known.memory(target)
+        if named is not None and known.lost_its_line(named):
+            old = named  # the line was edited: the same memory, in its new words
     if old is not None and is_worded_by_person(old):
         # A program does not overwrite a person's text. Both remain, and contest each other.
-        known.disputed[cluster.cluster_id] = old.id
+        known.disputed[one.id] = old.id
     elif old is not None:
-        reword = _reword(known, old, claim, sources, context_of(cluster))
-        kept = reused is not None or not _other_value(old, claim)
-        if kept and not storage_fault(old.with_fields(reword.fields, wording.text)):
+        reword = _reword(known, old, one, sources)
+        kept = reused is not None or not _other_value(old, one)
+        if kept and not storage_fault(old.with_fields(reword.fields, one.text)):
             known.reworded[old.id] = reword
             known.stated.add(old.id)
-            if not cluster.part:
+            if one.is_quoted:
                 known.by_text.update(dict.fromkeys((s.text_hash for s in sources), old.id))
             how = "edited_in_place" if reused is None else how
             return outcome(memory_id=old.id, disposition="reworded", reason=how)
-        known.replaced[cluster.cluster_id] = old.id
-    twin = matching.probable_duplicate(matching.statement_of(claim), known.index)
-    evidence = [text for c in cluster.candidates for text in (c.text, *c.context)]
-    names = held(claim.entities, evidence)
-    made: dict[str, object] = {"entities": names or None}
-    if any(c.retrieved for c in cluster.candidates):
-        made["origin"] = "promotion"
-    memory = _memory(known, claim, id_, sources, twin, context_of(cluster)).with_fields(made)
+        known.replaced[one.id] = old.id
+    twin = matching.probable_duplicate(matching.statement_of(one), known.index)
+    memory = _memory(known, one, id_, sources, twin)
     if why := storage_fault(known.bounded(memory)):
         return outcome(memory_id="", disposition="quarantined", reason=why)
     known.paths.add(memory.path)
@@ -181,164 +203,133 @@ def _decide(known: Known, cluster: Cluster, claim: CanonicalClaim) -> ClaimOutco
     return outcome(memory_id=id_, disposition=disposition, reason=reason)
 
 
-def _known_as(known: Known, cluster: Cluster, claim: CanonicalClaim) -> tuple[str, str, str]:
-    """Return a claim's id, the id of a memory stating the same, and how that memory was found.
+def _grow(known: Known, id_: str, one: Statement) -> bool:
+    """Give a memory the longer text of a statement. Return whether that is possible."""
+    old = known.state.memories.get(id_)
+    if old is None or is_worded_by_person(old) or id_ in known.reworded:
+        return False
+    sources = merge_sources(known.grown.get(id_, old.sources), one.sources)
+    update = _reword(known, old, one, sources)
+    if storage_fault(old.with_fields(update.fields, one.text)):
+        return False
+    known.reworded[id_] = update
+    known.stated.add(id_)
+    return True
 
-    A part is recognised by its own text, because all parts share the text of their unit. A
-    milestone and an episode with the same wording have different ids.
+
+def _known_as(known: Known, one: Statement) -> tuple[str, str, str]:
+    """Return a statement's id, the id of a memory stating the same, and how it was found.
+
+    A wording is recognised by its own text, because several may rest on the same lines. A milestone
+    and an episode with the same wording have different ids.
     """
-    wording, id_ = claim.wording, ""
-    for scope in ("", claim.type):
+    id_ = ""
+    for scope in ("", one.type):
         id_ = claim_id(
             scope=scope,
-            subject=wording.subject,
-            predicate=wording.predicate,
-            object_=wording.object,
-            text=wording.text,
+            subject=one.subject,
+            predicate=one.predicate,
+            object_=one.object,
+            text=one.text,
         )
         held = known.memory(id_)
-        if held is None or not have_two_roles(held.type, claim.type):
+        if held is None or not have_two_roles(held.type, one.type):
             break
-    texts = [s.text_hash for s in _sources(cluster)] if not wording.object else []
-    if cluster.part and texts:
-        texts = [text_hash(wording.text)]
-    return id_, *known.recognise(claim, texts, id_)
+    texts = [s.text_hash for s in one.sources] if not one.object else []
+    if not one.is_quoted and texts:
+        texts = [text_hash(one.text)]
+    return id_, *known.recognise(one, texts, id_)
 
 
-def context_of(cluster: Cluster) -> str:
-    """Return the context of a claim in its source: subject, file, headings, lead-in."""
-    best = max(cluster.candidates, key=lambda c: (c.rank, c.captured, c.candidate_id))
-    first = next(iter(best.sources), None)
-    name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
-    return spelled_context((best.about, name, *best.context))
+def with_roles(sources: Sequence[Source], known: Sequence[Source]) -> tuple[Source, ...]:
+    """Return sources, marking those as `inferred` that only reflect on other or known ones."""
+    reflecting = find_reflecting([*known, *sources])
+    return tuple(replace(s, kind="inferred") if s.resource in reflecting else s for s in sources)
 
 
-def _other_value(old: Memory, claim: CanonicalClaim) -> bool:
-    """Return whether an edited claim gives another value for the same subject and key.
+def _other_value(old: Memory, one: Statement) -> bool:
+    """Return whether an edited statement gives another value for the same subject and key.
 
     This is a new statement.
     """
-    wording, was = claim.wording, old.fields
-    same = matching.reuse_key(wording.subject, wording.predicate, claim.home)
+    was = old.fields
+    same = matching.reuse_key(one.subject, one.predicate, one.home)
     keyed = same is not None and same == matching.reuse_key(
         was.get("subject", ""), was.get("predicate", ""), was.get("home", "")
     )
-    values = matching.normal_subject(wording.object), matching.normal_subject(was.get("object", ""))
+    values = matching.normal_subject(one.object), matching.normal_subject(was.get("object", ""))
     return keyed and all(values) and values[0] != values[1]
 
 
-def _with_other_object(known: Known, id_: str, claim: CanonicalClaim) -> Memory | None:
+def _with_other_object(known: Known, id_: str, one: Statement) -> Memory | None:
     """Return the memory with an id whose object differs from a claim with the same key, or None."""
     old = known.state.memories.get(id_)
     if old is None or id_ in known.reworded:
         return None
-    objects = {matching.normal_subject(o) for o in (claim.wording.object, old.text("object"))}
+    objects = {matching.normal_subject(o) for o in (one.object, old.text("object"))}
     return old if len(objects) > 1 else None
 
 
-def _reword(
-    known: Known, old: Memory, claim: CanonicalClaim, sources: tuple[Source, ...], context: str
-) -> Update:
-    """Return the update that rewords a memory after its line was edited.
+def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ...]) -> Update:
+    """Return the update that gives a memory the words of a statement.
 
     The id remains. The hash of the old text becomes an alias.
     """
-    wording = claim.wording
     gone = tuple(s.text_hash for s in old.sources if s.text_hash)
     aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
     spoken = {
-        "title": wording.title,
-        "subject": wording.subject,
-        "predicate": wording.predicate,
-        "object": wording.object,
-        "context": context,
+        "title": one.title,
+        "subject": one.subject,
+        "predicate": one.predicate,
+        "object": one.object,
+        "context": one.context,
     }
     return Update(
         id=old.id,
         fields={
             **{key: value or None for key, value in spoken.items()},
+            **({"valid_until": one.until} if one.until else {}),
             "aliases": tuple(aliases),
             **({SOURCE_COUNT: None} if old.has(SOURCE_COUNT) else {}),
             **known.evidence(sources),
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
         },
-        body=wording.text,
+        body=one.text,
     )
-
-
-def _sources(cluster: Cluster, known: Sequence[Source] = ()) -> tuple[Source, ...]:
-    """Return the evidence of a cluster. Sources with other words are marked `merged`.
-
-    A source that only reflects on another source, or on one of `known`, is marked `inferred`.
-    """
-    first = cluster.candidates[0].candidate_id
-    every = [(c.candidate_id, s) for c in cluster.candidates for s in c.sources]
-    reflecting = find_reflecting([*known, *(s for _, s in every)])
-    found = []
-    for id_, source in every:
-        if source.resource in reflecting:
-            found.append(replace(source, kind="inferred"))
-        else:
-            found.append(source if id_ == first else replace(source, kind="merged"))
-    return tuple(dict.fromkeys(found))
 
 
 def _memory(
     known: Known,
-    claim: CanonicalClaim,
+    one: Statement,
     id_: str,
     sources: tuple[Source, ...],
     twin: matching.Duplicate | None,
-    context: str,
 ) -> Memory:
-    wording = claim.wording
     dated = [s.captured[:10] for s in sources if s.captured and s.captured_from != "commit"]
-    standing = "probable_duplicate" if twin and claim.standing == "resolved" else claim.standing
+    standing = "probable_duplicate" if twin and one.standing == "resolved" else one.standing
     fields: dict[str, object] = {
         "id": id_,
-        "type": claim.type,
-        "title": wording.title,
-        "subject": wording.subject,
-        "predicate": wording.predicate,
-        "object": wording.object,
-        "context": context,
+        "type": one.type,
+        "title": one.title,
+        "subject": one.subject,
+        "predicate": one.predicate,
+        "object": one.object,
+        "context": one.context,
         "standing": standing,
-        "home": claim.home,
-        "tags": tuple(filter(None, map(as_tag, claim.tags))),
+        "home": one.home,
+        "tags": tuple(filter(None, map(as_tag, one.tags))),
+        "valid_until": one.until,
         "created": known.now,
         "generated": Stamp(by=OWN_ACTOR, at=known.now),
         "sources": sources,
-        "links": _links(known, claim, id_),
         "duplicate_of": twin.memory_id if twin else None,
-        "origin": "purifier",
+        "origin": "promotion" if one.is_nominated else "purifier",
     }
     path = known.state.layout.memory(
-        id_=id_,
-        type_=claim.type,
-        text=wording.title or wording.own_text,
-        captured=max(dated, default=""),
+        id_=id_, type_=one.type, text=one.title or one.text, captured=max(dated, default="")
     )
-    memory = Memory.of(path, _sparse(fields), body=wording.text)
+    memory = Memory.of(path, _sparse(fields), body=one.text)
     return replace(memory, path=free_path(known.state, known.paths, memory))
-
-
-_MAX_LINKS = 5
-"""Maximum number of a judge's suggested links per claim."""
-
-
-def _links(known: Known, claim: CanonicalClaim, id_: str) -> tuple[Link, ...]:
-    """Return the links to other active memories that the judge suggested.
-
-    Memories that the claim replaces or contradicts are left out.
-    """
-    apart = {id_, *claim.supersedes, *(c.memory_id for c in claim.contradictions)}
-    found = {
-        x.memory_id: Link(target=x.memory_id, type=x.type, strength=round(x.link_strength, 2))
-        for x in claim.links
-        if x.type in SUGGESTED
-        if 0 < x.link_strength <= 1 and x.memory_id not in apart and known.is_active(x.memory_id)
-    }
-    return tuple(found.values())[:_MAX_LINKS]
 
 
 def _sparse(fields: Mapping[str, object]) -> dict[str, object]:
@@ -393,12 +384,6 @@ def is_resolved(known: Known, new: str, old: str) -> bool:
     return case.by.startswith(("human:", "process:")) or not known.has_news(new)
 
 
-UNNAMED = "contradiction"
-"""The reason if none was given."""
-Findings = Mapping[tuple[str, str], Finding]
-"""Findings of the comparison, by cluster id and the id of the compared memory."""
-
-
 class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
     """Two memories between which a person must choose, and why a run cannot choose."""
 
@@ -408,66 +393,114 @@ class _Doubt(msgspec.Struct, frozen=True, kw_only=True):
     sure: float | None = None
 
 
-def single_decisions(
+def _single_steps(
     known: Known,
-    claims: Sequence[CanonicalClaim],
-    became: Mapping[str, str],
-    findings: Findings,
-) -> Iterable[Step]:
+    statements: Sequence[Statement],
+    outcomes: Sequence[Outcome],
+    compared: StatementIndex | None,
+    never: Collection[str],
+) -> Iterator[Step]:
     """Yield a step for each decision that needs a separate commit.
 
-    For each claim, supersessions come first, then contradictions, and doubts follow at the end.
+    What operations replace or close comes first, then what rules find about the new statements.
+    Doubts follow at the end.
     """
-    stated = [(became[c.cluster_id], c) for c in claims if c.cluster_id in became]
     doubts: list[_Doubt] = []
-    for new, claim in stated:
-        for decided in chain(
-            _replacing(known, new, claim),
-            _contradicting(known, new, claim, findings),
-            _stated_again(known, new),
-        ):
+    for outcome in outcomes:
+        steps = (*_replacing(known, outcome), *_stated_again(known, outcome.memory_id))
+        for decided in steps:
             if isinstance(decided, Step):
                 yield decided
             else:
                 doubts.append(decided)
+    for one in statements:
+        if one.op == "close" and (step := _close(known, one)):
+            yield step
+    news = [d.memory_id for d in outcomes if d.disposition in NEWS]
+    for decided in _overtaken(known, news, compared, never) if known.rules.enabled else ():
+        if isinstance(decided, Step):
+            yield decided
+        else:
+            doubts.append(decided)
     for doubt in doubts:
         if step := _left_behind(known, doubt) or _flag(known, doubt):
             yield step
 
 
-def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
-    """Return the step that replaces a contradicted memory that no source states any more.
-
-    Return None if a person worded or confirmed the older memory, or if the rules do not permit it.
-    """
-    new, old = known.current(doubt.new), known.current(doubt.old)
-    if not (new.status == old.status == "active" and doubt.sure is not None) or is_by_person(old):
-        return None
-    if not known.rules.auto_resolve:
-        return None
-    if not old.sources or known.stands(old) or not known.stands(new):
-        return None
-    why = f"{doubt.why}; the older statement is in no source any more"
-    return _supersede(known, doubt.new, doubt.old, why, doubt.sure)
+NEWS = ("new_claim", "probable_duplicate", "reworded")
+"""Dispositions of statements that no memory contained before."""
 
 
-def _replacing(known: Known, new: str, claim: CanonicalClaim) -> Iterator[Step | _Doubt]:
-    """Yield the steps by which a claim replaces memories, after an edit or a judge's answer."""
-    if disputed := known.disputed.get(claim.cluster_id):
+def _overtaken(
+    known: Known,
+    news: Sequence[str],
+    compared: StatementIndex | None,
+    never: Collection[str],
+) -> Iterator[Step | _Doubt]:
+    """Yield what rules find about new statements: which memory each of them overtakes."""
+    if not news:
+        return
+    memories = dict(compared_in(known.state))
+    for id_ in (*known.fresh, *known.reworded, *known.edited):
+        memory = known.current(id_)
+        if update := known.reworded.get(id_):
+            memory = memory.with_fields(update.fields, update.body)
+        memories.pop(id_, None)
+        if is_compared(memory):
+            memories[id_] = memory
+    index = compared or StatementIndex()
+    for first, second, change in changed_pairs(known.state, memories, news, index, never):
+        if known.is_active(first) and known.is_active(second):
+            yield _decided(known, first, second, change)
+
+
+def _replacing(known: Known, outcome: Outcome) -> Iterator[Step | _Doubt]:
+    """Yield the steps by which a statement replaces memories, after an edit or an operation."""
+    one, new = outcome.statement, outcome.memory_id
+    if disputed := known.disputed.get(one.id):
         why = "its source was edited, and a person had worded it"
         yield _Doubt(new=new, old=disputed, why=why)
-    replaced = known.replaced.get(claim.cluster_id, "")
+    replaced = known.replaced.get(one.id, "")
     if replaced and known.current(replaced).status == "active":
         yield _supersede(known, new, replaced, "the line that stated it was edited")
-    sure = claim.scores.supersession_confidence
-    for old in claim.supersedes:
-        if old == replaced or is_resolved(known, new, old):
-            continue
-        if why := _not_sure(known, new, old, sure):
-            yield _Doubt(new=new, old=old, why=why, sure=sure)
-        else:
-            why = _dated(known, new, old) or "a newer statement of the same matter"
-            yield _supersede(known, new, old, why, sure)
+    old = known.made.get(one.memory, one.memory)
+    if one.op != "replace" or old in (replaced, new) or not known.is_active(old):
+        return
+    if is_resolved(known, new, old):
+        return
+    if is_by_person(known.current(old)) and not is_by_person(known.current(new)):
+        why = "a newer statement, but a person stated the older one"
+        yield _Doubt(new=new, old=old, why=why, sure=UNSURE)
+    elif one.still:
+        yield _shorten(known, new, old, one)
+    else:
+        why = _dated(known, new, old) or "a newer answer to the same question"
+        yield _supersede(known, new, old, why, SURE)
+
+
+def _shorten(known: Known, new: str, old: str, one: Statement) -> Step:
+    """Return the step that leaves of a memory only what a newer answer did not replace."""
+    before = known.current(old)
+    aliases = tuple(dict.fromkeys((*before.texts("aliases"), before.own_hash)))
+    fields = {"aliases": aliases, "generated": Stamp(by=OWN_ACTOR, at=known.now), "object": None}
+    known.edit(old, fields)
+    return Step(
+        op="reword",
+        reason=f"a newer statement replaced a part of it: {known.text(new)}",
+        changes=(Update(id=old, fields=fields, body=one.still),),
+        memories=(old, new),
+    )
+
+
+def _close(known: Known, one: Statement) -> Step | None:
+    """Return the step that archives a memory which its sources declare over, or None."""
+    memory = known.memory(known.made.get(one.memory, one.memory))
+    if memory is None or memory.status != "active" or is_held_by_person(memory):
+        return None
+    place = next((f"{s.resource}:{s.lines[0]}" for s in one.sources), "a source")
+    if memory.id in known.fresh:
+        return None
+    return archive(memory, known.now, f"{place} states that it is over")
 
 
 def _dated(known: Known, new: str, old: str) -> str:
@@ -489,77 +522,56 @@ def _stated_again(known: Known, id_: str) -> Iterator[_Doubt]:
             yield _Doubt(new=id_, old=other, why="a superseded statement was made again")
 
 
-def _contradicting(
-    known: Known, new: str, claim: CanonicalClaim, findings: Findings
-) -> Iterator[Step | _Doubt]:
-    """Yield the steps for contradictions that can be resolved, and a doubt for each other one."""
-    # If the new memory was replaced already, a stale older value is no news.
-    over = known.current(new).status != "active"
-    named = {c.memory_id: c for c in claim.contradictions if not (over and c.relation == "stale")}
-    for cluster, other in findings:
-        if cluster == claim.cluster_id:
-            named.setdefault(other, Contradiction(memory_id=other, relation="contested"))
-    for other, contradiction in named.items():
-        if known.memory(other) is None or is_resolved(known, new, other):
+def _left_behind(known: Known, doubt: _Doubt) -> Step | None:
+    """Return the step that replaces a contradicted memory that no source states any more.
+
+    Return None if a person worded or confirmed the older memory, or if the rules do not permit it.
+    """
+    new, old = known.current(doubt.new), known.current(doubt.old)
+    if not (new.status == old.status == "active" and doubt.sure is not None) or is_by_person(old):
+        return None
+    if not known.rules.auto_resolve:
+        return None
+    if not old.sources or known.stands(old) or not known.stands(new):
+        return None
+    why = f"{doubt.why}; the older statement is in no source any more"
+    return _supersede(known, doubt.new, doubt.old, why, doubt.sure)
+
+
+def compare_memories(
+    state: State,
+    now: datetime,
+    changed: Collection[str],
+    rules: ContradictionRules,
+    index: StatementIndex,
+    never: Collection[str],
+) -> tuple[Step, ...]:
+    """Return the steps that follow from what rules find about changed memories."""
+    known = Known(state=state, former=Former(), now=now, marks=Marks(state.memories), rules=rules)
+    steps = []
+    for one, other, change in changed_pairs(state, compared_in(state), changed, index, never):
+        if not (known.is_active(one) and known.is_active(other)):
             continue
-        found = findings.get((claim.cluster_id, other))
-        if found is not None:
-            found = replace(found, reasoning=found.reasoning or contradiction.reason)
-            yield _decided(known, new, other, found)
-        else:
-            sure = claim.scores.supersession_confidence or None
-            yield _Doubt(new=new, old=other, why=contradiction.reason or UNNAMED, sure=sure)
+        if not is_resolved(known, one, other):
+            decided = _decided(known, one, other, change)
+            step = decided if isinstance(decided, Step) else _flag(known, decided)
+            steps += [step] if step is not None else []
+    return tuple(steps)
 
 
-def decided_pair(known: Known, first: str, second: str, found: Finding) -> Step | None:
-    """Return the step that follows from a finding about two active memories, or None if none."""
-    if is_resolved(known, first, second) or not (
-        known.is_active(first) and known.is_active(second)
-    ):
-        return None
-    decided = _decided(known, first, second, found)
-    return decided if isinstance(decided, Step) else _flag(known, decided)
-
-
-def replaced_pair(known: Known, new: str, old: str, reason: str) -> Step | None:
-    """Return the step by which a memory replaces another, or None if that is not allowed."""
-    if is_resolved(known, new, old) or not (known.is_active(new) and known.is_active(old)):
-        return None
-    return _supersede(known, new, old, reason)
-
-
-def _decided(known: Known, first: str, second: str, found: Finding) -> Step | _Doubt:
+def _decided(known: Known, first: str, second: str, found: FoundChange) -> Step | _Doubt:
     """Return the step that replaces the older of two memories, or a doubt if uncertain."""
-    sure, why = found.confidence, found.reasoning or UNNAMED
+    sure, why = found.confidence, found.change.reason or "contradiction"
     newer, older = (second, first) if found.newer == "second" else (first, second)
-    if found.newer != "unknown" and _is_held(known, newer, older):
+    if not found.is_certain:
+        return _Doubt(new=first, old=second, why=why, sure=sure)
+    if _is_held(known, newer, older):
         return _Doubt(new=newer, old=older, why=f"{why}; a person stated the older one", sure=sure)
-    if found.model and found.newer != "unknown" and (wait := _waits(known, newer, older, found)):
-        return _Doubt(new=newer, old=older, why=f"{why}; {wait}", sure=sure)
-    if found.newer == "unknown" or _not_sure(known, newer, older, sure):
+    if _not_sure(known, newer, older, sure):
         return _Doubt(new=first, old=second, why=why, sure=sure)
     if dated := _dated(known, newer, older):
         why = f"{why}; {dated}"
     return _supersede(known, newer, older, why, sure)
-
-
-def _waits(known: Known, newer: str, older: str, found: Finding) -> str:
-    """Return why a model's finding needs a person's decision, or an empty string if it does not.
-
-    A person decides about statements by a person, about statements that are still partly true, and
-    about statements that no date shows to be over.
-    """
-    one, two = known.current(newer), known.current(older)
-    if is_by_person(two) and not is_by_person(one):
-        return "a person stated the older one"
-    if found.still:
-        return f"a part of it still holds: {found.still}"
-    if newer_of(one.sources, two.sources) == ("first", "dated"):
-        return ""
-    seen = find_change(prior_of(one), prior_of(two))
-    if seen is not None and seen.is_certain and seen.newer == "first":
-        return ""
-    return "" if known.rules.undated else "no date shows that it has ended"
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:
@@ -570,19 +582,15 @@ def _is_held(known: Known, newer: str, older: str) -> bool:
     return newer_of(*sides) != ("first", "dated")
 
 
-def _not_sure(known: Known, new: str, old: str, sure: float) -> str:
-    """Return why a run may only flag a replacement, or an empty string if it may replace.
+def _not_sure(known: Known, new: str, old: str, sure: float) -> bool:
+    """Return whether a run may only flag a replacement.
 
     A superseded memory that is stated again is never restored automatically, since nobody decided
     so.
     """
-    if known.current(new).status != "active":
-        return f"a {known.current(new).status} statement was made again"
-    if sure <= known.rules.confidence:
-        return "a newer statement, but with low confidence"
-    if not known.rules.auto_resolve:
-        return "a newer statement, left to a person (`contradictions.auto_resolve`)"
-    return "" if known.current(old).status == "active" and old != new else "superseded already"
+    states = known.current(new).status, known.current(old).status
+    permitted = sure > known.rules.confidence and known.rules.auto_resolve
+    return states != ("active", "active") or old == new or not permitted
 
 
 def _with(ids: tuple[str, ...], id_: str) -> tuple[str, ...]:

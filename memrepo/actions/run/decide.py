@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import PENDING
-from memrepo.actions.run.candidates import nominations, write_candidate_files
+from memrepo.actions.run.candidates import nominations
 from memrepo.actions.run.plan import Answers, Decisions, Input, RunPlan
 from memrepo.actions.run.retire import (
     NewText,
@@ -27,7 +27,7 @@ from memrepo.actions.run.retire import (
 )
 from memrepo.core.changes import Change, Create, Op, Step, Update
 from memrepo.core.ids import note_id
-from memrepo.core.manifest import Judged, JudgedCandidate
+from memrepo.core.manifest import Judged
 from memrepo.core.memory import (
     OWN_ACTOR,
     Memory,
@@ -43,7 +43,7 @@ from memrepo.policies.claims import (
 from memrepo.read.intake import is_mostly_in, lines_of
 from memrepo.read.notes import PlacedNote
 
-KEPT = "stated in the source, and kept by both passes of the judge"
+KEPT = "stated in the source, and kept by the judge"
 """Reason of the commit that adds memories in a run."""
 
 
@@ -52,7 +52,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     found = Decisions(
         receipt=answers.receipt,
         failures=answers.failures,
-        statements=given.statements,
+        index=given.index,
         warnings=(*given.warnings, *answers.warnings),
     )
     reader, state, made = given.reader, given.state, answers.made
@@ -60,7 +60,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
         return found
     intake, now, marks = given.intake, plan.now, given.marks
     noted = capture(state, intake.notes, now)
-    waits = {resource for resource, _ in answers.open_units}
+    waits = answers.waiting
     # While some sources are unjudged, the replacement of a removed line is unknown.
     gone = {name: lost for name, lost in intake.gone.items() if name not in waits}
     lost = None if intake.whole and not waits else gone
@@ -75,14 +75,13 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
         *given.moved,
         *steps,
         *end_contradictions(state, steps, now),
-        *nominations(given.nominees, answers.verdicts, answers.clusters, made.decisions, now),
+        *nominations(given.nominees if not waits else (), made.decisions, now),
     )
-    found.files = write_candidate_files(state, given.gathered.candidates, answers.verdicts, now)
     found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
     found.counts = {**_counts(given, answers, noted, retired), **given.counts}
     found.judgements = _judgements(answers)
     refused = [*answers.unusable.items(), *noted.quarantined]
-    refused += [(one.cluster_id, one.reason) for one in made.quarantined]
+    refused += [(one.statement.id, one.reason) for one in made.quarantined]
     found.quarantined = tuple({"id": id_, "reason": reason} for id_, reason in sorted(refused))
     found.warnings += tuple(requests(_new_texts(given, answers), state.memories))
     return found
@@ -99,7 +98,7 @@ def _steps(answers: Answers, noted: Captured) -> tuple[Step, ...]:
         ("confirm", made.updates, "the sources state it in another place too"),
     )
     steps = (Step(op=op, reason=why, changes=tuple(some)) for op, some, why in bulk if some)
-    return (*steps, *made.singles)
+    return (*steps, *made.singles, *answers.shelved)
 
 
 def _new_texts(given: Input, answers: Answers) -> Iterator[NewText]:
@@ -107,11 +106,9 @@ def _new_texts(given: Input, answers: Answers) -> Iterator[NewText]:
     intake = given.intake
     asking = [p for p in intake.placed if not intake.whole and may_ask(p.unit.text)]
     became: dict[tuple[str, str], list[str]] = {}
-    members = {g.cluster_id: g.candidates for g in answers.clusters} if asking else {}
     for decision in answers.made.decisions if asking else ():
-        for candidate in members[decision.cluster_id]:
-            for unit in given.gathered.units.get(candidate.candidate_id, ()):
-                became.setdefault(unit, []).append(decision.memory_id)
+        for unit in decision.statement.units:
+            became.setdefault(unit, []).append(decision.memory_id)
     for one in asking:
         ids = tuple(became.get((one.resource, one.unit.hash), ()))
         yield NewText(path=one.resource, line=one.unit.lines[0], text=one.unit.text, became=ids)
@@ -122,17 +119,13 @@ def _new_texts(given: Input, answers: Answers) -> Iterator[NewText]:
 def _counts(
     given: Input, answers: Answers, noted: Captured, retired: Sequence[Step]
 ) -> dict[str, int]:
-    words, made = [verdict.verdict for verdict in answers.verdicts], answers.made
+    made = answers.made
     ops = [step.op for step in made.singles]
     return {
         "sources": len({entry.resource for entry in given.intake.consumed}),
         "units": len(given.intake.placed),
         "candidates": len(given.gathered.candidates),
-        "rejected": words.count("reject"),
-        "deferred": words.count("defer"),
-        "compressed": words.count("compress"),
-        "merged": words.count("merge"),
-        "promoted": words.count("promote"),
+        "promoted": len(made.decisions),
         "memories_new": len(made.creates),
         "memories_met_again": len(made.updates),
         "memories_reworded": len(made.rewords),
@@ -145,31 +138,15 @@ def _counts(
 
 
 def _judgements(answers: Answers) -> dict[str, Any]:
-    """Return the judgements that a memory's file does not contain yet, by memory."""
-    verdicts = {v.candidate_id: v for v in answers.verdicts}
-    claims = {c.cluster_id: c for c in answers.claims}
-    members = {g.cluster_id: g.candidates for g in answers.clusters}
+    """Return the judgements that a memory's file does not contain, by memory."""
     found: dict[str, Any] = {}
     for decision in answers.made.decisions:
-        claim = claims[decision.cluster_id]
+        one = decision.statement
         judged = Judged(
-            cluster=decision.cluster_id,
             disposition=decision.disposition,
             reason=decision.reason,
-            rationale=claim.rationale,
-            route=claim.route_rationale,
-            freshness=claim.freshness_posture,
-            confidence=claim.confidence_posture,
-            scores=claim.scores.nonzero(),
-            verdicts=tuple(
-                JudgedCandidate(
-                    candidate=c.candidate_id,
-                    verdict=verdicts[c.candidate_id].verdict,
-                    strength=verdicts[c.candidate_id].strength,
-                    rationale=verdicts[c.candidate_id].rationale,
-                )
-                for c in members[decision.cluster_id]
-            ),
+            rank=round(one.rank, 2),
+            signs=one.signs,
         )
         found.setdefault(decision.memory_id, []).append(judged)
     return found

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
-from typing import TYPE_CHECKING
+from functools import partial
 
 from msgspec.structs import replace
 
 from memrepo.actions.run.candidates import Gathered, Nominee, in_scope, without_repeats
 from memrepo.actions.run.guard import reverted_prints
 from memrepo.actions.run.ingest import texts_at
-from memrepo.actions.run.judge_choice import pair_judge, watched
+from memrepo.actions.run.judge_choice import watched
 from memrepo.actions.run.known import Marks
 from memrepo.actions.run.plan import Input, RunPlan
 from memrepo.actions.work import Work
@@ -20,7 +19,6 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import apply
 from memrepo.merge.tombstones import describe_bar
 from memrepo.policies.ageing import nominated
-from memrepo.policies.matching import Near, Query
 from memrepo.read.intake import (
     Cursor,
     Intake,
@@ -37,12 +35,6 @@ from memrepo.read.notes import PlacedNote
 from memrepo.read.shelf import choose, shelf_size
 from memrepo.store.ledger import ledger_of
 from memrepo.store.tree import read_blob
-
-if TYPE_CHECKING:
-    from memrepo.store.index import Index
-
-PROPOSED = 100
-"""Number of similar memories the index proposes for one cluster."""
 
 
 def read_commit(work: Work, plan: RunPlan) -> RunPlan:
@@ -62,8 +54,7 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         learn=config.get("run.learn"),
         by_object=config.get("reuse.object"),
         contradictions=config.contradictions,
-        comparer=pair_judge(work, plan.judge),
-        near=_near(work),
+        context=config.get("judge.context"),
         reverted=reverted,
         decided=reverted.union(*(m.refused for m in manifests)),
     )
@@ -101,41 +92,29 @@ def gather(
         state=state,
         moved=moved,
         nominees=without_repeats(state, nominees),
+        cursor=cursor,
         previously=lambda name: reader.held(name, cursor.get(name, Cursor()).last),
         marks=Marks(state.memories),
         warnings=tuple(intake.problems),
     )
     if not (intake.consumed or intake.placed or nominees):
         return found  # nothing is new
-    gathered = in_scope(
-        state,
-        intake,
-        texts,
-        reader,
-        nominees=found.nominees,
-        include_rejected=plan.is_upgrade,
-        similar=found.statements,
-    )
+    gathered = in_scope(state, intake, found.nominees, found.index)
     asked = _put_on_shelf(plan, found, gathered)
     return replace(
         found,
         reader=reader,
         gathered=asked,
         warnings=(*found.warnings, *_shortened(intake, reader)),
-        counts={
-            "left": len(gathered.candidates) - len(asked.candidates),
-            "rejected_before": gathered.rejected,
-            "came_back": gathered.came_back,
-        },
+        counts={"left": sum(not c.chosen for c in asked.candidates)},
     )
 
 
 def _put_on_shelf(plan: RunPlan, given: Input, gathered: Gathered) -> Gathered:
-    """Select the candidates to judge now. The others remain in their sources.
+    """Choose the candidates that become memories without a model. The others remain in the sources.
 
-    Some candidates are always judged: those that support a memory, replace such a line, were
-    nominated, or change a memory. A candidate that returned because of its context is judged with
-    the new text, but only a model chooses it: its rank is what it was when it was deferred.
+    Some are always chosen: those that support a memory, replace such a line, were nominated, or
+    change a memory.
     """
     marks = given.marks
     always = {
@@ -146,9 +125,8 @@ def _put_on_shelf(plan: RunPlan, given: Input, gathered: Gathered) -> Gathered:
         or any(marks.with_hash(source.text_hash) for source in c.sources)
         or any(marks.with_hash(h) for _, h in gathered.former.get(c.candidate_id, ()))
     }
-    returned = gathered.by_context - always
     choice = choose(
-        [c for c in gathered.candidates if c.candidate_id not in returned],
+        gathered.candidates,
         size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
@@ -160,7 +138,6 @@ def _put_on_shelf(plan: RunPlan, given: Input, gathered: Gathered) -> Gathered:
             same_as=choice.same.get(c.candidate_id, ""),
         )
         for c in gathered.candidates
-        if c.candidate_id in choice.shelf | choice.next_best | returned
     )
     return replace(gathered, candidates=asked)
 
@@ -203,21 +180,3 @@ def _nominees(work: Work, plan: RunPlan) -> tuple[Nominee, ...]:
             first = last - one.note.body.strip().count("\n")
             found.append(Nominee(nomination=one, blob=work.tree.blobs[path], lines=(first, last)))
     return tuple(found)
-
-
-def _near(work: Work) -> Near:
-    """Return a function that searches the index for memories similar to a query."""
-
-    @cache
-    def index() -> Index:
-        from memrepo.actions.recall.recall import index_of
-
-        return index_of(work, edits=False)
-
-    def near(query: Query) -> list[str]:
-        from memrepo.store.corpus import Filter
-
-        words = sorted(query.words | query.subject_words | query.entities)
-        return index().near(words, Filter(types=CLAIM_TYPES, limit=PROPOSED))
-
-    return near

@@ -1,377 +1,253 @@
-"""The questions to the judge: what to store (pass 1), how to word it (pass 2), contradictions."""
+"""Let the judge read: the rules choose statements, a model reads documents; then assemble."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
-from functools import partial
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
-import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.contradictions import verify_claims
-from memrepo.actions.run.known import Former, prior_of
-from memrepo.actions.run.plan import Answers, Decisions, Input, RunPlan
-from memrepo.core.changes import Step, Update
-from memrepo.core.errors import MemrepoError
-from memrepo.core.ids import visible
-from memrepo.core.judge import (
-    BadReply,
-    BudgetReached,
-    CanonicalClaim,
-    Cluster,
-    GistRequest,
-    Judge,
-    JudgeFailed,
-    Summary,
-    SummaryRequest,
-    Usage,
-    Verdict,
-    VerificationRequest,
-    WordingCheck,
-)
+from memrepo.actions.run.assemble import Assembled, assemble
+from memrepo.actions.run.known import Former
+from memrepo.actions.run.plan import Answers, Input, RunPlan
+from memrepo.actions.run.shelf import arrange
+from memrepo.core.changes import Step
+from memrepo.core.judge import Statement, Usage
 from memrepo.core.manifest import Receipt
-from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Gist, Memory, of_types
+from memrepo.core.memory import CLAIM_TYPES, Source, of_types
 from memrepo.core.problems import Problem
-from memrepo.core.state import State
-from memrepo.judges.asking import Choose, PassResult, ask_claims, ask_promotions
-from memrepo.judges.clusters import clusters as cluster
-from memrepo.judges.clusters import defer_dreams, divide
-from memrepo.judges.grounding import Grounds, find_unsupported
-from memrepo.policies import gists
-from memrepo.policies.claims import affinity
-from memrepo.policies.entities import LONGEST
-from memrepo.policies.gists import Group, gist_of, summary_of
-from memrepo.policies.matching import Reach, Retrieval
-
-UNLIMITED = 10**6
-WIDE = Reach(per_cluster=10, per_request=120)
+from memrepo.judge.checks import Cited
+from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
+from memrepo.judge.interface import Operation
+from memrepo.judge.offline import read_statements
+from memrepo.judge.reading import Reading, Settled
+from memrepo.policies.claims import route, type_in_profile
+from memrepo.read.documents import read_lines
+from memrepo.read.intake import Cursor, Placed, Reader, SourceText, place_unit
+from memrepo.read.thoughts import Unit, spelled_context
 
 
 def judge(plan: RunPlan, given: Input) -> Answers:
-    """Ask about all candidates. Those without an answer remain open for the next run."""
-    unbilled = plan.stored.unbilled if plan.stored else Usage()
-    reader, state = given.reader, given.state
+    """Return what the judge makes of the input. Files without an answer wait for the next run."""
+    desk, reader = plan.desk, given.reader
+    unbilled = desk.stored.unbilled if desk is not None and desk.stored else Usage()
     if reader is None:
         return Answers(receipt=Receipt(usage=unbilled))
-    candidates, before = given.gathered.candidates, plan.judge.usage
-    asking = plan.asking
-    first = ask_promotions(candidates, asking)
-    verdicts = tuple(first.answers)
-    groups, verdicts = defer_dreams(cluster(candidates, verdicts), verdicts)
-    second = ask_claims(groups, _choosing(state, groups, plan), asking)
-    groups, verdicts = _dropped(groups, verdicts, second)
-    parts, claims = divide(groups, tuple(second.answers))
-    former = Former(given.gathered.former, reader.standing, given.previously, reader.holding)
-    looked = verify_claims(
-        state,
-        parts,
-        claims,
+    if desk is None:
+        found = given.gathered
+        statements = read_statements(found.candidates, plan.profile, found.units, found.former)
+        return Answers(made=_assembled(plan, given, reader, statements))
+    before, failed = desk.usage, len(desk.failures)
+    sources = SourceFiles(plan, given, reader)
+    reading = Reading(
+        desk,
+        {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)},
+        sources.names,
+        sources.sources_of,
+        sources.citing,
+    )
+    result = reading.read(sources.batches)
+    made = _assembled(plan, given, reader, [sources.statement(one) for one in result.settled])
+    shelved: tuple[Step, ...] = ()
+    stopped = result.stopped
+    if stopped is None and not result.waiting:
+        shelved, stopped = arrange(plan, given.state, made, desk)
+    partial = "; ".join(filter(None, (stopped.message, stopped.fix))) if stopped else ""
+    if result.waiting and not partial:
+        partial = next(iter(result.refused.values()), "an answer was not usable")
+    return Answers(
+        made=made,
+        shelved=shelved,
+        waiting=frozenset(result.waiting),
+        unusable=result.refused,
+        failures=tuple(desk.failures[failed:]),
+        receipt=Receipt(
+            usage=unbilled + desk.usage.since(before),
+            prompt_hash=desk.prompt_hash,
+            batches_done=result.done,
+            batches_left=result.left,
+            partial=partial,
+        ),
+        warnings=tuple(map(_quoted, (one for one in result.settled if one.refused))),
+    )
+
+
+def _assembled(
+    plan: RunPlan, given: Input, reader: Reader, statements: Sequence[Statement]
+) -> Assembled:
+    former = Former(standing=reader.standing, before=given.previously, holding=reader.holding)
+    return assemble(
+        given.state,
+        statements,
         former,
-        asking,
-        given.statements,
+        plan.now,
         given.marks,
         plan.contradictions,
-        plan.comparer,
-    )
-    third = looked.asked
-    whole = {group.cluster_id: group for group in groups}
-    asked_of = (*groups, *(p for p in parts if whole.get(p.cluster_id) != p))
-    asked = (first, second, third)
-    refused = {c.cluster_id: c.refused for c in second.answers if c.refused}
-    return Answers(
-        verdicts=verdicts,
-        clusters=parts,
-        asked_of=asked_of,
-        claims=looked.claims,
-        made=looked.made,
-        open_units=_open_units(given, asked_of, first.open, second.open | third.open),
-        unusable={**first.refused, **second.refused, **third.refused},
-        failures=(*first.failures, *second.failures, *third.failures),
-        receipt=Receipt(
-            usage=unbilled + plan.judge.usage.since(before),
-            prompt_hash=plan.judge.prompt_hash,
-            batches_done=sum(one.batches_done for one in asked),
-            batches_left=sum(one.batches_left for one in asked),
-            partial=next(filter(None, (one.partial for one in asked)), ""),
-            compared=looked.harmless,
-        ),
-        warnings=(*_verbatim(asked_of, refused), *_unusual(asked_of, looked.claims)),
+        given.index,
+        by_object=plan.by_object,
+        never=plan.decided,
     )
 
 
-def _choosing(state: State, groups: Sequence[Cluster], plan: RunPlan) -> Choose:
-    """Return a function that selects the known claims to show with a batch of clusters.
-
-    A judge without batch limits receives all claims.
-    """
-    claims = of_types(state.active, CLAIM_TYPES) if groups else []
-    if plan.judge.batch[1] >= UNLIMITED:
-        every = tuple(map(prior_of, claims))
-        return lambda _: every
-    retrieval = Retrieval(
-        {memory.id: prior_of(memory) for memory in claims}, plan.local_now.date(), plan.near
+def _quoted(one: Settled) -> Problem:
+    """Return the warning about a wording that was refused twice and replaced by its lines."""
+    source = next(iter(one.sources), Source(resource=""))
+    return Problem(
+        path=source.resource,
+        line=source.lines[0],
+        rule="wording-refused",
+        severity="warning",
+        message=f"the judge's wording was rejected twice, so the line is quoted: {one.refused}",
+        fix="read the line; change the text with `memrepo edit`",
     )
-    reach = WIDE if plan.mode == "reconciliation" else Reach()
-    return lambda batch: retrieval.select(batch, reach)
 
 
-def _dropped(
-    groups: Sequence[Cluster], verdicts: tuple[Verdict, ...], worded: PassResult[CanonicalClaim]
-) -> tuple[tuple[Cluster, ...], tuple[Verdict, ...]]:
-    """Return groups and verdicts, rejecting the clusters in which pass 2 found no statement."""
-    why = {claim.cluster_id: claim.drop for claim in worded.answers if claim.drop}
-    if not why:
-        return tuple(groups), verdicts
-    worded.answers = [claim for claim in worded.answers if not claim.drop]
-    reasons = {c.candidate_id: why.get(g.cluster_id, "") for g in groups for c in g.candidates}
-    for verdict in verdicts:
-        if verdict.compress_into and (reason := reasons.get(verdict.compress_into)):
-            reasons[verdict.candidate_id] = reason
-    changed = (
-        replace(v, verdict="reject", rationale=reason, merge_with=(), compress_into="")
-        if (reason := reasons.get(v.candidate_id))
-        else v
-        for v in verdicts
-    )
-    return tuple(g for g in groups if g.cluster_id not in why), tuple(changed)
+def questions_about(plan: RunPlan, given: Input) -> tuple[Batch, ...]:
+    """Return the questions that a model would be asked about the input."""
+    return SourceFiles(plan, given, given.reader).batches if given.reader is not None else ()
 
 
-def _open_units(
-    given: Input,
-    asked_of: Sequence[Cluster],
-    unjudged: frozenset[str],
-    unclaimed: frozenset[str],
-) -> frozenset[tuple[str, str]]:
-    """Return the units of the candidates that received no answer."""
-    failed = set(unjudged)
-    for group in asked_of:
-        if group.cluster_id in unclaimed:
-            failed |= {c.candidate_id for c in group.candidates}
-    return frozenset(pair for id_ in failed for pair in given.gathered.units.get(id_, ()))
+class SourceFiles:
+    """The files of an input as documents, and the way back from lines to evidence."""
 
+    def __init__(self, plan: RunPlan, given: Input, reader: Reader) -> None:
+        """Prepare the documents. They are read when they are first needed."""
+        self._plan, self._given, self._reader = plan, given, reader
+        self._units: dict[str, tuple[Unit, ...]] = {}
+        self._texts = {text.resource: text for text in given.texts}
+        self._placed: dict[str, dict[str, Placed]] = {}
+        for one in given.intake.placed:
+            self._placed.setdefault(one.resource, {})[one.unit.hash] = one
+        self._notes = {n.nomination.note.path: n.placed() for n in given.nominees if n.text}
 
-def _verbatim(groups: Sequence[Cluster], refused: Mapping[str, str]) -> Iterator[Problem]:
-    """Yield a warning for each wording that was refused twice and replaced by the source's text."""
-    for group in groups:
-        if why := refused.get(group.cluster_id):
-            yield from _warning(
-                group,
-                "wording-refused",
-                f"the judge's wording was rejected twice, so the line is quoted: {why}",
-                "read the line; change the text with `memrepo edit`",
-            )
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of owner and agent."""
+        return tuple(sorted(set(self._reader.owners.by_file.values())))
 
+    @cached_property
+    def batches(self) -> tuple[Batch, ...]:
+        """Return the questions about all new text."""
+        days = self._plan.days
+        texts = [t for t in self._given.texts if t.blob and (t.kind != "notes" or days)]
+        documents = [found for text in texts if (found := self._document(text))]
+        notes = [self._note(path, one) for path, one in sorted(self._notes.items())]
+        return pack([*documents, *notes], self._plan.context)
 
-def _unusual(groups: Sequence[Cluster], claims: Sequence[CanonicalClaim]) -> Iterator[Problem]:
-    """Yield a warning for each claim on a page that is unusual for the claim's type."""
-    odd = {c.cluster_id: c for c in claims if affinity(c.type, c.home) == "suspicious"}
-    for group in groups:
-        if claim := odd.get(group.cluster_id):
-            yield from _warning(
-                group,
-                "home-suspicious",
-                f"its claim, a {claim.type}, went to {claim.home}, an unusual page for this type",
-                f"if it is wrong: `memrepo edit ID --set home={HOME_OF_TYPE[claim.type]}`",
-            )
-
-
-def _warning(group: Cluster, rule: str, message: str, fix: str) -> Iterator[Problem]:
-    for source in group.candidates[0].sources[:1]:
-        yield Problem(
-            path=source.resource,
-            line=source.lines[0],
-            column=1,
-            rule=rule,
-            severity="warning",
-            message=message,
-            fix=fix,
+    def _document(self, text: SourceText) -> Document | None:
+        """Return a source file as a document, or None if it cannot be read."""
+        reader = self._reader
+        source = read_lines(text.name, reader.data(text.blob))
+        if not source.text:
+            return None
+        open_ = self._placed.get(text.resource, {})
+        units = reader.claims(text.name, text.blob).units if open_ else ()
+        self._units[text.resource] = units
+        last = self._given.cursor.get(text.resource, Cursor()).last
+        lines, hidden = list(source.text), set(source.hidden)
+        for unit in units:
+            if (text.name, unit.text_hash) in reader.left_out:  # show what is left of it
+                span = range(unit.lines[0], unit.lines[1] + 1)
+                hidden.update(span[1:])
+                lines[span[0] - 1] = " ".join(unit.text.split())
+        new = frozenset(range(1, len(lines) + 1)) if open_ else frozenset[int]()
+        removed: Mapping[int, tuple[str, ...]] = {}
+        if open_ and last and not self._given.intake.whole:
+            new = frozenset(n for u in units if u.hash in open_ for n in _span(u))
+            if text.kind != "notes":
+                removed = compare(read_lines(text.name, reader.data(last)).text, lines)[1]
+        return Document(
+            resource=text.resource,
+            name=text.name,
+            kind=kind_of_name(text.name),
+            lines=tuple(lines),
+            new=new,
+            since=text.committed,
+            removed=removed,
+            hidden=frozenset(hidden),
+            stating=frozenset(n for unit in units for n in _span(unit)),
         )
 
-
-W = TypeVar("W", Gist, Summary)
-MAX_GISTS = 20
-"""Maximum gists requested from a judge per run. Other notes get the offline gist."""
-MAX_NOTE_LENGTH = 40_000
-"""Maximum length of a note sent to a judge, in characters. Longer notes get the offline gist."""
-MAX_SUMMARIES = 20
-"""Maximum summaries requested from a judge per run. Others are worded offline."""
-MAX_TAG_LENGTH = 40
-_GIST_BOUNDS = {"title": gists.TITLE, "summary": gists.LENGTH, "tags": MAX_TAG_LENGTH}
-_SUMMARY_BOUNDS = {
-    "title": gists.TITLE,
-    "text": gists.SUMMARY_LENGTH,
-    "facts": gists.FACT,
-    "entities": LONGEST,
-}
-
-
-class Clerk(msgspec.Struct, kw_only=True):
-    """A requester of wordings from a judge. After a failure, it makes no further requests.
-
-    `name` is the kind of question. `rule` and `what` are used in warnings about offline wordings.
-    """
-
-    found: Decisions
-    """The decisions to which failures and warnings are added."""
-    now: datetime
-    judge: Judge
-    name: str
-    rule: str
-    what: str
-    stopped: bool = False
-    asked: int = 0
-
-    def word(self, memories: Sequence[Memory], ask: Callable[[str], W], offline: W) -> W:
-        """Return the first answer about some memories without faults, or the offline wording.
-
-        `ask` receives the fault of the previous attempt.
-        """
-        if self.stopped:
-            return offline
-        from memrepo.judges.services import NoCredentials
-
-        self.asked += 1
-        fault = ""
-        try:
-            for _ in range(2):
-                try:
-                    answer = ask(fault)
-                    fault = wording_fault(answer, offline, memories, self.judge, self.now)
-                    if not fault:
-                        return answer
-                    last = BadReply(fault, raw=repr(answer))
-                except BadReply as failed:
-                    last, fault = failed, failed.message
-                self._record(last)
-            self._report(memories[0].path, last)
-        except (JudgeFailed, BudgetReached, NoCredentials) as failed:
-            self.stopped = True
-            self._report(memories[0].path, failed)
-            if isinstance(failed, JudgeFailed):
-                self._record(failed)
-        return offline
-
-    def _record(self, failed: JudgeFailed) -> None:
-        asked: PassResult[None] = PassResult(name=self.name)
-        asked.fail(self.asked, failed)
-        self.found.failures += tuple(asked.failures)
-
-    def _report(self, path: str, failed: MemrepoError) -> None:
-        rest = ", like the questions after it" if self.stopped else ""
-        problem = Problem(
-            path=path,
-            rule=self.rule,
-            severity="warning",
-            fix=failed.fix,
-            message=f"{self.what}{rest}: {failed.message}",
+    def _note(self, path: str, one: Placed) -> Document:
+        """Return a nominated note as a document."""
+        first = one.unit.lines[0]
+        lines = ("",) * (first - 1) + tuple(one.unit.text.split("\n"))
+        self._units[path] = (one.unit,)
+        new = frozenset(range(1, len(lines) + 1))
+        return Document(
+            resource=path,
+            name=path.rpartition("/")[2],
+            kind=f"note, {one.retrieved}",
+            lines=lines,
+            new=new,
+            since=one.unit.captured[:10],
         )
-        self.found.warnings += (problem,)
+
+    def citing(self, batch: Batch) -> frozenset[str]:
+        """Return the memories that cite lines which were removed from the files of a question."""
+        gone = self._given.intake.gone
+        hashes = frozenset[str]().union(*(gone.get(r, frozenset()) for r in batch.resources))
+        return frozenset(memory.id for memory in self._given.marks.with_hashes(hashes))
+
+    def _cited(self, cited: Cited) -> list[tuple[Unit, str, tuple[int, int]]]:
+        """Return the statements that cited lines touch, as (unit, resource, lines)."""
+        found = []
+        for place in cited.places:
+            for unit in self._units[place.document.resource]:
+                first, last = max(unit.lines[0], place.first), min(unit.lines[1], place.last)
+                if first <= last:
+                    found.append((unit, place.document.resource, (first, last)))
+        return found
+
+    def sources_of(self, cited: Cited, op: Operation) -> tuple[Source, ...]:
+        """Return the evidence of an operation: the statements that its lines touch."""
+        found: dict[tuple[str, str], Source] = {}
+        for unit, resource, lines in self._cited(cited):
+            if resource in self._notes:
+                source = self._notes[resource].source()
+            else:
+                source = place_unit(unit, self._texts[resource]).source()
+            if op.as_of:
+                source = replace(source, captured=op.as_of, captured_from="unit")
+            found.setdefault((resource, unit.text_hash), replace(source, lines=lines))
+        return tuple(found.values())
+
+    def statement(self, one: Settled) -> Statement:
+        """Return a settled operation with its evidence, ready to be assembled."""
+        op, profile = one.op, self._plan.profile
+        touched = [(u, s.resource) for s in one.sources for u in self._of(s)]
+        kind = type_in_profile(op.type, profile)
+        unit, resource = touched[0] if touched else (None, "")
+        about = (
+            self._reader.owners.of(self._texts[resource].name) if resource in self._texts else ""
+        )
+        stem = resource.rpartition("/")[2].removesuffix(".md")
+        context = (about, stem, *(unit.headings if unit else ()), unit.lead if unit else "")
+        placed = [self._placed.get(r, {}).get(u.hash) for u, r in touched]
+        return Statement(
+            id=one.id,
+            op=op.op,
+            text=op.text,
+            type=kind,
+            subject=op.subject,
+            standing="unresolved" if kind == "open_question" else "resolved",
+            home=route(kind, profile),
+            sources=one.sources,
+            context=spelled_context(filter(None, context)),
+            units=tuple((r, u.hash) for u, r in touched),
+            former=frozenset((p.resource, p.former) for p in placed if p and p.former),
+            memory=one.memory,
+            still=op.still,
+            until=op.until,
+            is_quoted=False,
+            is_nominated=any(r in self._notes for _, r in touched),
+            refused=one.refused,
+        )
+
+    def _of(self, source: Source) -> list[Unit]:
+        units = self._units.get(source.resource, ())
+        return [unit for unit in units if unit.text_hash == source.text_hash][:1]
 
 
-def with_worded_gists(
-    found: Decisions, state: State, steps: Sequence[Step], judge: Judge, now: datetime
-) -> tuple[Step, ...]:
-    """Return the steps with gists by the judge for the notes that they move to gist tier."""
-    clerk = Clerk(
-        found=found,
-        now=now,
-        judge=judge,
-        name="gist",
-        rule="gist-offline",
-        what="its gist was made without a model",
-    )
-    tiers = {
-        change.id: change.fields.get("tier")
-        for step in steps
-        for change in step.changes
-        if step.op == "tier" and isinstance(change, Update)
-    }
-    notes = [state.memories[id_] for id_, tier in tiers.items() if tier == "gist"]
-    notes = [note for note in notes if len(note.body) <= MAX_NOTE_LENGTH][:MAX_GISTS]
-    worded: dict[str, Gist] = {}
-    for note in notes:
-        gist = clerk.word([note], partial(_ask_gist, judge, note), gist_of(note))
-        if gist != gist_of(note):
-            worded[note.id] = gist
-    return tuple(_with_gists(step, worded) for step in steps)
-
-
-def _ask_gist(judge: Judge, note: Memory, fault: str) -> Gist:
-    return judge.gist(GistRequest(note=note, fault=fault))
-
-
-def _with_gists(step: Step, worded: Mapping[str, Gist]) -> Step:
-    if step.op != "tier":
-        return step
-    changes = tuple(
-        replace(change, fields={**change.fields, "gist": worded[change.id]})
-        if isinstance(change, Update) and "gist" in change.fields and change.id in worded
-        else change
-        for change in step.changes
-    )
-    return replace(step, changes=changes)
-
-
-def worded_summary(group: Group, clerk: Clerk | None) -> Summary:
-    """Return the summary of a group, by the judge if the answer is valid, otherwise offline."""
-    offline = summary_of(group.topic, group.memories)
-    if clerk is None or clerk.asked >= MAX_SUMMARIES:
-        return offline
-    request = partial(SummaryRequest, topic=group.topic, memories=group.memories)
-    judge = clerk.judge
-    return clerk.word(group.memories, lambda fault: judge.summarise(request(fault=fault)), offline)
-
-
-def wording_fault(
-    answer: Gist | Summary,
-    offline: Gist | Summary,
-    memories: Sequence[Memory],
-    judge: Judge,
-    now: datetime,
-) -> str:
-    """Return the fault of a wording, as feedback for the judge, or "" if the wording is valid.
-
-    Exact checks are done in code. Then the judge verifies that the memories support the wording.
-    """
-    if answer == offline:
-        return ""
-    names: tuple[str, ...]
-    if isinstance(answer, Gist):
-        names, bounds = ("title", "summary", "tags"), _GIST_BOUNDS
-        if len(answer.tags) > gists.TAGS or len(set(answer.tags)) < len(answer.tags):
-            return f"tags: expected at most {gists.TAGS}, each once"
-    else:
-        names, bounds = ("title", "text", "facts", "entities"), _SUMMARY_BOUNDS
-        if not 0 < len(answer.facts) <= gists.FACTS:
-            return f"facts: {len(answer.facts)}, expected 1 to {gists.FACTS}"
-        if len(answer.entities) > gists.ENTITIES:
-            return f"entities: {len(answer.entities)}, expected at most {gists.ENTITIES}"
-    fields: list[tuple[str, str]] = []
-    for name in names:
-        value = getattr(answer, name)
-        fields += [(name, text) for text in ((value,) if isinstance(value, str) else value)]
-    for name, text in fields:
-        if text != " ".join(visible(text).split()):
-            return f"{name}: more than one line, or invisible characters"
-        if not 0 < len(text) <= bounds[name]:
-            return f"{name}: {len(text)} characters, expected 1 to {bounds[name]}"
-    evidence = tuple(m.body for m in memories)
-    known = ((m.text("title"), *m.texts("tags"), m.text("subject")) for m in memories)
-    context = tuple(dict.fromkeys(part for parts in known for part in parts if part))
-    days = tuple(sorted({m.captured[:10] for m in memories if m.captured}))
-    grounds = Grounds(evidence=evidence, context=context, days=days)
-    if found := [*find_unsupported(fields, grounds)]:
-        return "; ".join(map(str, found[:4]))
-    check = WordingCheck(
-        evidence=evidence,
-        context=context,
-        stated_on=max(days, default=""),
-        wording=tuple((name, text) for name, text in fields if text),
-    )
-    answers = judge.verify(VerificationRequest(now=now, checks=(check,)))
-    own = [answer for answer in answers if answer.check_id == check.check_id]
-    if not own or own[0].fault:
-        return own[0].fault if own else "it was not verified"
-    return "" if all(a.stated for a in own) else own[0].reason or "not what the evidence states"
+def _span(unit: Unit) -> range:
+    return range(unit.lines[0], unit.lines[1] + 1)

@@ -8,31 +8,24 @@ callbacks.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from memrepo.actions.run.ingest import IngestPreview, preview_ingest, texts_at
 from memrepo.actions.work import Work, outside
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.judge import (
-    BudgetReached,
-    Judge,
-    Usage,
-)
+from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.keys import BY_NAME
-from memrepo.read.intake import Cursor, cursors
-from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
-    from memrepo.judges.command import Command
-    from memrepo.judges.model import Limit, Price
-    from memrepo.judges.services import Claude, OpenAI
+    from memrepo.judge.ask import Desk, Limit, Price
+    from memrepo.judge.command import Command
+    from memrepo.judge.services import Claude, OpenAI
 
 SERVICES = ("anthropic", "openai")
 """Judges with a price per token."""
@@ -62,10 +55,11 @@ class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
     carried: Usage = msgspec.field(default_factory=Usage)
 
 
-def judge_of(work: Work, choice: JudgeChoice) -> Judge:
-    """Return the judge for a run. Raises CannotJudge or CommandNotFound.
+def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
+    """Return where the model of a run is asked, or None if rules judge.
 
-    Judge modules are imported on demand, so the offline judge loads no other.
+    Raises CannotJudge or CommandNotFound. Modules are imported on demand, so the offline judge
+    loads no other.
     """
     name = kind_of(work, choice)
     if choice.replay and name != "replay":
@@ -76,34 +70,26 @@ def judge_of(work: Work, choice: JudgeChoice) -> Judge:
             fix="use --record with --judge anthropic or command",
         )
     if name == "offline":
-        from memrepo.judges.offline import OfflineJudge
-
-        return OfflineJudge()
-    from memrepo.judges import model
+        return None
+    from memrepo.judge.ask import Desk, Replay, Session
 
     if name == "replay":
-        return model.ModelJudge(model.Replay(_recordings(work, choice)))
+        return Desk(Replay(_recordings(work, choice)))
     if name == "session":
-        return model.ModelJudge(model.Session(work.store.folder / SESSION))
+        return Desk(Session(work.store.folder / SESSION))
     backend, limits = _backend(work, name), limits_of(work, choice)
     if backend.price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
             f"no price is known for {backend.name}, so a limit in US dollars cannot be enforced",
             fix="limit tokens instead (--max-tokens), or give its price in [judge.prices]",
         )
-    budget = model.Budgeted(
-        backend, limits, max_output=work.config.get("judge.max_tokens"), price=backend.price
+    return Desk(
+        backend,
+        limits,
+        max_output=work.config.get("judge.max_tokens"),
+        price=backend.price,
+        record=choice.record,
     )
-    return model.ModelJudge(model.Recording(budget, choice.record) if choice.record else budget)
-
-
-def pair_judge(work: Work, judge: Judge) -> Judge:
-    """Return the judge for contradicting pairs: the run's own or, if so configured, rules."""
-    if not judge.prompt_hash or work.config.get("contradictions.ask_model"):
-        return judge
-    from memrepo.judges.offline import OfflineJudge
-
-    return OfflineJudge()
 
 
 def kind_of(work: Work, choice: JudgeChoice) -> str:
@@ -130,7 +116,7 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     model = "" if get("judge.model") == default else str(get("judge.model"))
     verify_model = get("judge.verify_model") or ""
     if name not in SERVICES:
-        from memrepo.judges.command import READY, Command
+        from memrepo.judge.command import READY, Command
 
         return Command(
             arguments=READY.get(name) or _command(work),
@@ -139,7 +125,7 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
             model=model if name in READY else "",
             verify_model=verify_model if name in READY else "",
         )
-    from memrepo.judges.services import Claude, OpenAI
+    from memrepo.judge.services import Claude, OpenAI
 
     base = elsewhere.get("judge.base_url" if name == "anthropic" else "judge.openai_base_url")
     shared: dict[str, Any] = {
@@ -148,7 +134,7 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
         "max_tokens": get("judge.max_tokens"),
         "timeout_s": get("judge.timeout_s"),
         "max_retries": get("judge.max_retries"),
-        "price": _price(work, get("judge.model")),
+        "price": price_of(work, get("judge.model")),
         "base_url": str(base.value) if base else "",
         "heard": lambda: work.call.tick("pieces of an answer"),
     }
@@ -156,7 +142,7 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
         return Claude(
             **shared,
             idle_s=get("judge.idle_s"),
-            verify_price=_price(work, verify_model),
+            verify_price=price_of(work, verify_model),
             effort=get("judge.effort").removeprefix("default"),
             thinking=get("judge.thinking").removeprefix("default"),
         )
@@ -173,21 +159,22 @@ def refuse_unable(work: Work) -> str:
 
     No request is sent, so an invalid key is not detected.
     """
-    judge, kind = judge_of(work, JudgeChoice()), kind_of(work, JudgeChoice())
+    desk, kind = desk_of(work, JudgeChoice()), kind_of(work, JudgeChoice())
     if kind in SERVICES:
         _backend(work, kind).refuse_without_key()
-    return judge.name
+    return desk.name if desk is not None else kind
 
 
-def _price(work: Work, model: str) -> Price | None:
-    from memrepo.judges.model import Price
+def price_of(work: Work, model: str) -> Price | None:
+    """Return the configured price of a model, or None if it is unknown."""
+    from memrepo.judge.ask import Price
 
     four = work.config.get("judge.prices").get(model)
     return Price(**dict(zip(Price.__struct_fields__, four, strict=True))) if four else None
 
 
 def _command(work: Work) -> tuple[str, ...]:
-    from memrepo.judges.command import READY
+    from memrepo.judge.command import READY
 
     setting = outside(work).get("judge.command")
     if setting is None:
@@ -207,7 +194,7 @@ def _command(work: Work) -> tuple[str, ...]:
 def limits_of(work: Work, choice: JudgeChoice) -> tuple[Limit, ...]:
     """Return the spending limits for the run, the day and the month."""
     from memrepo.core.manifest import spent_in_day, spent_in_month
-    from memrepo.judges.model import Limit
+    from memrepo.judge.ask import Limit
 
     get, zone = work.config.get, work.config.zone
     usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")
@@ -238,14 +225,12 @@ class Usable(msgspec.Struct, frozen=True, kw_only=True):
     message: str
 
 
-NIGHT = ("A line of a daily log that says in about fifteen words what was decided today.",) * 8
-"""Sample lines for estimating the cost of a typical night."""
+NIGHT_TOKENS = (4_500, 800)
+"""Tokens in and out of a typical night: a question about one log, and the check of its answer."""
 
 
 def usable_judges(work: Work) -> tuple[Usable, ...]:
     """Return whether each judge that can be chosen by name can run on this machine."""
-    from memrepo.judges.model import by_lines
-
     found = []
     for name in ("anthropic", "claude", "openclaw", "openai"):
         try:
@@ -255,9 +240,9 @@ def usable_judges(work: Work) -> tuple[Usable, ...]:
             missing = f"{error.message} ({error.fix})" if error.fix else error.message
             found.append(Usable(judge=name, ready=False, message=missing))
             continue
-        used, _ = by_lines(NIGHT, backend.price)
-        cost = f", {used.cost_usd:.3f} USD" if used.cost_usd is not None else ""
-        message = f"about {used.total:,} tokens{cost} for a night of {len(NIGHT)} new lines"
+        price, (read, written) = backend.price, NIGHT_TOKENS
+        cost = f", {price.cost(fresh=read, output=written):.3f} USD" if price else ""
+        message = f"about {read + written:,} tokens{cost} for a night of one log"
         found.append(Usable(judge=name, ready=True, message=message))
     return tuple(found)
 
@@ -280,40 +265,6 @@ def deadline(work: Work) -> Callable[[], None]:
     return refuse
 
 
-_PROGRESS = {
-    "promote": "judged, pass 1",
-    "canonicalise": "judged, pass 2",
-    "verify": "wordings verified",
-    "compare": "pairs compared",
-    "gist": "notes gisted",
-    "summarise": "summaries",
-}
-
-
-class WatchedJudge(msgspec.Struct, frozen=True):
-    """A judge that counts the requests it passes to another judge.
-
-    `in_time` is called before each request. It raises BudgetReached if no request may follow.
-    """
-
-    judge: Judge
-    tick: Tick
-    in_time: Callable[[], None] = lambda: None
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self.judge, name)
-        if name not in _PROGRESS:
-            return found
-
-        def ask(request: object) -> object:
-            self.in_time()
-            answer = found(request)
-            self.tick(_PROGRESS[name])
-            return answer
-
-        return ask
-
-
 def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
     """Return a reader that calls `tick` for each blob it reads."""
 
@@ -326,70 +277,3 @@ def watched(read: Callable[[str], bytes], tick: Tick) -> Callable[[str], bytes]:
 
 PAID = ("anthropic", "claude", "openclaw", "openai", "command", "session")
 """Judges whose answers cost money or minutes. The others repeat their answers at no cost."""
-
-
-class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """The expected questions by kind, and the expected tokens and cost of a run.
-
-    `over` names the limit that would stop the run early, if any.
-    """
-
-    usage: Usage
-    questions: Mapping[str, int]
-    news: IngestPreview
-    lines: int = 0
-    over: str = ""
-
-    @property
-    def summary(self) -> str:
-        """Return the estimate as a text."""
-        used = self.usage
-        if not used.calls:
-            return "the next run would make no paid call"
-        cost = "price unknown" if used.cost_usd is None else f"about {used.cost_usd:.4f} USD"
-        calls = counted(used.calls, "question", "questions")
-        return (
-            f"the next run reads {counted(self.lines, 'new line', 'new lines')}: about {calls},"
-            f" {used.total} tokens, {cost}"
-        )
-
-
-def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Estimate:
-    """Return the estimate for the next run.
-
-    Raise the errors a run would raise before its first question.
-    """
-    judge_of(work, choice)
-    news, kind = preview_ingest(work, force=force), kind_of(work, choice)
-    if kind not in PAID:
-        return Estimate(usage=Usage(), questions={}, news=news)
-    from memrepo.judges.model import by_lines
-
-    lines = list(_new_lines(work, news))
-    price = _price(work, work.config.get("judge.model")) if kind in SERVICES else None
-    usage, questions = by_lines(lines, price)
-    limits = limits_of(work, choice)
-    over = (limit.over(usage.cost_usd or 0.0, usage.total) for limit in limits)
-    return Estimate(
-        usage=usage,
-        questions=questions,
-        news=news,
-        lines=len(lines),
-        over=next(filter(None, over), ""),
-    )
-
-
-def _new_lines(work: Work, news: IngestPreview) -> Iterator[str]:
-    """Yield the lines of current sources that no run has consumed."""
-    cursor = cursors(read_manifests(work.tree.files, work.tree.layout)[0])
-    for text in texts_at(work, cursor, news.blobs):
-        if text.blob and not cursor.get(text.resource, Cursor()).is_at(text.blob):
-            last = cursor.get(text.resource, Cursor()).last
-            data = news.fresh.get(text.resource)
-            whole = read_blob(work.store.repo, text.blob) if data is None else data
-            old = read_blob(work.store.repo, last).splitlines() if last else ()
-            known = frozenset(old)
-            for line in whole.splitlines():
-                shown = line.decode("utf-8", "replace")
-                if line not in known and any(map(str.isalnum, shown)) and shown[:1] != "#":
-                    yield shown

@@ -11,7 +11,7 @@ import msgspec
 from memrepo.core.changes import Update
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import normal_claim
-from memrepo.core.judge import CanonicalClaim, Cluster, PriorClaim, Wording
+from memrepo.core.judge import PriorClaim, Statement
 from memrepo.core.memory import (
     MAX_LISTED,
     SOURCE_COUNT,
@@ -93,7 +93,7 @@ ALIKE = 0.3
 
 
 def prior_of(memory: Memory) -> PriorClaim:
-    """Convert a memory to the form that pass 2 sees. The result is cached in the memory."""
+    """Convert a memory to the form that rules compare. The result is cached in the memory."""
     return memory.made(_prior_of)
 
 
@@ -113,15 +113,14 @@ def _prior_of(memory: Memory) -> PriorClaim:
     )
 
 
-class Former(msgspec.Struct, frozen=True):
-    """The state of edited candidates before the edit, as (resource, text hash) pairs.
+class Former(msgspec.Struct, frozen=True, kw_only=True):
+    """The texts of the sources, now and before.
 
     `standing` returns the text hashes in the current version of a source. `before` returns those in
     the version consumed last. `holding` returns the places that currently contain one of some text
     hashes.
     """
 
-    of: Mapping[str, frozenset[tuple[str, str]]] = msgspec.field(default_factory=dict)
     standing: Callable[[str], frozenset[str]] = lambda _: frozenset()
     before: Callable[[str], frozenset[str]] = lambda _: frozenset()
     holding: Callable[[frozenset[str]], tuple[Source, ...]] = lambda _: ()
@@ -152,6 +151,8 @@ class Known(msgspec.Struct):
     """Bare texts that this run adds to active memories."""
     by_evidence: dict[tuple[str, str], list[str]] = msgspec.field(default_factory=dict)
     """Maps a unit of a source to the memories that have it as a source. Filled on demand."""
+    made: dict[str, str] = msgspec.field(default_factory=dict)
+    """Maps a statement of this run to the memory that contains it."""
     by_object: bool = True
     """Whether claims with equal subject, predicate and home differ if their objects differ."""
     stated: set[str] = msgspec.field(default_factory=set)
@@ -258,7 +259,7 @@ class Known(msgspec.Struct):
         self.edited[id_] = self.current(id_).with_fields(fields)
         return Update(id=id_, fields=fields)
 
-    def recognise(self, claim: CanonicalClaim, texts: Iterable[str], id_: str) -> tuple[str, str]:
+    def recognise(self, claim: Statement, texts: Iterable[str], id_: str) -> tuple[str, str]:
         """Find the memory that states the same as a claim. Return its id and how it was found.
 
         Return two empty strings if there is none.
@@ -269,18 +270,13 @@ class Known(msgspec.Struct):
             same = self.known_by(text)
             if same and not have_two_roles(self.current(same).type, claim.type):
                 return same, "same_text"
-        statement = matching.statement_of(claim)
-        if (held := self._decided(normal_text(statement.text))) is not None:
-            subjects = {
-                matching.normal_subject(s) for s in (statement.subject, held.text("subject"))
-            }
-            if len(subjects - {""}) < 2 or len(statement.text) >= SHORT:
+        if (held := self._decided(normal_text(claim.text))) is not None:
+            subjects = {matching.normal_subject(s) for s in (claim.subject, held.text("subject"))}
+            if len(subjects - {""}) < 2 or len(claim.text) >= SHORT:
                 return held.id, "decided_before"
-        for prior in self.index.with_key(statement):
-            equal = matching.normal_subject(prior.object) == matching.normal_subject(
-                statement.object
-            )
-            if (equal and statement.object) or not self.by_object:
+        for prior in self.index.with_key(matching.statement_of(claim)):
+            equal = matching.normal_subject(prior.object) == matching.normal_subject(claim.object)
+            if (equal and claim.object) or not self.by_object:
                 return prior.memory_id, "exact_normalized_match"
         return "", ""
 
@@ -316,26 +312,26 @@ class Known(msgspec.Struct):
             if listed_there or (memory.has(SOURCE_COUNT) and hash_ in hashes_of(memory)):
                 yield memory
 
-    def before_edit(self, cluster: Cluster, wording: Wording) -> Memory | None:
-        """Return the active memory whose only source was edited into a cluster, or None.
+    def before_edit(self, claim: Statement) -> Memory | None:
+        """Return the active memory whose only source was edited into a statement, or None.
 
         If several had one unit as source, return the one most similar to the new text. A text with
         another subject is no rewording.
         """
         found: dict[str, Memory] = {}
-        for candidate in cluster.candidates:
-            for pair in sorted(self.former.of.get(candidate.candidate_id, ())):
-                for memory in self._may_rest(*pair):
-                    if not _names_another(memory, wording) and self._lost_its_line(memory):
-                        found.setdefault(memory.id, memory)
-        if len(found) < 2 and not cluster.part:
+        for pair in sorted(claim.former):
+            for memory in self._may_rest(*pair):
+                if not _names_another(memory, claim) and self.lost_its_line(memory):
+                    found.setdefault(memory.id, memory)
+        if len(found) < 2 and claim.is_quoted:
             return next(iter(found.values()), None)
-        words = content_words(wording.text)
+        words = content_words(claim.text)
         alike = [(matching.jaccard(words, content_words(m.body)), m) for m in found.values()]
         alike = [(share, m) for share, m in alike if share >= ALIKE]
         return min(alike, key=lambda one: (-one[0], one[1].path))[1] if alike else None
 
-    def _lost_its_line(self, memory: Memory) -> bool:
+    def lost_its_line(self, memory: Memory) -> bool:
+        """Return whether an active memory has no line any more, and nothing else took its place."""
         if memory.status != "active" or memory.id in self.reworded or memory.id in self.stated:
             return False
         if memory.id in self.replaced.values():
@@ -401,7 +397,7 @@ class Known(msgspec.Struct):
 
 
 def _of_subject(marks: Marks, subject: str) -> Iterator[PriorClaim]:
-    """Yield the active memories with a normalised subject, in the form that pass 2 sees."""
+    """Yield the active memories with a normalised subject, in the form that rules compare."""
     for memory in marks.about(subject):
         if memory.status == "active" and not memory.is_note:
             yield prior_of(memory)
@@ -428,9 +424,9 @@ def _is_known_by_text(memory: Memory) -> bool:
     return len(memory.body) >= SHORT and not memory.text("object")
 
 
-def _names_another(memory: Memory, wording: Wording) -> bool:
+def _names_another(memory: Memory, claim: Statement) -> bool:
     """Return whether a text and a memory mention different subjects."""
-    sides = ((memory.text("subject"), memory.body), (wording.subject, wording.text))
+    sides = ((memory.text("subject"), memory.body), (claim.subject, claim.text))
     named = all(
         subject and content_words(subject) <= content_words(text) for subject, text in sides
     )

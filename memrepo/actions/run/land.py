@@ -22,7 +22,7 @@ from memrepo.core.manifest import Manifest
 from memrepo.core.messages import SUBJECT_LENGTH, Context, counted
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
-from memrepo.judges.asking import Failure
+from memrepo.judge.ask import Failure
 from memrepo.store.history import RECORD
 from memrepo.store.lock import keep_newest
 from memrepo.views.report import counts_in_words
@@ -38,7 +38,7 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
     pages = derived_files(work, state)
     # Without any change, a run is recorded only for the cost of its questions.
     cost = found.receipt.usage.calls
-    if not (steps or pages or found.consumed or found.files or plan.is_upgrade or cost):
+    if not (steps or pages or found.consumed or plan.is_upgrade or cost):
         return None
     base = work.tree.commit
     stamp = run_stamp(plan.now, [m.run for m in plan.manifests])
@@ -48,7 +48,7 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
     manifest = Manifest(
         run=run,
         mode=plan.mode,
-        judge=plan.judge.name,
+        judge=plan.judge_name,
         profile=plan.profile,
         base=base,
         now=format_time(plan.now),
@@ -61,11 +61,9 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
         receipt=found.receipt,
     )
     read = counted(len(found.consumed), "source file", "source files")
-    why = f"{read} read, judged by {plan.judge.name}" if found.consumed else "no source file read"
-    if deferred := sum(isinstance(f, Write) and "/deferred/" in f.path for f in found.files):
-        why += f"; {counted(deferred, 'statement', 'statements')} newly deferred"
+    why = f"{read} read, judged by {plan.judge_name}" if found.consumed else "no source file read"
     path = work.tree.layout.manifest(run)
-    last = record((*found.files, Write(path=path, data=manifest.to_bytes())), pages, why)
+    last = record((Write(path=path, data=manifest.to_bytes()),), pages, why)
     made = Draft(
         run=run,
         base=base,

@@ -15,18 +15,18 @@ import msgspec
 
 from memrepo.actions.run.assemble import Assembled
 from memrepo.actions.run.candidates import Gathered, Nominee
-from memrepo.actions.run.contradictions import Statements
 from memrepo.actions.run.ingest import Ingested
 from memrepo.actions.run.known import Marks
-from memrepo.core.changes import Delete, Step, Write
-from memrepo.core.judge import CanonicalClaim, Cluster, Judge, Profile, Usage, Verdict
+from memrepo.actions.run.overtake import StatementIndex
+from memrepo.core.changes import Step
+from memrepo.core.judge import Profile, Usage
 from memrepo.core.manifest import Consumed, Receipt, Recorded
 from memrepo.core.problems import Problem
 from memrepo.core.state import Files, State
-from memrepo.judges.asking import AnswerStore, Asking, Failure
-from memrepo.policies.matching import Near
+from memrepo.judge.ask import Desk, Failure
+from memrepo.judge.offline import NAME as OFFLINE
 from memrepo.policies.rules import ContradictionRules, Size
-from memrepo.read.intake import Intake, Reader, SourceText
+from memrepo.read.intake import Cursor, Intake, Reader, SourceText
 from memrepo.store.history import LogEntry
 
 Mode = Literal["incremental", "reconciliation"]
@@ -36,18 +36,13 @@ Units = Collection[tuple[str, str]]
 """Units of sources as (resource, hash)."""
 
 
-def _rules() -> Judge:
-    from memrepo.judges.offline import OfflineJudge
-
-    return OfflineJudge()
-
-
 class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What is fixed for one attempt of a run: the request, the commit and its configuration."""
 
     # The request (run.py).
     now: datetime
-    judge: Judge = msgspec.field(default_factory=_rules)
+    desk: Desk | None = None
+    """Where a model is asked, or None if the rules judge."""
     mode: Mode = "incremental"
     stages: frozenset[str] = frozenset(STAGES)
     max_change_pct: float = 20.0
@@ -57,9 +52,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether rejected candidates are judged again and the run is always recorded."""
     asks_about_old: bool = True
     """Whether a model may be asked about existing memories. False for a dry run."""
-    stored: AnswerStore | None = None
-    """The stored answers of an interrupted run, for judges that cost money."""
-
     # The commit and its configuration (gather.py).
     state: State = msgspec.field(default_factory=lambda: State(files=Files({}, {}), memories={}))
     manifests: Sequence[Recorded] = ()
@@ -75,10 +67,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     by_object: bool = True
     """Whether claims with different objects are different claims."""
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
-    comparer: Judge | None = None
-    """The judge that compares pairs, if not the run's judge."""
-    near: Near = lambda _: ()
-    """A search function over the memories, if available."""
+    context: int = 12_000
+    """Maximum tokens of the documents in one question."""
     decided: frozenset[str] = frozenset()
     """Fingerprints of the decisions that a person reverted or refused."""
     reverted: frozenset[str] = frozenset()
@@ -90,16 +80,9 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
         return self.now.astimezone(self.zone)
 
     @property
-    def asking(self) -> Asking:
-        """Return the settings for asking the judge."""
-        return Asking(
-            judge=self.judge,
-            now=self.now,
-            local_now=self.local_now,
-            profile=self.profile,
-            by_object=self.by_object,
-            stored=self.stored,
-        )
+    def judge_name(self) -> str:
+        """Return the name of the judge, as recorded in the manifest."""
+        return self.desk.name if self.desk is not None else OFFLINE
 
 
 class Input(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,27 +99,25 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     moved: tuple[Step, ...] = ()
     nominees: tuple[Nominee, ...] = ()
     gathered: Gathered = msgspec.field(default_factory=Gathered)
+    cursor: Mapping[str, Cursor] = msgspec.field(default_factory=dict)
     previously: Callable[[str], frozenset[str]] = lambda _: frozenset()
-    statements: Statements = msgspec.field(default_factory=Statements)
+    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
     marks: Marks = msgspec.field(default_factory=lambda: Marks({}))
     warnings: tuple[Problem, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
-    """What the judge answered about an input, and the claims assembled from it.
+    """What the judge answered about an input, and the changes assembled from it.
 
-    `asked_of` are all clusters that were judged, before and after splitting. The units without an
-    answer are `open_units`: the next run reads their sources again. `unusable` says why the answers
-    about a candidate or a cluster were not usable.
+    `waiting` are the sources without an answer: the next run reads them again. `unusable` says why
+    operations were left out.
     """
 
-    verdicts: Sequence[Verdict] = ()
-    clusters: Sequence[Cluster] = ()
-    asked_of: Sequence[Cluster] = ()
-    claims: Sequence[CanonicalClaim] = ()
     made: Assembled = msgspec.field(default_factory=Assembled)
-    open_units: frozenset[tuple[str, str]] = frozenset()
+    shelved: tuple[Step, ...] = ()
+    """The steps that arrange the shelf."""
+    waiting: frozenset[str] = frozenset()
     unusable: Mapping[str, str] = msgspec.field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
@@ -146,12 +127,11 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 class Decisions(msgspec.Struct, kw_only=True):
     """The steps of a run and what its manifest records. Each stage after `decide` adds to it.
 
-    `files` are changes to the files of deferred and rejected candidates. `warnings` are recorded in
-    the manifest, `problems` are only shown. `room` is how many more memories may leave recall.
+    `warnings` are recorded in the manifest, `problems` are only shown. `room` is how many more
+    memories may leave recall.
     """
 
     steps: tuple[Step, ...] = ()
-    files: tuple[Write | Delete, ...] = ()
     consumed: tuple[Consumed, ...] = ()
     counts: Mapping[str, int] = msgspec.field(default_factory=dict)
     judgements: Mapping[str, Any] = msgspec.field(default_factory=dict)
@@ -160,7 +140,7 @@ class Decisions(msgspec.Struct, kw_only=True):
     problems: tuple[Problem, ...] = ()
     failures: tuple[Failure, ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
-    statements: Statements = msgspec.field(default_factory=Statements)
+    index: StatementIndex = msgspec.field(default_factory=StatementIndex)
     room: int = 0
     ledger: str = ""
     """The ledger commit used for the maintenance decisions."""

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.run.assemble import PENDING
 from memrepo.actions.run.known import Marks, find_other_places, prior_of
+from memrepo.actions.run.overtake import find_change
 from memrepo.core import corrections
 from memrepo.core.changes import Step, Update, Write
 from memrepo.core.corrections import Correction, Side, corrections_of
@@ -43,7 +44,6 @@ from memrepo.core.messages import cut
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.judges.offline import find_change
 from memrepo.policies.claims import (
     find_reflecting,
     is_held_by_person,

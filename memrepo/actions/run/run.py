@@ -19,7 +19,7 @@ from memrepo.actions.run.gather import gather_sources, read_commit
 from memrepo.actions.run.guard import leave_out_rejected, mark_removals
 from memrepo.actions.run.ingest import take_in
 from memrepo.actions.run.judge import judge
-from memrepo.actions.run.judge_choice import JudgeChoice, WatchedJudge, deadline, judge_of
+from memrepo.actions.run.judge_choice import JudgeChoice, deadline, desk_of
 from memrepo.actions.run.land import (
     draft,
     keep_unusable_answers,
@@ -45,6 +45,7 @@ from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import UsageError
+from memrepo.core.judge import Usage
 from memrepo.keys import JUDGES
 from memrepo.store import history
 from memrepo.store.errors import CannotSign
@@ -89,7 +90,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = False
     judge: Annotated[
-        str | None, option("judge that scores and words the memories", "--judge", choices=JUDGES)
+        str | None, option("judge that reads the sources", "--judge", choices=JUDGES)
     ] = None
     max_usd: Annotated[
         float | None,
@@ -221,8 +222,10 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     stored = answers_for(at, plan.mode, request.resume, choice)
     if stored is not None:
         choice = replace(choice, carried=stored.unbilled)
-    watched = WatchedJudge(judge_of(first, choice), first.call.tick, deadline(first))
-    plan = replace(plan, stored=stored, judge=watched)
+    desk = desk_of(first, choice)
+    if desk is not None:
+        desk.stored, desk.tick, desk.in_time = stored, first.call.tick, deadline(first)
+    plan = replace(plan, desk=desk)
     if "ingest" in plan.stages:
         merge = not request.dry_run
         done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
@@ -243,7 +246,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
         return found
 
     done.proposal = retried(first.store, attempt)
-    done.used = watched.usage
+    done.used = desk.usage if desk is not None else Usage()
     if request.dry_run:
         done.status, done.head = "dry-run", at.tree.commit
     else:
@@ -337,7 +340,7 @@ def _report(first: Work) -> Report:
 
 def _estimated(work: Work, request: Request) -> Result:
     """Return an estimate of the run's questions, without locking, asking or writing anything."""
-    from memrepo.actions.run.judge_choice import estimate_of
+    from memrepo.actions.run.estimate import estimate_of
 
     at, plan = work.refreshed(), _asked(work, request)
     found = estimate_of(at, _choice(at, request), force=request.force)

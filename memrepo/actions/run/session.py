@@ -23,7 +23,7 @@ from memrepo.actions.write.commit import clean_text
 from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from memrepo.judges.prompting import Prompt
+    from memrepo.judge.interface import Question
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,7 +93,7 @@ def _answer(work: Work, file: str) -> str:
 
 def _go_on(work: Work, request: Request) -> Result:
     """Run with the answers given so far. Return the next question or the final result."""
-    from memrepo.judges.model import Unanswered
+    from memrepo.judge.ask import Unanswered
 
     at = work.refreshed()
     asked = run.Request(
@@ -103,7 +103,7 @@ def _go_on(work: Work, request: Request) -> Result:
     try:
         found = run.run_once(at, asked)
     except Unanswered as unanswered:
-        return Result(question=_question(unanswered.prompt))
+        return Result(question=_question(unanswered.question))
     if not request.dry_run:
         for path in (at.store.folder / SESSION).glob("*.txt"):
             path.unlink()
@@ -114,12 +114,12 @@ def _go_on(work: Work, request: Request) -> Result:
     return Result(run=done, exit=done.exit)
 
 
-def _question(prompt: Prompt) -> SessionQuestion:
+def _question(asked: Question) -> SessionQuestion:
     return SessionQuestion(
-        id=prompt.key,
-        kind=prompt.name,
-        items=prompt.items,
-        instructions=prompt.system,
-        schema=prompt.schema,
-        data=prompt.question,
+        id=asked.key,
+        kind=asked.kind,
+        items=asked.items,
+        instructions=asked.system,
+        schema=asked.schema,
+        data=asked.data,
     )

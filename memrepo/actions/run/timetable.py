@@ -114,7 +114,7 @@ def record_of(before: Mapping[str, object], summary: RunSummary) -> dict[str, ob
     """
     failure, succeeded = before.get("failed"), before.get("succeeded", "")
     at = format_time(summary.finished)
-    if summary.event == "run_failed":
+    if summary.event == "run_failed" or summary.status == "partial":
         times = failure["times"] if _is_failure(failure) and isinstance(failure, dict) else 0
         failure = {"at": at, "error": summary.why, "times": times + 1}
     elif summary.status != "skipped_superseded":

@@ -16,19 +16,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from memrepo import __version__
-from memrepo.actions.run.contradictions import compare_memories
+from memrepo.actions.run.assemble import compare_memories
 from memrepo.actions.run.guard import state_after
-from memrepo.actions.run.judge import Clerk, with_worded_gists, worded_summary
-from memrepo.actions.run.judge_choice import pair_judge
 from memrepo.actions.run.plan import Decisions, RunPlan
+from memrepo.actions.run.wordings import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Remove, Step, Update, fingerprints
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
-from memrepo.core.judge import Judge
+from memrepo.core.judge import Usage
 from memrepo.core.layout import Layout
 from memrepo.core.manifest import LOGIC_VERSION
 from memrepo.core.memory import OWN_ACTOR, Memory, differing
@@ -36,6 +34,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
+from memrepo.judge.ask import Desk
 from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import moves, prunable
@@ -61,26 +60,20 @@ def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
     if not plan.stages & {"lifecycle", "consolidation"}:
         return
     # If the judge failed on new text, do not ask it about existing memories.
-    asks = not found.receipt.partial and (plan.asks_about_old or not plan.judge.prompt_hash)
-    judge, before = (plan.judge if asks else None), plan.judge.usage
-    life = _lifecycle(work, plan, found, judge)
+    asks = not found.receipt.partial and plan.asks_about_old
+    desk, before = (plan.desk if asks else None), plan.desk.usage if plan.desk else Usage()
+    life = _lifecycle(work, plan, found, desk)
     if "lifecycle" in plan.stages:
         found.steps += life
         found.ledger = ledger_of(work.store).tip() if life else ""
     if "consolidation" in plan.stages:
-        found.steps += _consolidation(work, plan, found, judge)
-    usage, receipt = plan.judge.usage.since(before), found.receipt
-    if plan.stored is not None:
-        # Store the answers, so that a retry of the run does not pay again.
-        plan.stored.keep({}, usage)
-    if usage.calls:
-        receipt = replace(receipt, prompt_hash=plan.judge.prompt_hash)
-    found.receipt = replace(receipt, usage=receipt.usage + usage)
+        found.steps += _consolidation(work, plan, found, desk)
+    if plan.desk is not None and (used := plan.desk.usage.since(before)).calls:
+        usage = found.receipt.usage + used
+        found.receipt = replace(found.receipt, usage=usage, prompt_hash=plan.desk.prompt_hash)
 
 
-def _lifecycle(
-    work: Work, plan: RunPlan, found: Decisions, judge: Judge | None
-) -> tuple[Step, ...]:
+def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -> tuple[Step, ...]:
     """Return the steps due to age and use. Set how many more memories may leave recall."""
     is_wanted = "lifecycle" in plan.stages
     accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, found.steps)
@@ -104,9 +97,9 @@ def _lifecycle(
     if not is_wanted:
         return ()
     found.problems += (*problems, *due.problems)
-    if judge is None:
+    if desk is None:
         return (*back, *due.steps)
-    return (*back, *with_worded_gists(found, state, due.steps, judge, plan.now))
+    return (*back, *with_worded_gists(found, state, due.steps, desk))
 
 
 def _drop_lost_links(state: State) -> tuple[Step, ...]:
@@ -259,68 +252,39 @@ def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
 
 
 def _consolidation(
-    work: Work, plan: RunPlan, found: Decisions, judge: Judge | None
+    work: Work, plan: RunPlan, found: Decisions, desk: Desk | None
 ) -> tuple[Step, ...]:
     """Return the consolidation steps. Each part works on the result of the previous one."""
     steps: tuple[Step, ...] = ()
     state = state_after(plan.state, found.steps)
     for part in (_contradictions, _summaries, _links, _chunk_files):
-        more = part(work, plan, found, state, judge)
+        more = part(work, plan, found, state, desk)
         state, steps = state_after(state, more), (*steps, *more)
     return steps
 
 
 def _contradictions(
-    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
 ) -> tuple[Step, ...]:
-    """Compare memories that may contradict each other. Leave uncertain pairs to a person."""
-    if judge is None or not plan.contradictions.enabled:
+    """Compare changed memories that may contradict others. Leave uncertain pairs to a person."""
+    del desk
+    if not plan.contradictions.enabled:
         return ()
-    judge = pair_judge(work, judge)
-    comparer = digest([judge.name, judge.prompt_hash, __version__, LOGIC_VERSION])[:16]
-    compared = found.receipt.compared.union(*(m.compared for m in plan.manifests))
-    result = compare_memories(
-        state,
-        judge,
-        plan.now,
-        plan.decided,
-        compared,
-        _changed(work, plan, state, comparer),
-        found.statements,
-        plan.contradictions,
-    )
-    if why := result.asked.stopped:
-        problem = Problem(
-            path=work.tree.layout.area("corrections"),
-            rule="pairs-not-compared",
-            severity="warning",
-            fix="nothing: the next run compares them",
-            message=f"pairs of memories that may contradict each other were not compared: {why}",
-        )
-        found.warnings += (problem,)
-    found.failures += tuple(result.asked.failures)
-    found.receipt = replace(
-        found.receipt,
-        compared=found.receipt.compared | result.harmless,
-        comparer=comparer if result.whole else "",
-    )
-    return result.steps
+    changed = _changed(work, plan, state)
+    rules, index = plan.contradictions, found.index
+    return compare_memories(state, plan.now, changed, rules, index, plan.decided)
 
 
-def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozenset[str] | None:
-    """Return the memories changed since the last complete comparison, or None for all.
-
-    A small number is compared with all similar memories, a large number only with those that share
-    keys.
-    """
+def _changed(work: Work, plan: RunPlan, state: State) -> frozenset[str]:
+    """Return the active memories changed since the last run was computed, or all of them."""
     layout, files = work.tree.layout, work.tree.files
-    bases = [m.base for m in plan.manifests if m.comparer == comparer and m.base]
+    bases = [m.base for m in plan.manifests if m.base and m.logic == LOGIC_VERSION]
     written = files.changed_since(bases[-1]) if bases else None
-    if written is None or layout.config in written:
-        return None
     records = (layout.area("corrections"), layout.area("runs"))
+    if written is None or layout.config in written:
+        return frozenset(m.id for m in state.active)
     if any(not blob and path.startswith(records) for path, blob in written.items()):
-        return None  # a decision about an unknown pair was deleted
+        return frozenset(m.id for m in state.active)  # a decision about some pair was deleted
     cases = corrections_of(state)
     doubted = (cases.cases[id_] for id_, path in cases.paths.items() if path in written)
     changed = differing(state.memories, plan.state.memories)
@@ -329,13 +293,13 @@ def _changed(work: Work, plan: RunPlan, state: State, comparer: str) -> frozense
 
 
 def _summaries(
-    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
 ) -> tuple[Step, ...]:
     """Combine old memories of low importance into summaries."""
     config = work.config
     lexicon = config.lexicon  # the property builds a new object on each access
     rules = config.compression
-    return compress_old(plan, found, state, rules, lambda m: score_of(m, lexicon), judge)
+    return compress_old(plan, found, state, rules, lambda m: score_of(m, lexicon), desk)
 
 
 def compress_old(
@@ -344,7 +308,7 @@ def compress_old(
     state: State,
     rules: CompressionRules,
     score: Score,
-    judge: Judge | None,
+    desk: Desk | None,
 ) -> tuple[Step, ...]:
     """Return steps that compress the oldest groups, as far as the limit on removals permits.
 
@@ -357,11 +321,10 @@ def compress_old(
     spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
     clerk = (
         None
-        if judge is None
+        if desk is None
         else Clerk(
             found=found,
-            now=plan.now,
-            judge=judge,
+            desk=desk,
             name="summary",
             rule="summary-offline",
             what="a summary was made without a model",
@@ -390,10 +353,10 @@ def _why_compressed(rules: CompressionRules, group: Group) -> str:
 
 
 def _links(
-    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
 ) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
-    del found, judge
+    del found, desk
     config = work.config
     rules = config.links
     if not rules.expand:
@@ -403,13 +366,13 @@ def _links(
 
 
 def _chunk_files(
-    work: Work, plan: RunPlan, found: Decisions, state: State, judge: Judge | None
+    work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
 ) -> tuple[Step, ...]:
     """Write the chunks of long memories as files, and remove outdated chunk files.
 
     The files are for other programs that index them. Search does not need them.
     """
-    del plan, found, judge
+    del plan, found, desk
     config = work.config
     there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
     wanted: dict[str, Memory] = {}

@@ -16,10 +16,10 @@ from memrepo.actions.landing import derived_files
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
+from memrepo.actions.run.estimate import estimate_of
 from memrepo.actions.run.judge_choice import (
     PAID,
     JudgeChoice,
-    estimate_of,
     kind_of,
     refuse_unable,
     usable_judges,

@@ -35,7 +35,7 @@ from memrepo.core.ids import normalise, text_hash
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, FIELDS, Hot, Memory, Stamp
 from memrepo.core.messages import counted, subject_of
 from memrepo.core.state import State, apply
-from memrepo.judges.offline import OBJECT_LENGTH
+from memrepo.judge.offline import OBJECT_LENGTH
 from memrepo.policies.hotcache import CRITICAL, REQUEST, hot_of
 from memrepo.policies.links import Directive, find_directives
 from memrepo.policies.upkeep import archive as archived

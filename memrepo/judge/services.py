@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import JudgeFailed, Usage
-from memrepo.judges.model import Price, Reply
-from memrepo.judges.prompting import Prompt, holds_answer
+from memrepo.judge.ask import Price, Reply
+from memrepo.judge.interface import Question
 
 Untyped = Any
 """The type of SDK objects. The SDKs are imported lazily, so their own types are not available."""
@@ -70,13 +70,13 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
         """Raise NoCredentials if no key and no private server is configured. Send no request."""
         self.client().close()
 
-    def model_for(self, prompt: Prompt) -> str:
+    def model_for(self, question: Question) -> str:
         """Return the model that answers a question."""
-        return (prompt.name == "verification" and self.verify_model) or self.model
+        return (question.kind == "verify" and self.verify_model) or self.model
 
-    def room(self, prompt: Prompt) -> int:
+    def room(self, question: Question) -> int:
         """Return the maximum tokens of the answer to a question."""
-        return min(self.max_tokens, prompt.room or self.max_tokens)
+        return min(self.max_tokens, question.room or self.max_tokens)
 
     def usage(
         self, model: str, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0
@@ -157,9 +157,9 @@ class _Watch:
 
 
 class Claude(Service, frozen=True, kw_only=True):
-    """Claude through the Messages API. The class implements `judges.model.Backend`.
+    """Claude through the Messages API. The class implements `judge.ask.Backend`.
 
-    Replies must match the schema. Instructions and prior claims are marked for the prompt cache.
+    Replies must match the schema. Instructions are marked for the prompt cache.
     `timeout_s` limits how long a server may ask memrepo to wait before a retry. `idle_s` limits how
     long no part of an answer arrives. If `effort` or `thinking` is empty, the model's default
     applies.
@@ -174,7 +174,7 @@ class Claude(Service, frozen=True, kw_only=True):
         """Return the names of the provider and the model."""
         return f"anthropic/{self.model}"
 
-    def ask(self, prompt: Prompt) -> Reply:
+    def ask(self, question: Question) -> Reply:
         """Send a prompt, retrying interrupted answers. Raises JudgeFailed or NoCredentials.
 
         The usage of interrupted answers is added to that of the complete one.
@@ -182,7 +182,7 @@ class Claude(Service, frozen=True, kw_only=True):
         lost = Usage()
         for left in range(self.max_retries, -1, -1):
             try:
-                reply = self._once(prompt)
+                reply = self._once(question)
             except _Interrupted as interrupted:
                 lost += interrupted.usage
                 if not left:
@@ -196,7 +196,7 @@ class Claude(Service, frozen=True, kw_only=True):
                 return replace(reply, usage=reply.usage + lost) if lost.calls else reply
         raise AssertionError("a range that ends with 0 has an end")
 
-    def _once(self, prompt: Prompt) -> Reply:
+    def _once(self, question: Question) -> Reply:
         """Send a prompt once. Raises _Interrupted if the answer is interrupted.
 
         The SDK retries requests whose answer has not begun.
@@ -209,7 +209,7 @@ class Claude(Service, frozen=True, kw_only=True):
         try:
             with (
                 self.client() as client,
-                client.messages.stream(**self._parameters(prompt)) as stream,
+                client.messages.stream(**self._parameters(question)) as stream,
                 watch.over(stream),
             ):
                 for _ in stream:
@@ -245,16 +245,14 @@ class Claude(Service, frozen=True, kw_only=True):
             raise self._interrupted(stream, why, "check the connection")
         return self._read(message)
 
-    def _parameters(self, prompt: Prompt) -> dict[str, Untyped]:
+    def _parameters(self, question: Question) -> dict[str, Untyped]:
         """Return the Messages API parameters for one question."""
-        content: list[object] = [{"type": "text", "text": prompt.data}]
-        if prompt.context:
-            content.insert(0, {"type": "text", "text": prompt.context, "cache_control": _CACHED})
-        schema: object = {"type": "json_schema", "schema": dict(prompt.schema)}
+        content: list[object] = [{"type": "text", "text": question.data}]
+        schema: object = {"type": "json_schema", "schema": question.schema}
         return {
-            "model": self.model_for(prompt),
-            "max_tokens": self.room(prompt),
-            "system": [{"type": "text", "text": prompt.system, "cache_control": _CACHED}],
+            "model": self.model_for(question),
+            "max_tokens": self.room(question),
+            "system": [{"type": "text", "text": question.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
             "output_config": {"format": schema, **({"effort": self.effort} if self.effort else {})},
             **({"thinking": {"type": self.thinking}} if self.thinking else {}),
@@ -349,10 +347,6 @@ class Claude(Service, frozen=True, kw_only=True):
 
 # -- the OpenAI API --------------------------------------------------------------------------------
 
-REPAIR = (
-    "That is not the JSON object that was asked for. Answer again, with the JSON object only:"
-    " no other text before or after it."
-)
 _NO_KEY = "none"
 """The API key sent to a private server that requires none."""
 _PUBLIC = "api.openai.com"
@@ -361,12 +355,12 @@ _FORMS = ("json_schema", "json_object", "text")
 
 
 class OpenAI(Service, frozen=True, kw_only=True):
-    """A model behind an OpenAI-compatible API. The class implements `judges.model.Backend`.
+    """A model behind an OpenAI-compatible API. The class implements `judge.ask.Backend`.
 
     Ollama, LM Studio, llama.cpp, vLLM and OpenRouter have one. Servers accept different forms of
-    reply: bound to the schema, any JSON object, or plain text. They are tried in this order. If the
-    text has no answer, the question is sent once more. `timeout_s` limits how long a server may
-    send nothing. A local model may need minutes to read a question.
+    reply: bound to the schema, any JSON object, or plain text. They are tried in this order.
+    `timeout_s` limits how long a server may send nothing. A local model may need minutes to read a
+    question.
     """
 
     refused: set[str] = msgspec.field(default_factory=set)
@@ -398,33 +392,19 @@ class OpenAI(Service, frozen=True, kw_only=True):
             )
         return client
 
-    def ask(self, prompt: Prompt) -> Reply:
-        """Send a prompt, and repeat it once if the reply contains no answer.
-
-        Raises JudgeFailed or NoCredentials.
-        """
+    def ask(self, question: Question) -> Reply:
+        """Send a question. Raises JudgeFailed or NoCredentials."""
         messages = [
-            {"role": "system", "content": "\n\n".join((prompt.system, prompt.spelled))},
-            {"role": "user", "content": prompt.question},
+            {"role": "system", "content": "\n\n".join((question.system, question.spelled))},
+            {"role": "user", "content": question.data},
         ]
-        reply = self._once(prompt, messages)
-        if reply.cut or reply.refusal or holds_answer(reply.text, prompt):
-            return reply
-        messages += [
-            {"role": "assistant", "content": reply.text},
-            {"role": "user", "content": REPAIR},
-        ]
-        second = self._once(prompt, messages)
-        return replace(second, usage=reply.usage + second.usage)
-
-    def _once(self, prompt: Prompt, messages: list[dict[str, str]]) -> Reply:
         openai = _sdk("openai", "openai")
         with self.client() as client:
             while True:
-                parameters = self._parameters(prompt, messages)
+                parameters = self._parameters(question, messages)
                 fix = ""
                 try:
-                    return self._read(client.chat.completions.create(**parameters), prompt)
+                    return self._read(client.chat.completions.create(**parameters), question)
                 except openai.APITimeoutError as error:
                     what, cause = f"no output for {self.timeout_s:g} s", error
                     fix = "raise judge.timeout_s, or take a smaller model"
@@ -444,7 +424,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
                     what, cause = f"the answer broke off: {_error_text(error)}", error
                 raise JudgeFailed(f"{self.name}: {what}", fix=fix) from cause
 
-    def _parameters(self, prompt: Prompt, messages: list[dict[str, str]]) -> dict[str, Untyped]:
+    def _parameters(self, question: Question, messages: list[dict[str, str]]) -> dict[str, Untyped]:
         """Return the API parameters of a question, using the first reply form not yet rejected."""
         form = next(form for form in _FORMS if form not in self.refused)
         room = "max_completion_tokens" if "max_tokens" in self.refused else "max_tokens"
@@ -452,14 +432,14 @@ class OpenAI(Service, frozen=True, kw_only=True):
         if form != "text":
             more["response_format"] = {"type": form}
         if form == "json_schema":
-            schema = {"name": prompt.name, "strict": False, "schema": dict(prompt.schema)}
+            schema = {"name": question.kind, "strict": False, "schema": question.schema}
             more["response_format"] |= {"json_schema": schema}
         if "stream_options" not in self.refused:
             more["stream_options"] = {"include_usage": True}
         return {
-            "model": self.model_for(prompt),
+            "model": self.model_for(question),
             "messages": messages,
-            room: self.room(prompt),
+            room: self.room(question),
             "stream": True,
             **more,
         }
@@ -476,7 +456,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
             return True
         return False
 
-    def _read(self, stream: Untyped, prompt: Prompt) -> Reply:
+    def _read(self, stream: Untyped, question: Question) -> Reply:
         """Combine the chunks of a streamed answer. All values from the server are validated."""
         texts: dict[str, str] = {"content": "", "refusal": ""}
         reason, reported = "", None
@@ -497,7 +477,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
         return Reply(
             text=texts["content"],
             usage=self.usage(
-                self.model_for(prompt),
+                self.model_for(question),
                 fresh=prompt_tokens - cached,
                 output=_count(reported, "completion_tokens"),
                 cache_read=cached,

@@ -23,8 +23,8 @@ import msgspec
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BadReply, JudgeFailed, Usage
-from memrepo.judges.model import Reply
-from memrepo.judges.prompting import REPLY_KEYS, Prompt
+from memrepo.judge.ask import Reply
+from memrepo.judge.interface import ANSWERS, Question
 
 PROMPT, SYSTEM = "{prompt}", "{system}"
 """Arguments replaced by the question (stdin is then empty) and by its fixed instructions."""
@@ -48,6 +48,7 @@ ARGUMENT_LIMIT = 128 * 1024 - 1
 """Maximum bytes of one argument on Linux (MAX_ARG_STRLEN without the final NUL)."""
 ENVELOPE = ("response", "message", "content", "text", "output", "outputs", "result")
 """Keys under which programs wrap their answer (memory-purifier; `openclaw infer --json`)."""
+_REPLY_KEYS = frozenset(key for key, _ in ANSWERS.values())
 _TAIL = 600
 _DEPTH = 5
 
@@ -65,7 +66,7 @@ class CommandNotFound(MemrepoError):
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """A program that answers questions. The class implements `judges.model.Backend`.
+    """A program that answers questions. The class implements `judge.ask.Backend`.
 
     Unless the program reports its usage, tokens are estimated as characters / 4. `kind` names a
     known program. `model` and `verify_model` are passed to the program.
@@ -92,27 +93,27 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             return f"{self.kind}/{self.model or 'default'}"
         return f"command/{Path(self.arguments[0]).name}"
 
-    def ask(self, prompt: Prompt) -> Reply:
+    def ask(self, question: Question) -> Reply:
         """Run the program once. Raises JudgeFailed on a timeout or a nonzero exit code.
 
         Raises BadReply if the question is too long for an argument, so only its batch fails.
         """
-        arguments = self._arguments(prompt)
-        question = prompt.text.encode()
+        arguments = self._arguments(question)
+        sent = question.text.encode()
         if SYSTEM in arguments:
-            fixed = f"{prompt.system}\n\n{prompt.spelled}"
+            fixed = f"{question.system}\n\n{question.spelled}"
             arguments = tuple(fixed if a == SYSTEM else a for a in arguments)
-            question = prompt.question.encode()
+            sent = question.data.encode()
         if PROMPT in arguments:
-            if len(question) > ARGUMENT_LIMIT:
+            if len(sent) > ARGUMENT_LIMIT:
                 raise BadReply(
-                    f"{self.name}: the question has {len(question)} bytes, but an argument has"
+                    f"{self.name}: the question has {len(sent)} bytes, but an argument has"
                     f" at most {ARGUMENT_LIMIT}",
                     fix="use a judge that reads standard input",
                 )
-            arguments = tuple(prompt.text if a == PROMPT else a for a in arguments)
-            question = b""
-        out, err, code = self._run(arguments, question)
+            arguments = tuple(question.text if a == PROMPT else a for a in arguments)
+            sent = b""
+        out, err, code = self._run(arguments, sent)
         envelope = _envelope(out)
         if code != 0 or envelope.get("is_error") is True:
             reported = str(envelope.get("result") or "") if envelope.get("is_error") else ""
@@ -124,7 +125,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             raw=out,
             usage=_reported(envelope)
             or Usage(
-                prompt=-(-len(prompt.text) // 4),
+                prompt=-(-len(question.text) // 4),
                 completion=-(-len(out) // 4),
                 source="approximate",
                 cost_usd=None,
@@ -133,12 +134,12 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             cut=envelope.get("stop_reason") == "max_tokens",
         )
 
-    def _arguments(self, prompt: Prompt) -> tuple[str, ...]:
-        verifying = prompt.name == "verification" and self.verify_model
+    def _arguments(self, question: Question) -> tuple[str, ...]:
+        verifying = question.kind == "verify" and self.verify_model
         model = self.verify_model if verifying else self.model
         return (*self.arguments, "--model", model) if model else self.arguments
 
-    def _run(self, arguments: tuple[str, ...], question: bytes) -> tuple[str, str, int]:
+    def _run(self, arguments: tuple[str, ...], sent: bytes) -> tuple[str, str, int]:
         with tempfile.TemporaryDirectory(prefix="memrepo-judge-") as folder:
             try:
                 process = subprocess.Popen(
@@ -152,7 +153,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
             except OSError as error:
                 raise JudgeFailed(f"{self.name}: {error}") from error
             try:
-                out, err = process.communicate(question, timeout=self.timeout_s)
+                out, err = process.communicate(sent, timeout=self.timeout_s)
             except subprocess.TimeoutExpired as error:
                 raise JudgeFailed(
                     f"{self.name}: no answer within {self.timeout_s:g} s",
@@ -234,7 +235,7 @@ def _inner(value: object, depth: int) -> str:
             return value
         case list() if depth:
             return "".join(_inner(part, depth - 1) for part in value)
-        case dict() if depth and not (value.keys() & REPLY_KEYS):
+        case dict() if depth and not (value.keys() & _REPLY_KEYS):
             found = (_inner(value.get(key), depth - 1) for key in ENVELOPE)
             return next(filter(None, found), "")
         case dict():

@@ -1,0 +1,274 @@
+"""Find statements that overtake or contradict each other by their words and dates, by rules.
+
+Lineage: engram, contradiction detection. Which of two statements changes the other is decided in
+`policies.change`. A statement that a later dated one ends is replaced; a doubtful pair is flagged
+for a person. Existing memories are compared once per change, whoever wrote them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+import msgspec
+
+from memrepo.actions.run.known import prior_of
+from memrepo.core.changes import fingerprints
+from memrepo.core.corrections import corrections_of
+from memrepo.core.judge import Newer, PriorClaim
+from memrepo.core.memory import CLAIM_TYPES, Memory, Source
+from memrepo.core.state import State
+from memrepo.policies.change import (
+    MAX_VALUES,
+    StatementChange,
+    change_of,
+    is_dated,
+    newer_of,
+    read,
+    same_place,
+)
+from memrepo.policies.matching import INACTIVE_STANDINGS
+from memrepo.policies.standing import contradicts
+from memrepo.text.words import content_words
+
+SURE, UNSURE = 0.95, 0.5
+"""Confidence in a change that nobody needs to check, and in one that somebody should."""
+
+
+class FoundChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A change between two statements, which of them is newer, and whether that is certain."""
+
+    change: StatementChange
+    newer: Newer
+    is_certain: bool
+
+    @property
+    def confidence(self) -> float:
+        """Return the confidence: high if no person needs to check."""
+        return SURE if self.is_certain else UNSURE
+
+
+def find_change(first: PriorClaim, second: PriorClaim) -> FoundChange | None:
+    """Return how one of two statements changes the other, or None if both may be true.
+
+    A statement that declares the other over is certain if a date or git shows that it is newer. A
+    statement that only gives another value is certain if a date shows it.
+    """
+    if same_place(first.sources, second.sources):
+        return None
+    newer, basis = newer_of(first.sources, second.sources)
+    pairs: list[tuple[PriorClaim, PriorClaim, Newer]] = [
+        (second, first, "first"),
+        (first, second, "second"),
+    ]
+    if newer != "unknown":
+        pairs.sort(key=lambda pair: pair[2] != newer)
+    together = _are_together(first.sources, second.sources)
+    for old, new, side in pairs:
+        is_order_known = newer in (side, "unknown")
+        # An undated statement may have existed long before it was first seen.
+        if not is_order_known and (
+            basis == "dated" or is_dated(old.sources) or not is_dated(new.sources)
+        ):
+            continue
+        change = change_of(old, new, together=together)
+        if change is None:
+            continue
+        if change.is_event and is_of_a_day(old.sources) and is_of_a_day(new.sources):
+            continue  # each describes its own day
+        certain = newer == side and (
+            basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
+        )
+        return FoundChange(change=change, newer=side if certain else newer, is_certain=certain)
+    return None
+
+
+def is_of_a_day(sources: Sequence[Source]) -> bool:
+    """Return whether the date of a statement comes from a daily log or a heading."""
+    return any(s.captured_from in ("heading", "file") for s in sources)
+
+
+def _are_together(first: Sequence[Source], second: Sequence[Source]) -> bool:
+    """Return whether two statements are different lines of one file, written on the same day."""
+    return any(
+        (one.resource, one.captured[:10]) == (other.resource, other.captured[:10])
+        and one.lines != other.lines
+        for one in first
+        for other in second
+        if one.captured
+    )
+
+
+def _is_later_line(old: Sequence[Source], new: Sequence[Source]) -> bool:
+    """Return whether, according to git, a new statement was added later to the same file."""
+    seen = {s.resource: s.captured[:10] for s in old if s.captured}
+    return any(s.captured[:10] > seen[s.resource] for s in new if s.resource in seen)
+
+
+def is_open(state: State, one: Memory, other: Memory) -> bool:
+    """Return whether a pair is still to be decided, so that rules may compare it."""
+    if one.text("scope") != other.text("scope"):
+        return False  # statements about different users or projects cannot conflict
+    if same_place(one.sources, other.sources):
+        return False  # consecutive words of one line belong together
+    case = corrections_of(state).between(one.id, other.id)
+    return case is None or not case.about({one.id: one.body, other.id: other.body})
+
+
+def changed_pairs(
+    state: State,
+    memories: Mapping[str, Memory],
+    ids: Collection[str],
+    statements: StatementIndex,
+    never: Collection[str] = (),
+) -> Iterator[tuple[str, str, FoundChange]]:
+    """Yield (memory, other memory, change) for each open pair with one side in `ids`.
+
+    `memories` are all that are compared. `never` has the fingerprints of decisions that a person
+    reverted. The change is that of the first memory against the second.
+    """
+    statements.follow(memories)
+    seen: set[frozenset[str]] = set()
+    for id_ in sorted(set(ids) & memories.keys()):
+        claim = prior_of(memories[id_])
+        for other in sorted(statements.changed(claim)):
+            pair = frozenset((id_, other))
+            if pair in seen or not is_open(state, memories[id_], memories[other]):
+                continue
+            seen.add(pair)
+            second, first = sorted((memories[id_], memories[other]), key=_age)
+            if contradicts(first, second) or contradicts(second, first):
+                continue
+            prints = (fingerprints(op, (first.id, second.id)) for op in ("supersede", "flag"))
+            if any(not found.isdisjoint(never) for found in prints):
+                continue
+            if change := find_change(prior_of(first), prior_of(second)):
+                yield first.id, second.id, change
+
+
+def _age(memory: Memory) -> tuple[str, str, str]:
+    dated = (s.captured for s in memory.sources if s.captured_from not in ("", "commit"))
+    created = memory.time("created")
+    return max(dated, default=""), created.isoformat() if created else "", memory.id
+
+
+MAX_COMPARED = 12
+"""Maximum number of statements to compare a statement with, chosen by its rarest words."""
+MAX_RARE_WORDS, MAX_HOLDERS = 12, 2000
+"""Maximum rare words that select neighbours, and maximum statements read for these words."""
+
+
+def is_compared(memory: Memory) -> bool:
+    """Return whether a memory is compared with new statements."""
+    return (
+        memory.status == "active"
+        and memory.type in CLAIM_TYPES
+        and memory.standing not in INACTIVE_STANDINGS
+    )
+
+
+def compared_in(state: State) -> Mapping[str, Memory]:
+    """Return by id the memories that are compared with new statements.
+
+    The result is cached in the state.
+    """
+    return state.once(_compared_in)
+
+
+def _compared_in(state: State) -> Mapping[str, Memory]:
+    return {memory.id: memory for memory in state.active if is_compared(memory)}
+
+
+class StatementIndex:
+    """An index by words of the memories that are compared with new statements."""
+
+    def __init__(self, memories: Mapping[str, Memory] = MappingProxyType({})) -> None:
+        self._held: dict[str, Memory] = {}
+        self._holders: dict[str, dict[str, None]] = {}
+        self.follow(memories)
+
+    def follow(self, memories: Mapping[str, Memory]) -> None:
+        """Update the index to the given memories. Only the differences are processed."""
+        old = self._held
+        gone = [id_ for id_ in old if id_ not in memories]
+        new = [(id_, m) for id_, m in memories.items() if old.get(id_) is not m]
+        for id_ in (*gone, *(id_ for id_, _ in new if id_ in old)):
+            for word in content_words(old.pop(id_).body):
+                self._holders[word].pop(id_, None)
+        for id_, memory in new:
+            old[id_] = memory
+            for word in content_words(memory.body):
+                self._holders.setdefault(word, {})[id_] = None
+
+    def prior(self, id_: str) -> PriorClaim:
+        """Return an indexed memory in the form that a judge sees."""
+        return prior_of(self._held[id_])
+
+    def changed(self, claim: PriorClaim) -> dict[str, FoundChange]:
+        """Map neighbours of a statement to how the statement and the neighbour change each other.
+
+        Several values of one key form a list, so one more value changes nothing. If a statement may
+        end several others, only the one whose words it repeats best counts. If that is a tie, none
+        counts.
+        """
+        if read(claim.text).is_open or not self._held:
+            return {}
+        found = {}
+        for id_ in self.neighbours(claim):
+            if one := find_change(claim, self.prior(id_)):
+                found[id_] = one
+        given = [id_ for id_, one in found.items() if not one.change.stated]
+        contested = [id_ for id_ in given if self._held[id_].standing == "contested"]
+        if len(given) > MAX_VALUES or (len(given) > 1 and len(contested) < len(given)):
+            found = {id_: one for id_, one in found.items() if id_ not in given}
+        return _covered_best(found)
+
+    def follows(self, claim: PriorClaim) -> list[str]:
+        """Return the ids of other days' statements that a day's statement gives a new value."""
+        if read(claim.text).is_open or not self._held or not is_of_a_day(claim.sources):
+            return []
+        found = {id_: self.prior(id_) for id_ in self.neighbours(claim)}
+        return [
+            id_
+            for id_, old in found.items()
+            if is_of_a_day(old.sources)
+            and not same_place(old.sources, claim.sources)
+            and (change := change_of(old, claim))
+            and change.is_event
+        ]
+
+    def neighbours(self, claim: PriorClaim) -> list[str]:
+        """Return the ids of statements that share rare words with a claim, most relevant first."""
+        held = {word: self._holders.get(word, {}) for word in content_words(claim.text)}
+        rare = sorted((len(ids), word) for word, ids in held.items() if ids)[:MAX_RARE_WORDS]
+        scores: dict[str, float] = {}
+        room = MAX_HOLDERS
+        for count, word in rare:
+            if scores and count > room:
+                break
+            room -= count
+            weight = math.log(1 + len(self._held) / count)
+            for id_ in held[word]:
+                scores[id_] = scores.get(id_, 0) + weight
+        scores.pop(claim.memory_id, None)
+        best = heapq.nsmallest(MAX_COMPARED, ((-score, id_) for id_, score in scores.items()))
+        return [id_ for _, id_ in best]
+
+
+def _covered_best(found: Mapping[str, FoundChange]) -> dict[str, FoundChange]:
+    """Drop changes that end a statement, except the change that covers its statement best.
+
+    If several are covered equally well, none of them is returned.
+    """
+    ended = {id_: one for id_, one in found.items() if one.change.stated}
+    if len(ended) < 2:
+        return dict(found)
+    best = max(one.change.cover for one in ended.values())
+    best_ids = [id_ for id_, one in ended.items() if one.change.cover == best]
+    return {
+        id_: one
+        for id_, one in found.items()
+        if id_ not in ended or (len(best_ids) == 1 and id_ == best_ids[0])
+    }

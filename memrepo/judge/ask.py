@@ -1,0 +1,380 @@
+"""Ask a model: look for a stored answer, keep to the budget, send, parse, and store.
+
+A budget is checked before every call. The question is estimated at a third of its bytes in tokens,
+the answer by earlier answers. The limit for the answer is what the budget leaves, so no call can
+exceed it. If a service reports no usage, the text itself is charged. A usable answer is stored
+before it is used, under the hash of the model and of the whole question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from math import ceil
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import digest
+from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed, Usage
+from memrepo.judge.interface import Kind, Question, prompt_hash
+from memrepo.judge.replies import Answer, UnreadableReply, read_answer
+
+MILLION = 1_000_000
+_MARGIN = 1.25
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """A back end's reply: the text, the cost, and the reason if there is no answer.
+
+    `cut` is whether the model reached its output limit.
+    """
+
+    text: str
+    usage: Usage
+    cut: bool = False
+    refusal: str = ""
+    raw: str = ""
+    """The program's whole output, if longer than `text`. Bytes not in UTF-8 are surrogates."""
+
+
+class Backend(Protocol):
+    """A service that answers a question with text."""
+
+    @property
+    def name(self) -> str:
+        """Return the back end's name, as recorded in the run's manifest."""
+
+    def ask(self, question: Question) -> Reply:
+        """Send one question and return the reply. Raises JudgeFailed."""
+
+
+class AnswerStore(Protocol):
+    """A store that keeps a judge's paid answers from one run to the next."""
+
+    @property
+    def unbilled(self) -> Usage:
+        """Return the cost of stored answers that no run's manifest has recorded yet."""
+
+    def find(self, key: str) -> Mapping[str, object] | None:
+        """Return the stored record for an answer's key, or None."""
+
+    def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
+        """Store answers by key, together with their cost."""
+
+
+class CutOff(BadReply):
+    """Raised when a model reached its output limit. A smaller question may fit."""
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """A failed question: its kind, its number, the reason, and the reply.
+
+    `tried` has the reason for each attempt to parse the reply that failed.
+    """
+
+    name: str
+    batch: int
+    reason: str
+    raw: str = ""
+    tried: tuple[str, ...] = ()
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True):
+    """The price of a model in US dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_write: float
+    cache_read: float
+
+    def cost(self, *, fresh: int, output: int, cache_write: int = 0, cache_read: int = 0) -> float:
+        """Return the cost of a call in US dollars.
+
+        `fresh` counts input tokens not read from or written to a cache.
+        """
+        return (
+            fresh * self.input
+            + output * self.output
+            + cache_write * self.cache_write
+            + cache_read * self.cache_read
+        ) / MILLION
+
+    def bound(self, prompt: int, completion: int) -> float:
+        """Return the maximum cost of a call with these token counts, whatever a cache saves."""
+        return (prompt * max(self.input, self.cache_write) + completion * self.output) / MILLION
+
+
+class Limit(msgspec.Struct, frozen=True, kw_only=True):
+    """A limit on dollars and tokens for a run, a day or a month. None means no limit.
+
+    `spent` is the usage so far.
+    """
+
+    what: str
+    usd: float | None = None
+    tokens: int | None = None
+    spent: Usage = msgspec.field(default_factory=Usage)
+
+    def room(self, used: Usage, prompt: int, price: Price | None) -> int:
+        """Return the maximum length of an answer in tokens, given the tokens of the question."""
+        spent = self.spent + used
+        rooms = [10**9]
+        if self.tokens is not None:
+            rooms.append(self.tokens - spent.total - prompt)
+        if self.usd is not None and price is not None and price.output:
+            left = self.usd - (spent.cost_usd or 0.0) - price.bound(prompt, 0)
+            rooms.append(int(left * MILLION / price.output))
+        return max(min(rooms), 0)
+
+    def over(self, usd: float, tokens: int, used: Usage | None = None) -> str:
+        """Return why some cost and tokens would exceed the limit, or an empty string.
+
+        They are those of the next call if `used`, the usage of this run, is given.
+        """
+        spent = self.spent + used if used is not None else self.spent
+        cost = spent.cost_usd or 0.0
+        if self.tokens is not None and spent.total + tokens > self.tokens:
+            most, so_far, more = f"use {self.tokens} tokens", f"{spent.total} are used", f"{tokens}"
+        elif self.usd is not None and cost + usd > self.usd:
+            most, so_far, more = f"cost {self.usd:.2f} USD", f"{cost:.4f} are spent", f"{usd:.4f}"
+        else:
+            return ""
+        if used is None:
+            return f"{self.what} may {most}, {so_far}"
+        return f"{self.what} may {most}: {so_far} and the next call may need {more}"
+
+
+class Desk:
+    """The one place where a model is asked. A question is paid once, however often it is asked.
+
+    `record` is a folder for recorded answers. `in_time` is called before each call and may raise
+    BudgetReached. `tick` is called after each answer.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        limits: tuple[Limit, ...] = (),
+        *,
+        max_output: int = 10**9,
+        price: Price | None = None,
+        record: Path | None = None,
+    ) -> None:
+        self.name = backend.name
+        self.usage = Usage()
+        self.prompt_hash = prompt_hash()
+        self.failures: list[Failure] = []
+        self.stored: AnswerStore | None = None
+        self.in_time: Callable[[], None] = lambda: None
+        self.tick: Callable[[str], None] = lambda _: None
+        self.asked = 0
+        self._backend = backend
+        self._limits = limits
+        self._max_output = max_output
+        self._price = price
+        self._record = record
+        self._answered: dict[str, Answer] = {}
+        self._observed: dict[Kind, tuple[int, int]] = {}
+        if record is not None:
+            try:
+                record.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise CannotRecord(record, error) from error
+
+    def ask(self, question: Question) -> Answer:
+        """Return the answer to a question. An unusable answer is asked for once more.
+
+        Raise BadReply if the second one is unusable too, and JudgeFailed or BudgetReached if no
+        further question can be asked.
+        """
+        try:
+            return self._once(question)
+        except CutOff:
+            raise
+        except BadReply as failed:
+            fault = f"Your first answer was not usable: {failed.message}. Answer again."
+            again = replace(question, data=f"{question.data}\n\n{fault}")
+        return self._once(again)
+
+    def _once(self, question: Question) -> Answer:
+        key = digest([self.name, question.key])
+        if key in self._answered:
+            return self._answered[key]
+        kept = self.stored.find(key) if self.stored is not None else None
+        if kept is not None:
+            found = read_answer(str(kept.get("text", "")), question.kind)
+            if isinstance(found, Answer):
+                self._answered[key] = found
+                return found
+        self.asked += 1
+        try:
+            found = self._read(question, self._send(question), key)
+        except JudgeFailed as failed:
+            self.failures.append(
+                Failure(
+                    name=question.kind,
+                    batch=self.asked,
+                    reason=failed.message,
+                    raw=failed.raw,
+                    tried=failed.tried,
+                )
+            )
+            raise
+        self._answered[key] = found
+        self.tick(f"{question.kind} questions answered")
+        return found
+
+    def _read(self, question: Question, reply: Reply, key: str) -> Answer:
+        """Parse a reply and store it. Raise BadReply if it holds no whole answer."""
+        raw = reply.raw or reply.text
+        found = read_answer(reply.text, question.kind)
+        is_cut = reply.cut or (isinstance(found, Answer) and not found.whole)
+        usable = isinstance(found, Answer) and not (reply.refusal or is_cut)
+        if self.stored is not None:
+            self.stored.keep({key: {"text": reply.text}} if usable else {}, reply.usage)
+        if reply.refusal:
+            raise BadReply(reply.refusal, raw=raw)
+        if is_cut:
+            raise CutOff("the answer was cut off because it was too long", raw=raw)
+        if isinstance(found, UnreadableReply):
+            raise BadReply(found.reason, raw=raw, tried=found.tried)
+        return found
+
+    def _send(self, question: Question) -> Reply:
+        """Send a question if all limits permit it. Raises BudgetReached otherwise."""
+        self.in_time()
+        asked, answer = -(-len(question.text.encode()) // 3), self._expected(question)
+        need, room = self._priced(asked, answer), self._max_output
+        for limit in self._limits:
+            if why := limit.over(need.cost_usd or 0.0, need.total, self.usage):
+                raise BudgetReached(why, fix=_more_room(limit, need, self.usage))
+            room = min(room, limit.room(self.usage, asked, self._price))
+        try:
+            reply = self._backend.ask(replace(question, room=max(room, answer)))
+        except JudgeFailed as failed:
+            self.usage += failed.usage
+            raise
+        if reply.usage.calls and not reply.usage.total:
+            tokens = -(-len(reply.text.encode()) // 3)
+            reply = replace(reply, usage=self._priced(asked, max(answer, tokens)))
+        self.usage += reply.usage
+        items, tokens = self._observed.get(question.kind, (0, 0))
+        self._observed[question.kind] = items + question.items, tokens + reply.usage.completion
+        if self._record is not None:
+            _write(self._record, self.name, question, reply)
+        return reply
+
+    def _expected(self, question: Question) -> int:
+        """Estimate the tokens of an answer by the answers so far."""
+        items, tokens = self._observed.get(question.kind, (0, 0))
+        expected = ceil(_MARGIN * tokens / items * question.items) + 60 if tokens else 0
+        return min(self._max_output, expected or question.expected)
+
+    def _priced(self, prompt: int, completion: int) -> Usage:
+        """Return a call's estimated usage, priced at the maximum rate."""
+        cost = self._price.bound(prompt, completion) if self._price else None
+        return Usage(
+            prompt=prompt, completion=completion, source="approximate", cost_usd=cost, calls=1
+        )
+
+
+def _more_room(limit: Limit, need: Usage, used: Usage) -> str:
+    """Return how to make room for the next question, with the value that is needed."""
+    spent = limit.spent + used
+    if limit.tokens is not None and spent.total + need.total > limit.tokens:
+        value = f"{spent.total + need.total} tokens"
+    else:
+        value = f"{(spent.cost_usd or 0.0) + (need.cost_usd or 0.0):.4f} USD"
+    return (
+        f"raise the limit for {limit.what} to {value} or more; finished work lands, and the next"
+        " run goes on with the rest"
+    )
+
+
+class CannotRecord(MemrepoError):
+    """Raised when the folder for recordings cannot be written."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(f"{folder}: cannot record answers there: {error.strerror}")
+
+
+def _write(folder: Path, name: str, question: Question, reply: Reply) -> None:
+    """Record a question and its answer. The file name is the hash of the question."""
+    record = {
+        "schema_version": 2,
+        "kind": question.kind,
+        "judge": name,
+        "question": question.data,
+        "answer": reply.text,
+        "cut": reply.cut,
+        "refusal": reply.refusal,
+        "tokens": reply.usage.tokens(),
+        "cost_usd": reply.usage.cost_usd,
+    }
+    try:
+        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+        (folder / f"{question.key}.json").write_text(text, "utf-8")
+    except OSError as error:
+        raise CannotRecord(folder, error) from error
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """A back end that returns recorded answers, at no cost."""
+
+    folder: Path
+    name: str = "replay/1"
+
+    def ask(self, question: Question) -> Reply:
+        """Return the recorded answer to a question. Raises JudgeFailed if there is none."""
+        path = self.folder / f"{question.key}.json"
+        try:
+            record = json.loads(path.read_text(encoding="utf-8"))
+            return Reply(
+                text=str(record["answer"]),
+                usage=Usage(),
+                cut=bool(record.get("cut")),
+                refusal=str(record.get("refusal", "")),
+            )
+        except FileNotFoundError as error:
+            raise JudgeFailed(
+                f"{self.folder}: no recorded answer {path.name} for this question",
+                fix="record it with a live judge: `memrepo run --judge anthropic --record DIR`",
+            ) from error
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise JudgeFailed(f"{path}: not a recorded answer: {error}") from error
+
+
+class Unanswered(MemrepoError):
+    """Raised when the agent's session must first answer a question, so the run cannot land yet."""
+
+    exit_code = Exit.MODEL
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(
+            "a question waits for its answer",
+            fix="`memrepo judge next` shows it, `memrepo judge answer` takes the answer",
+        )
+        self.question = question
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A back end whose answers come from the agent's own session, one question at a time.
+
+    Its cost is unknown to memrepo and counts as zero.
+    """
+
+    folder: Path
+    name: str = "session/1"
+
+    def ask(self, question: Question) -> Reply:
+        """Return the session's answer to a question. Raises Unanswered if there is none yet."""
+        path = self.folder / f"{question.key}.txt"
+        if not path.is_file():
+            raise Unanswered(question)
+        return Reply(text=path.read_text(encoding="utf-8"), usage=Usage())

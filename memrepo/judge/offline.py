@@ -1,0 +1,198 @@
+"""Judge by fixed rules, without a model: an operation quotes its lines.
+
+The statements that the shelf chose (`read.shelf`) become operations `add`. Near duplicates of a
+chosen statement become more evidence for it. Four pairs of files may state the same (memory-
+purifier, collision zones): a reflection, a narrative or a dream only supports what the other file
+states, and a milestone and the day's digest are two memories.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from msgspec.structs import replace
+
+from memrepo.core.judge import Candidate, Profile, Statement
+from memrepo.core.memory import Source
+from memrepo.core.patterns import regex
+from memrepo.policies.claims import (
+    SHORT,
+    WORDED_BY,
+    find_reflecting,
+    have_two_roles,
+    route,
+    type_in_profile,
+)
+from memrepo.read.kinds import section_kind
+from memrepo.read.sources import default_type
+from memrepo.read.thoughts import spelled_context
+from memrepo.text.dates import is_time_heading
+
+NAME = "offline/3"
+TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300
+DOCUMENTS = ("episode", "method")
+"""Types whose statement is a document with a title."""
+_HASHTAG = regex(
+    r"(?<![\w/#&(:\"'`])#(?!(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})\b)([^\W\d_][\w-]{1,40})"
+)
+"""A tag as people write it. `#fff` is a colour and not a tag."""
+_HEADING = regex(r"^ {0,3}#{1,6}\s+(?P<title>.*?)\s*#*$")
+_SENTENCE_END = regex(r"[.!?…](?=\s)|[。！？]|\n")
+Pairs = Collection[tuple[str, str]]
+
+
+def read_statements(
+    candidates: Sequence[Candidate],
+    profile: Profile,
+    units: Mapping[str, tuple[tuple[str, str], ...]],
+    former: Mapping[str, frozenset[tuple[str, str]]],
+) -> tuple[Statement, ...]:
+    """Return the operations for the chosen candidates, in the order of their lines.
+
+    `units` and `former` map candidate ids to the places of their lines, and to the former texts of
+    edited lines.
+    """
+    found = []
+    for members in _groups(candidates):
+        if _is_passing_dream(members):
+            continue
+        statement = _statement(members, profile)
+        ids = [c.candidate_id for c in members]
+        found.append(
+            replace(
+                statement,
+                units=tuple(pair for id_ in ids for pair in units.get(id_, ())),
+                former=frozenset(pair for id_ in ids for pair in former.get(id_, ())),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (place_of(one.sources), one.id)))
+
+
+def _groups(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
+    """Yield each chosen candidate with its near duplicates.
+
+    A duplicate of another role, such as the digest of a milestone, is a memory of its own.
+    """
+    groups = {c.candidate_id: [c] for c in candidates if c.chosen}
+    for one in candidates:
+        twins = groups.get(one.same_as) if not one.chosen else None
+        if twins is None:
+            continue
+        if have_two_roles(one.type_hint, twins[0].type_hint):
+            groups[one.candidate_id] = [one]
+        else:
+            twins.append(one)
+    for members in groups.values():
+        yield sorted(members, key=lambda c: c.candidate_id)
+
+
+def place_of(sources: Sequence[Source]) -> tuple[str, int]:
+    """Return the first place of some evidence as (resource, line)."""
+    return min(((s.resource, s.lines[0]) for s in sources), default=("", 0))
+
+
+def _is_passing_dream(members: Sequence[Candidate]) -> bool:
+    """Return whether the only evidence of a wish is a single entry of a dream log."""
+    places = {(s.resource, s.lines) for c in members for s in c.sources}
+    return len(places) == 1 and all(default_type(r) == "aspiration" for r, _ in places)
+
+
+def _type_of(members: Sequence[Candidate]) -> str:
+    """Return the type of a group: the most frequent one that no other type in it words better."""
+    count = Counter(c.type_hint for c in members)  # ties retain the order of first appearance
+    ranked = [hint for hint, _ in count.most_common()]
+    for hint in ranked:
+        if not any(other in count for other in WORDED_BY.get(hint, ())):
+            return hint
+    return ranked[0]
+
+
+def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
+    hint = _type_of(members)
+    own = [c for c in members if c.type_hint == hint] or members
+    best = max(own, key=lambda c: (c.rank, c.captured, len(c.text)))
+    kind = type_in_profile(best.type_hint, profile)
+    text, title = _text_of(best, kind)
+    is_open = "unsure" in best.signs or kind == "open_question"
+    first = max(members, key=lambda c: (c.rank, c.captured, c.candidate_id))
+    return Statement(
+        id=best.candidate_id,
+        text=text,
+        type=kind,
+        title=title,
+        subject=subject_of(best),
+        predicate=best.key,
+        object=best.value[:OBJECT_LENGTH],
+        standing="unresolved" if is_open else "resolved",
+        home=route(kind, profile),
+        tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(best.text))),
+        sources=evidence_of(members),
+        context=_context_of(first),
+        is_nominated=any(c.retrieved for c in members),
+        rank=best.rank,
+        signs=best.signs,
+    )
+
+
+def evidence_of(members: Sequence[Candidate]) -> tuple[Source, ...]:
+    """Return the evidence of a group. Sources with other words are marked `merged`.
+
+    A source that only reflects on another one is marked `inferred`.
+    """
+    every = [(c.candidate_id, s) for c in members for s in c.sources]
+    reflecting = find_reflecting([s for _, s in every])
+    first = members[0].candidate_id
+    found = (
+        replace(s, kind="inferred")
+        if s.resource in reflecting
+        else s
+        if id_ == first
+        else replace(s, kind="merged")
+        for id_, s in every
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _context_of(candidate: Candidate) -> str:
+    """Return the context of a statement in its source: subject, file, headings, lead-in."""
+    first = next(iter(candidate.sources), None)
+    name = first.resource.rpartition("/")[2].removesuffix(".md") if first else ""
+    return spelled_context((candidate.about, name, *candidate.context))
+
+
+def _text_of(candidate: Candidate, kind: str) -> tuple[str, str]:
+    """Return the text and title that quote a candidate, or only its beginning for an episode."""
+    text, title = candidate.text, ""
+    if kind in DOCUMENTS and (match := _HEADING.match(text.partition("\n")[0])):
+        title, text = match["title"][:TITLE_LENGTH], text.partition("\n")[2].strip() or text
+    return (extract(text) if kind == "episode" else text), title
+
+
+def extract(text: str) -> str:
+    """Return the beginning of a long text, cut after a sentence or between words."""
+    if len(text) <= EXTRACT_LENGTH:
+        return text
+    ends = [m.end() for m in _SENTENCE_END.finditer(text[: EXTRACT_LENGTH + 1])]
+    cut = ends[-1] if ends else text.rfind(" ", 0, EXTRACT_LENGTH)
+    return text[: cut if cut > 0 else EXTRACT_LENGTH].strip()
+
+
+def subject_of(candidate: Candidate) -> str:
+    """Return the thing named above a statement, the subject of its file, or an empty string.
+
+    A heading of a known kind ("Preferences"), a date and the file's first heading are not subjects.
+    The first heading is used only for a short text without another subject.
+    """
+    for heading in reversed(candidate.context[1:]):
+        plain = len(heading) <= SUBJECT_LENGTH and not heading.rstrip().endswith((".", "!", "?"))
+        if plain and not section_kind([heading]) and not is_time_heading(heading):
+            return heading
+    title = next(iter(candidate.context), "")
+    if candidate.about or len(candidate.text) >= SHORT or is_time_heading(title):
+        return candidate.about
+    stems = {PurePosixPath(s.resource).stem.casefold() for s in candidate.sources}
+    if title.casefold() in stems:  # "Memory" of MEMORY.md is no subject
+        return ""
+    return title[:SUBJECT_LENGTH]  # a short text needs its heading

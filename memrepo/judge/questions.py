@@ -1,0 +1,184 @@
+"""Compose the questions to a model from documents, memories and operations.
+
+All data stands between marks that contain its hash, so no text can close its fence. Secrets,
+control characters and marks inside of texts are removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.memory import Memory
+from memrepo.core.secrets import concealed, harmless, without_secrets
+from memrepo.judge.checks import Cited, Place
+from memrepo.judge.documents import Batch, Part, tokens_of
+from memrepo.judge.interface import Operation, Question
+
+LINES_PER_MEMORY = 6
+"""Typical number of shown lines that give one memory."""
+MAX_NEAR = 3
+"""Maximum neighbouring lines shown with one item of a verification."""
+AROUND = 1
+"""Lines shown around the lines of a refused operation."""
+# Escape characters that could look like the end of a fence or tag, as JSON allows.
+_ESCAPES = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&`\x7f\x85\u2028\u2029"})
+
+
+class Proposed(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation with the lines it cites, and the memory it names."""
+
+    id: str
+    op: Operation
+    cited: Cited
+    old: Memory | None = None
+
+
+def fence(text: str) -> str:
+    """Enclose a text in marks that contain its hash."""
+    body = without_secrets(harmless(text)).replace("<<<data", "< data").replace("data>>>", "data >")
+    mark = hashlib.sha256(body.encode()).hexdigest()[:16]
+    return f"<<<data {mark}\n{body}\n{mark} data>>>"
+
+
+def memory_row(id_: str, memory: Memory) -> str:
+    """Return a memory as one line of a question."""
+    dated = (s.captured[:10] for s in memory.sources if s.captured_from not in ("", "commit"))
+    cells = (id_, memory.type, memory.text("subject"), max(dated, default=""), memory.body)
+    return " | ".join(" ".join(cell.split()) for cell in cells)
+
+
+def read_question(batch: Batch, known: Mapping[str, Memory], names: Sequence[str]) -> Question:
+    """Return the question that reads some documents."""
+    parts = [f"owner and agent: {', '.join(names)}"] if names else []
+    if known:
+        parts += ["known memories:", *(memory_row(id_, m) for id_, m in known.items()), ""]
+    lines = sum(map(len, batch.shown.values()))
+    items = max(1, lines // LINES_PER_MEMORY)
+    return Question(kind="read", data=fence("\n".join((*parts, batch.text))), items=items)
+
+
+class Again(msgspec.Struct, frozen=True, kw_only=True):
+    """A second question about refused operations. `owner` maps document ids to operations."""
+
+    question: Question
+    batch: Batch
+    owner: Mapping[str, int]
+
+
+def again_question(
+    refused: Sequence[tuple[Proposed, Sequence[str]]], names: Sequence[str]
+) -> Again:
+    """Return the question that asks for refused operations once more, with the reasons.
+
+    Each cited place becomes a document of its own, with the headings above it.
+    """
+    parts: list[Part] = []
+    owner: dict[str, int] = {}
+    text = [f"owner and agent: {', '.join(names)}"] if names else []
+    for number, (one, reasons) in enumerate(refused):
+        own = Batch(parts=tuple(_rows_of(place) for place in one.cited.places))
+        ids = [f"F{len(parts) + n}" for n in range(1, len(own.parts) + 1)]
+        cites = zip(ids, one.cited.places, strict=True)
+        lines = ", ".join(f"{id_}:{p.first}-{p.last}" for id_, p in cites)
+        given = json.dumps(msgspec.to_builtins(replace(one.op, lines=lines)), ensure_ascii=False)
+        text += [f"refused: {given}", f"reason: {'; '.join(reasons[:4])}"]
+        if one.old is not None:
+            text.append(f"memory: {memory_row(one.op.id, one.old)}")
+        parts += own.parts
+        owner |= dict.fromkeys(ids, number)
+    batch = Batch(parts=tuple(parts))
+    data = fence("\n".join((*text, "", batch.text)))
+    question = Question(kind="read", data=data, items=len(refused))
+    return Again(question=question, batch=batch, owner=owner)
+
+
+def _rows_of(place: Place) -> Part:
+    """Return the part of a document around a cited place: its headings and its lines."""
+    lines = place.document.lines
+    first, last = max(1, place.first - AROUND), min(len(lines), place.last + AROUND)
+    above = [(0, line) for line in reversed(place.document.headings(first))]
+    near = range(first, last + 1)
+    return place.document, [
+        *above,
+        *((n, f"{n} {lines[n - 1]}") for n in near if lines[n - 1].strip()),
+    ]
+
+
+def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question:
+    """Return the question whether the lines state what some operations state."""
+    rows = []
+    for one in items:
+        row: dict[str, object] = {
+            "id": one.id,
+            "lines": list(one.cited.own),
+            "under": [a for a in one.cited.above if len(a.split()) > 1],
+            "files": list(dict.fromkeys(p.document.name for p in one.cited.places)),
+            "near": _near(one.cited),
+            "day": max(one.cited.days, default=""),
+            "text": one.op.text,
+            "subject": one.op.subject,
+            "still": one.op.still,
+        }
+        if one.old is not None:
+            row["closes" if one.op.op == "close" else "replaces"] = one.old.body
+            if one.op.op == "same":
+                row["near"] = [*_near(one.cited), one.old.body]
+                del row["replaces"]
+        rows.append(row)
+    if names:
+        rows.append({"owner and agent": list(names)})
+    return Question(kind="verify", data=fence_rows("items", rows), items=len(items))
+
+
+def _near(cited: Cited) -> list[str]:
+    return [line for line in cited.around if not line.lstrip().startswith("#")][:MAX_NEAR]
+
+
+def shelf_question(memories: Mapping[str, Memory], new: frozenset[str]) -> Question:
+    """Return the question that arranges the shelf. `new` are the ids of new memories."""
+    rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
+    return Question(kind="shelf", data=fence("\n".join(rows)), items=len(memories) // 2)
+
+
+def gist_question(note: Memory, fault: str) -> Question:
+    """Return the question for a note's gist. `fault` is that of the first answer."""
+    row = {
+        "title": note.text("title"),
+        "tags": list(note.texts("tags")),
+        "text": note.body,
+        "fault": fault,
+    }
+    return Question(kind="gist", data=fence_rows("notes", [row]), items=1)
+
+
+def summary_question(topic: str, memories: Sequence[Memory], fault: str) -> Question:
+    """Return the question for the summary of some memories, oldest first."""
+    rows: list[dict[str, object]] = [{"topic": topic, "fault": fault}]
+    rows += [
+        {
+            "title": m.text("title"),
+            "subject": m.text("subject"),
+            "text": m.body,
+            "captured": m.captured,
+        }
+        for m in memories
+    ]
+    lean = [row for row in rows if any(row.values())]
+    return Question(kind="summary", data=fence_rows("memories", lean), items=1)
+
+
+def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:
+    """Encode rows as JSON, one per line and without empty values, and enclose them in marks."""
+    lean = [{k: v for k, v in row.items() if v not in ("", [], ())} for row in concealed([*rows])]
+    spelled = (json.dumps(row, ensure_ascii=False).translate(_ESCAPES) for row in lean)
+    return fence(f'{{"{key}": [\n' + ",\n".join(spelled) + "\n]}")
+
+
+def tokens_in(question: Question) -> int:
+    """Estimate the tokens of a question."""
+    return tokens_of(question.text)

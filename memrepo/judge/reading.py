@@ -1,0 +1,288 @@
+"""Read documents with a model: ask, check, ask again, verify, and settle every operation.
+
+Questions are asked in order, and each sees the memories that the earlier ones made. Operations are
+settled in groups. A refused operation is asked for once more with the reasons, then its lines are
+quoted. A file counts as read when the group of its last question is settled, so a run that stops
+loses no file, and the next one asks the same questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from memrepo.core.errors import MemrepoError
+from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
+from memrepo.core.memory import Memory, Source
+from memrepo.judge.ask import CutOff, Desk
+from memrepo.judge.checks import (
+    Cited,
+    check,
+    cite,
+    leftovers,
+    needs_second_question,
+    verbatim,
+)
+from memrepo.judge.documents import Batch
+from memrepo.judge.interface import Assessment, Fault, Operation
+from memrepo.judge.questions import Proposed, again_question, read_question, verify_question
+from memrepo.judge.related import related
+
+MAX_GROUP = 60
+"""Number of operations from which they are settled before the next question."""
+NOT_VERIFIED = "it was not verified"
+Refused = list[tuple[Proposed, Sequence[str]]]
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation that stands. `id` names it, `memory` the memory or operation that it changes.
+
+    `refused` is why its wording was refused. In that case its text quotes the lines.
+    """
+
+    id: str
+    op: Operation
+    sources: tuple[Source, ...]
+    context: tuple[str, ...] = ()
+    memory: str = ""
+    refused: str = ""
+
+
+class ReadResult(msgspec.Struct, kw_only=True):
+    """What became of some questions: settled operations, and the files that are still to read.
+
+    `refused` has the operations that were left out with their reasons, by place. `stopped` is the
+    error after which no further question was asked.
+    """
+
+    settled: list[Settled] = msgspec.field(default_factory=list)
+    waiting: set[str] = msgspec.field(default_factory=set)
+    refused: dict[str, str] = msgspec.field(default_factory=dict)
+    stopped: MemrepoError | None = None
+    done: int = 0
+    left: int = 0
+
+
+class Reading:
+    """The reading of some questions.
+
+    `memories` are the active memories by id. `sources_of` returns the evidence of some lines.
+    `citing` returns the memories that cite lines which a question shows as removed.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        memories: Mapping[str, Memory],
+        names: Sequence[str],
+        sources_of: Callable[[Cited, Operation], tuple[Source, ...]],
+        citing: Callable[[Batch], Collection[str]] = lambda _: (),
+    ) -> None:
+        self._desk = desk
+        self._view = dict(memories)
+        self._names = names
+        self._sources_of = sources_of
+        self._citing = citing
+        self._count = 0
+        self._spoken: list[str] = []
+
+    def read(self, batches: Sequence[Batch]) -> ReadResult:
+        """Ask every question and settle the operations, as long as the judge answers."""
+        found = ReadResult()
+        group: list[Batch] = []
+        good: list[Proposed] = []
+        bad: Refused = []
+        failed: set[str] = set()
+        for number, batch in enumerate(batches):
+            try:
+                self._take(batch, good, bad, found)
+                group.append(batch)
+            except BadReply as error:
+                failed.update(batch.resources)
+                found.left += 1
+                found.refused[", ".join(batch.resources)] = error.message
+            except (JudgeFailed, BudgetReached) as error:
+                found.stopped = error
+            is_last = number == len(batches) - 1 or found.stopped is not None
+            if not (is_last or len(good) + len(bad) >= MAX_GROUP):
+                continue
+            try:
+                found.settled += self._settle(good, bad, found) if group else ()
+                found.done += len(group)
+            except (JudgeFailed, BudgetReached) as error:
+                found.stopped = found.stopped or error
+                failed.update(r for one in group for r in one.resources)
+                found.left += len(group)
+            if found.stopped is not None:
+                rest = batches[number + 1 :] if batch in group else batches[number:]
+                failed.update(r for one in rest for r in one.resources)
+                found.left += len(rest)
+                break
+            group, good, bad = [], [], []
+        found.waiting = failed
+        # A file of several questions is read with its last one, or not at all.
+        found.settled = [
+            one for one in found.settled if failed.isdisjoint(s.resource for s in one.sources)
+        ]
+        return found
+
+    def _take(self, batch: Batch, good: list[Proposed], bad: Refused, found: ReadResult) -> None:
+        """Ask a question, and sort the operations of its answer into good and bad ones."""
+        known = related(self._view.values(), batch, self._citing(batch))
+        try:
+            answer = self._desk.ask(read_question(batch, known, self._names))
+        except CutOff:
+            halves = batch.halves()
+            if not halves:
+                raise
+            for half in halves:
+                self._take(half, good, bad, found)
+            return
+        named: set[str] = set()
+        for item in answer.items:
+            op, faults = _operation(item)
+            if op is None:
+                found.refused[f"{batch.resources[0]}"] = "; ".join(faults)
+                continue
+            one = self._proposed(op, batch, known)
+            named.add(op.id)
+            faults = faults or check(op, one.cited, known, self._names, self._spoken)
+            self._sort(one, faults, good, bad, found)
+        for id_, value, line in leftovers(batch, known, named):
+            op = Operation(op="close", id=id_, lines=line)
+            why = f"the memory still states {value}, which an edit removed: replace or close it"
+            bad.append((self._proposed(op, batch, known), (why,)))
+
+    def _proposed(self, op: Operation, batch: Batch, known: Mapping[str, Memory]) -> Proposed:
+        self._count += 1
+        cited = cite(op.lines, batch)
+        return Proposed(id=f"op-{self._count}", op=op, cited=cited, old=known.get(op.id))
+
+    def _sort(
+        self,
+        one: Proposed,
+        faults: Sequence[str],
+        good: list[Proposed],
+        bad: Refused,
+        found: ReadResult,
+    ) -> None:
+        """Put an operation among the good or the bad ones. A good one is known from now on."""
+        if not faults:
+            good.append(one)
+            self._learn(one)
+        elif one.cited.fault:
+            found.refused[one.op.lines[:80]] = f"{one.cited.fault} ({one.op.text[:80]})"
+        else:
+            bad.append((one, faults))
+
+    def _learn(self, one: Proposed) -> None:
+        """Let later questions see what an operation makes of the memory."""
+        op, old = one.op, one.old
+        if op.text:
+            self._spoken.append(op.text)
+        if op.op in ("replace", "close") and old is not None and not op.still:
+            self._view.pop(old.id, None)
+        if op.op == "same" and old is not None and op.text and old.id in self._view:
+            self._view[old.id] = self._view[old.id].with_fields({}, op.text)
+        elif op.op in ("add", "replace"):
+            self._view[one.id] = _provisional(one, self._sources_of(one.cited, op))
+
+    # -- settling ----------------------------------------------------------------------------
+
+    def _settle(self, good: list[Proposed], bad: Refused, found: ReadResult) -> list[Settled]:
+        """Verify operations, ask once more for the refused ones, and quote the rest."""
+        settled: list[Settled] = []
+        for attempt in (1, 2):
+            denied = dict(self._verify(good))
+            settled += (self._settled(one) for one in good if one.id not in denied)
+            bad = [*bad, *((one, (denied[one.id],)) for one in good if one.id in denied)]
+            if attempt == 1 and bad:
+                good, bad = self._again(bad, found)
+        for one, reasons in bad:
+            op = verbatim(one.op, one.cited)
+            if op is None:
+                found.refused[one.op.lines[:80]] = "; ".join(reasons)
+            else:
+                settled.append(self._settled(replace(one, op=op), "; ".join(reasons)))
+        return sorted(settled, key=lambda one: int(one.id.partition("-")[2].partition(".")[0]))
+
+    def _settled(self, one: Proposed, refused: str = "") -> Settled:
+        names = () if one.op.op == "add" or one.old is None else (one.old.id,)
+        sources = self._sources_of(one.cited, one.op)
+        provisional = _provisional(one, sources)
+        if one.op.op in ("add", "replace"):
+            self._view[one.id] = provisional
+        return Settled(
+            id=one.id,
+            op=one.op,
+            sources=sources,
+            context=one.cited.above,
+            memory=next(iter(names), ""),
+            refused=refused,
+        )
+
+    def _verify(self, proposed: Sequence[Proposed]) -> Iterator[tuple[str, str]]:
+        """Yield (id, reason) for each operation that the lines do not state, as a model finds."""
+        asked = [one for one in proposed if needs_second_question(one.op, one.cited)]
+        for start in range(0, len(asked), MAX_GROUP):
+            items = asked[start : start + MAX_GROUP]
+            answer = self._desk.ask(verify_question(items, self._names))
+            given = {a.id: a for a in answer.items if isinstance(a, Assessment)}
+            for one in items:
+                verdict = given.get(one.id)
+                if verdict is None or not verdict.stated:
+                    reason = verdict.reason if verdict is not None else NOT_VERIFIED
+                    yield one.id, f"{reason or 'not what the lines state'} (text: {one.op.text})"
+
+    def _again(self, refused: Refused, found: ReadResult) -> tuple[list[Proposed], Refused]:
+        """Ask once more for refused operations. Return those that may stand, and the others."""
+        asked = again_question(refused, self._names)
+        known = {one.op.id: one.old for one, _ in refused if one.old is not None}
+        try:
+            answer = self._desk.ask(asked.question)
+        except BadReply:
+            return [], refused
+        good: list[Proposed] = []
+        left = dict(enumerate(refused))
+        bad: Refused = []
+        for item in answer.items:
+            op, faults = _operation(item)
+            cited = cite(op.lines, asked.batch) if op is not None else Cited(fault="no lines")
+            owner = asked.owner.get(op.lines.strip().partition(":")[0], -1) if op else -1
+            if op is None or owner < 0 or cited.fault:
+                continue
+            first = refused[owner][0]
+            number = "" if owner in left else f".{len(good) + len(bad)}"
+            left.pop(owner, None)
+            one = Proposed(id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
+            faults = faults or check(op, cited, known, self._names, self._spoken)
+            if faults:
+                bad.append((replace(first, id=one.id), faults))
+            else:
+                self._spoken.append(op.text)
+                good.append(one)
+        for first, reasons in left.values():
+            found.refused[first.op.lines[:80]] = f"left out: {'; '.join(reasons)}"
+            self._view.pop(first.id, None)
+        return good, bad
+
+
+def _operation(item: object) -> tuple[Operation | None, list[str]]:
+    """Return an element of an answer as an operation, with its faults if it is malformed."""
+    if isinstance(item, Operation):
+        return item, []
+    if isinstance(item, Fault) and isinstance(item.given.get("lines"), str):
+        text = item.given.get("text")
+        op = Operation(
+            op="add", lines=item.given["lines"], text=text if isinstance(text, str) else ""
+        )
+        return op, [item.reason]
+    return None, [item.reason if isinstance(item, Fault) else "no operation"]
+
+
+def _provisional(one: Proposed, sources: tuple[Source, ...]) -> Memory:
+    """Return the memory that an operation would make, as later questions show it."""
+    fields = {"id": one.id, "type": one.op.type, "subject": one.op.subject, "sources": sources}
+    return Memory.of("", {k: v for k, v in fields.items() if v}, body=one.op.text)

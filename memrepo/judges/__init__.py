@@ -1,1 +1,0 @@
-"""Models and rules that judge candidates and clusters."""

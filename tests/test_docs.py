@@ -238,6 +238,6 @@ def test_every_operation_is_in_the_git_model() -> None:
 
 
 def test_the_rules_are_found_however_they_are_passed_over() -> None:
-    assert {"frontmatter-tab", "memory-same-id", "source-symlink", "unit-cut"} - rules() == {
+    assert {"frontmatter-syntax", "memory-same-id", "source-symlink", "unit-cut"} - rules() == {
         "source-symlink"
     }

@@ -57,7 +57,7 @@ def all_rules() -> Mapping[str, Rule]:
     rules = {
         name: Rule(
             name=name,
-            group="size" if name in ("file-too-large", "frontmatter-depth") else "schema",
+            group="size" if name == "file-too-large" else "schema",
             doc=doc,
             severity="warning" if name == "frontmatter-near-key" else "error",
         )

@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
 
@@ -108,15 +116,13 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """A kind of value: the type that msgspec converts to, and the words that describe a value.
 
     `prepare` converts a node before msgspec does, and raises ValueError if it cannot. `spell`
-    converts a value to its canonical node. `words` is the closed list of values, if there is one.
-    `item` is the kind of a list's items.
+    converts a value to its canonical node. `item` is the kind of a list's items.
     """
 
     type: Any
     expected: str
     prepare: Callable[[Node], object] = lambda node: node
     spell: Callable[[Any], Node] = node_of
-    words: tuple[str, ...] = ()
     item: Kind | None = None
 
     def read(self, node: Node) -> Any:
@@ -126,7 +132,11 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         except (ValueError, TypeError) as error:
             path = _path_of(error)
             expected = self.item.expected if self.item and path else self.expected
-            raise ValueMismatch(_below(node, path), expected, path, self.words) from error
+            expected = _description(self.type, path) or expected
+            words = tuple(expected.removeprefix("one of ").split(", "))
+            if not expected.startswith("one of "):
+                words = ()
+            raise ValueMismatch(_below(node, path), expected, path, words) from error
         return tuple(dict.fromkeys(found)) if self.item else found
 
     def write(self, value: Any) -> Node:
@@ -134,13 +144,29 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
         return self.spell(value)
 
 
+_NAMED = regex(r"(?:unknown|required) field `([^`]+)`")
 _STEP = regex(r"\[(\d+)\]|\.([^.\[`]+)")
 
 
 def _path_of(error: Exception) -> tuple[str | int, ...]:
     """Return the steps in a message of msgspec such as "... - at `$[2].at`"."""
-    _, _, place = str(error).rpartition(" - at `$")
-    return tuple(int(m[1]) if m[1] else m[2] for m in _STEP.finditer(place))
+    message, at, place = str(error).rpartition(" - at `$")
+    steps = _STEP.finditer(place) if at else ()
+    named = _NAMED.search(message or place)
+    return (*(int(m[1]) if m[1] else m[2] for m in steps), *([named[1]] if named else []))
+
+
+def _description(type_: Any, path: Sequence[str | int]) -> str:
+    """Return the description of the member of a record to which steps lead, if it has one."""
+    for step in path:
+        inner = get_args(type_)[0] if get_origin(type_) is Annotated else type_
+        if isinstance(step, int):
+            type_ = get_args(inner)[0]
+        elif isinstance(inner, type) and issubclass(inner, msgspec.Struct):
+            hints = get_type_hints(inner, include_extras=True)
+            type_ = hints.get("cls" if step == "class" else step)
+    metas = (m for m in getattr(type_, "__metadata__", ()) if isinstance(m, msgspec.Meta))
+    return next((m.description for m in metas if m.description), "")
 
 
 def _below(node: Any, path: Sequence[str | int]) -> object:
@@ -176,7 +202,6 @@ def choice_kind(words: Sequence[str]) -> Kind:
     return Kind(
         type=Literal[tuple(words)],
         expected="one of " + ", ".join(words),
-        words=tuple(words),
     )
 
 
@@ -214,7 +239,6 @@ def list_kind(item: Kind, *, bare: bool = False, limit: int = 1000) -> Kind:
         expected=f"a list, each item {item.expected}",
         prepare=prepare,
         spell=lambda value: [item.write(part) for part in value],
-        words=item.words,
         item=item,
     )
 

@@ -115,7 +115,8 @@ HOME_OF_TYPE: Mapping[str, str] = MappingProxyType(
 
 
 def _one_of(*words: str) -> msgspec.Meta:
-    return msgspec.Meta(pattern=rf"\A({'|'.join(words)})\Z")
+    described = "one of " + ", ".join(filter(None, words))
+    return msgspec.Meta(pattern=rf"\A({'|'.join(words)})\Z", description=described)
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):

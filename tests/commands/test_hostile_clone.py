@@ -75,7 +75,6 @@ def test_what_was_refused_is_said(clone: Path) -> None:
     } <= found
     assert {rule for rule, name in found if name == "bomb-123456.md"} & {
         "frontmatter-anchor",
-        "frontmatter-alias",
     }
     failed = {c["name"] for c in memrepo(clone, "doctor").data["checks"] if not c["ok"]}
     assert {"hook", "rules"} <= failed

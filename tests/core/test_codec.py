@@ -7,7 +7,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memrepo.core import codec, header
-from memrepo.core import header as subset
 from memrepo.core.codec import CodecError, decode, edit, encode
 from memrepo.core.fields import DAY
 from memrepo.core.lines import Line, join_lines, split_lines
@@ -206,41 +205,6 @@ def test_yaml_with_its_guessing_reads_texts_as_texts(memory: Memory, loader: typ
     assert guessed.get("tags", []) == list(memory.texts("tags"))
 
 
-@slow
-@given(memories())
-def test_both_readers_agree_on_what_memrepo_writes(memory: Memory) -> None:
-    data = encode(memory).decode()
-    lines = [line for line, _ in split_lines(data)][1 : header.read(data, "").body_line - 2]
-    fast = subset.read_subset(lines, 2)
-    assert fast is not None
-    assert header.read_yaml(lines, "").entries == fast
-
-
-_near_canonical = st.lists(
-    st.builds(
-        "{}{}{}".format,
-        st.sampled_from(
-            ("a: ", "b:", "type: ", "  - ", "  - {", "- ", "# ", "", " ", "a_b: [", "on: ")
-        ),
-        st.sampled_from(("", "x: ", '"', "[", "{", "x, ", "{a: ", "{no: ")),
-        st.sampled_from(
-            (*TRAPS, "]", "}", "x]", "x: y}", "]]", '"', '"\\u00e9"', '"\\ud83d\\ude00"')
-        ),
-    ),
-    max_size=4,
-)
-
-
-@given(_near_canonical)
-@settings(max_examples=300)
-def test_the_fast_reader_takes_nothing_that_yaml_reads_differently(lines: list[str]) -> None:
-    lines = [text for line in lines for text, _ in split_lines(line)]
-    fast = subset.read_subset(lines, 2)
-    if fast is not None:
-        slow_reading = header.read_yaml(lines, "")
-        assert (slow_reading.problems, slow_reading.entries) == ((), fast)
-
-
 @given(
     st.binary(max_size=60) | st.text(max_size=60).map(lambda text: text.encode("utf-8", "ignore"))
 )
@@ -267,7 +231,7 @@ def test_reading_and_writing_an_ugly_file_changes_no_byte(name: str) -> None:
     assert edit(UGLY[name], read(UGLY[name])) == UGLY[name]
 
 
-@pytest.mark.parametrize("text", TRAPS)
+@pytest.mark.parametrize("text", [text for text in TRAPS if text])
 def test_a_trap_of_yaml_stays_text_wherever_it_stands(text: str) -> None:
     memory = Memory.of(PATH, {"type": "fact", "title": text, "tags": (text,)}, body="b")
     data = encode(memory)
@@ -448,36 +412,29 @@ REFUSED = [
     ("frontmatter-syntax", HEAD + "title: [a\n---\n", 3, 8, "title"),
     ("frontmatter-not-mapping", "---\n- a\n---\n", 2, 1, ""),
     ("frontmatter-not-mapping", "---\nword\n---\n", 2, 1, ""),
-    ("frontmatter-flow-mapping", "---\n{type: fact}\n---\n", 2, 1, ""),
+    ("frontmatter-not-mapping", "---\n{type: fact}\n---\n", 2, 1, ""),
     ("frontmatter-second-header", HEAD + "---\n\n---\ntitle: t\n---\nbody\n", 5, 1, ""),
     ("frontmatter-duplicate-key", HEAD + "title: a\ntype: note\n---\n", 4, 1, "type"),
     ("frontmatter-duplicate-key", HEAD + "x: {a: 1, a: 2}\n---\n", 3, 11, "x"),
     ("frontmatter-duplicate-key", HEAD + "x:\n  a: 1\n  a: 2\n---\n", 5, 3, "x"),
-    ("frontmatter-key", HEAD + "123: a\n---\n", 3, 1, "123"),
-    ("frontmatter-key", HEAD + "on: a\n---\n", 3, 1, "on"),
-    ("frontmatter-key", HEAD + "2026-01-01: a\n---\n", 3, 1, "2026-01-01"),
-    ("frontmatter-key", HEAD + "? x\n: a\n---\n", 3, 3, "x"),
-    ("frontmatter-key", HEAD + "[a, b]: c\n---\n", 3, 1, ""),
+    ("frontmatter-syntax", HEAD + "? x\n: a\n---\n", 3, 3, "x"),
+    ("frontmatter-syntax", HEAD + "[a, b]: c\n---\n", 3, 1, ""),
     ("frontmatter-anchor", HEAD + "title: &a b\n---\n", 3, 8, "title"),
-    ("frontmatter-alias", HEAD + "title: *a\n---\n", 3, 8, "title"),
-    ("frontmatter-tag", HEAD + "title: !!int 1\n---\n", 3, 8, "title"),
-    ("frontmatter-tag", HEAD + "title: !x [a]\n---\n", 3, 8, "title"),
-    ("frontmatter-merge-key", HEAD + "<<: {a: b}\n---\n", 3, 1, "<<"),
-    ("frontmatter-documents", HEAD + "--- a\n---\n", 3, 1, "type"),
-    ("frontmatter-documents", "---\n--- a\n---\n", 2, 1, ""),
-    ("frontmatter-tab", HEAD + "x:\n\t- a\n---\n", 4, 1, "x"),
-    ("frontmatter-tab", HEAD + "title: |\n  \tx\n---\n", 4, 3, "title"),
-    ("frontmatter-tab", HEAD + "title: |\n  a\n  \tx\n---\n", 5, 3, "title"),
-    ("frontmatter-tab", HEAD + "title:\ta\n---\n", 3, 7, "title"),
-    ("frontmatter-tab", HEAD + "title: a\tb\n---\n", 3, 9, "title"),
-    ("frontmatter-tab", HEAD + "x:\n  a: b\n\t\n---\n", 5, 1, "x"),
-    ("frontmatter-character", HEAD + "title: a\x07\n---\n", 3, 9, "title"),
-    ("frontmatter-character", HEAD + "title: a\u2028b\n---\n", 3, 9, "title"),
-    ("frontmatter-character", HEAD + "\ufefftitle: a\n---\n", 3, 1, ""),
-    ("frontmatter-depth", HEAD + "tags: [[[[[a]]]]]\n---\n", 3, 11, "tags"),
-    ("frontmatter-depth", HEAD + "x: " + "[" * 100_000 + "\n---\n", 3, 20, "x"),
+    ("frontmatter-anchor", HEAD + "title: *a\n---\n", 3, 8, "title"),
+    ("frontmatter-anchor", HEAD + "title: !!int 1\n---\n", 3, 8, "title"),
+    ("frontmatter-anchor", HEAD + "title: !x [a]\n---\n", 3, 8, "title"),
+    ("frontmatter-syntax", HEAD + "--- a\n---\n", 3, 1, "type"),
+    ("frontmatter-not-mapping", "---\n--- a\n---\n", 2, 5, ""),
+    ("frontmatter-syntax", HEAD + "x:\n\t- a\n---\n", 4, 1, "x"),
+    ("frontmatter-syntax", HEAD + "title: |\n  \tx\n---\n", 4, 3, "title"),
+    ("frontmatter-syntax", HEAD + "x:\n  a: b\n\t\n---\n", 5, 1, "x"),
+    ("frontmatter-syntax", HEAD + "title: a\x07\n---\n", 3, 9, "title"),
+    ("frontmatter-syntax", HEAD + "title: a\u2028b\n---\n", 3, 9, "title"),
+    ("frontmatter-syntax", HEAD + "\ufefftitle: a\n---\n", 3, 1, ""),
+    ("frontmatter-value", HEAD + "tags: [[[[[a]]]]]\n---\n", 3, 8, "tags.0"),
+    ("frontmatter-syntax", HEAD + "x: " + "[" * 100_000 + "\n---\n", 3, 20, "x"),
     (
-        "frontmatter-depth",
+        "frontmatter-syntax",
         HEAD + "x:\n" + "".join(" " * n + "- \n" for n in range(1, 40)) + "---\n",
         20,
         18,

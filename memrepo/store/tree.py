@@ -229,7 +229,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def cache_memories(self) -> None:
         """Store the decoded memories in the memory cache for later runs."""
-        if self.trees is None or "_state" not in self.__dict__ or len(self.memory_files) < _MANY:
+        if self.trees is None or "_state" not in self.__dict__:
             return
         files = self.memory_files
         known = {

@@ -3,9 +3,8 @@
 In files, only unambiguous dates are recognised: `03/04/2026` has two meanings and is ignored. Dates
 that do not exist are ignored too, and relative words (today, yesterday) are not resolved.
 
-In questions, relative dates are resolved too: `last week`, `since Tuesday`, `on Monday this week`,
-`the last two weeks of August`, `between 3 May and 9 May`. A day without a year is the latest such
-day. Phrases of other languages (section `dates` of their tables) are first translated into English.
+In questions, relative days are resolved too: `last week`, `three days ago`, `on Monday`. Phrases of
+other languages (section `dates` of their tables) are first translated into English.
 """
 
 from __future__ import annotations
@@ -273,28 +272,11 @@ _AGO = regex(rf"\b{_COUNT} (day|week|month|year)s? ago\b")
 _PAST = regex(rf"\b(?:last|past|previous) {_COUNT} (day|week|month|year)s?\b(?! of\b)")
 _WORD = regex(r"[^\W\d_]+")
 _DAYNAME = "|".join(WEEKDAYS)
-_WEEKDAY_OF = regex(rf"\b(?:on )?({_DAYNAME}) (?:of )?(this|last) week\b")
 _UNIT = regex(r"\b(this|last|past|previous) (week|weekend|month|year)\b")
-_ON_WEEKDAY = regex(rf"\b(this|last|on) ({_DAYNAME})\b(?! (?:of )?(?:this|last) week)")
-_MONTH = "|".join([*MONTHS, *(m[:3] for m in MONTHS if m != "may"), "sept"])
-_DATE = (
-    rf"(?:\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?(?:{_MONTH})(?:,? \d{{4}})?"
-    rf"|(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b|(?:{_MONTH})(?: \d{{4}})?"
-    rf"|(?:last )?(?:{_DAYNAME})|yesterday|today|(?:19|20)\d\d)"
-)
-_BETWEEN = regex(rf"\b(?:between|from) (?:the )?({_DATE}) (?:and|to|till|until) (?:the )?({_DATE})")
-_SINCE = regex(rf"\b(since|after) ({_DATE})")
-_PARTS = (
-    *("early", "beginning of", "start of", "mid", "middle of", "late", "end of"),
-    *("first half of", "second half of"),
-    r"(?:first|last) (?:(?:couple of|few|two|three) )?(?:week|day)s?(?: of| in)",
-)
-_OF_MONTH = rf"[ -](?:the )?(?:month of )?({_MONTH})(?: (\d{{4}}))?\b"
-_PART = regex(rf"\b(?:in |during |at )?(?:the )?({'|'.join(_PARTS)}){_OF_MONTH}")
-_HINTS = ("ago", "day", "last", "night", "past", "previous", "this", "since", "after")
-_HINTS_OF_MONTHS = ("between", "from", "early", "late", "mid", "end of", "start of", "beginning of")
+_ON_WEEKDAY = regex(rf"\b(this|last|on) ({_DAYNAME})\b")
+_HINTS = ("ago", "day", "last", "night", "past", "previous", "this")
 """A quick test: every relative phrase contains one of these. It avoids compiling patterns."""
-_HINTED = regex(r"\b(?:ago|last|night|past|previous|this|since|after)\b|days?\b")
+_HINTED = regex(r"\b(?:ago|last|night|past|previous|this)\b|days?\b")
 """English words of relative phrases."""
 _LENGTHS = {"day": 1, "week": 7, "month": 30, "year": 365}
 _Days = tuple[date, date]
@@ -341,21 +323,10 @@ def written_days(text: str) -> Iterator[date]:
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:
+    if not any(hint in text for hint in _HINTS):
+        return
     try:
-        if not any(hint in text for hint in (*_HINTS, *_HINTS_OF_MONTHS)):
-            return
-        for match in _PART.finditer(text):
-            yield _part(match[1], match[2], match[3], today), match[0]
-        for match in _BETWEEN.finditer(text):
-            first, last = _dated(match[1], today), _dated(match[2], today)
-            if first and last and first[0] <= last[1]:
-                yield (first[0], last[1]), match[0]
-        for match in _SINCE.finditer(text):
-            if days := _dated(match[2], today):
-                begin = days[0] if match[1] == "since" else days[1] + timedelta(days=1)
-                yield (begin, max(today, begin)), match[0]
-        if any(hint in text for hint in _HINTS):
-            yield from _counted(text, today)
+        yield from _counted(text, today)
     except (OverflowError, ValueError):
         return  # before the year 1, or not a calendar date
 
@@ -369,11 +340,6 @@ def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
     for match in _PAST.finditer(text):
         first = today - timedelta(days=_number(match[1]) * _LENGTHS[match[2]])
         yield (first, today), match[0]
-    for match in _WEEKDAY_OF.finditer(text):
-        monday = _unit_days("week", today, back=match[2] == "last")[0]
-        day = monday + timedelta(days=WEEKDAYS.index(match[1]))
-        yield (day, day), match[0]
-    text = _WEEKDAY_OF.sub(" ", text)
     for match in _UNIT.finditer(text):
         yield _unit_days(match[2], today, back=match[1] != "this"), match[0]
     for match in _ON_WEEKDAY.finditer(text):
@@ -384,57 +350,6 @@ def _counted(text: str, today: date) -> Iterator[tuple[_Days, str]]:
 def _last(weekday: str, today: date, *, before: bool) -> date:
     back = (today.weekday() - WEEKDAYS.index(weekday)) % 7
     return today - timedelta(days=back or 7 * before)
-
-
-def _dated(text: str, today: date) -> _Days | None:
-    """Return the days of a written date. Without a year, the latest matching date is used."""
-    day = None
-    if ISO.fullmatch(text):
-        day = date.fromisoformat(text)
-    elif text in _DAYS_AGO:
-        day = today - timedelta(days=_DAYS_AGO[text])
-    elif text.removeprefix("last ") in WEEKDAYS:
-        day = _last(text.removeprefix("last "), today, before=True)
-    if day:
-        return day, day
-    found = re.findall(r"[a-z]+|\d+", text)
-    names = month_names()
-    month = next((names[w] for w in found if w in names), 0)
-    numbers = [int(w) for w in found if w.isdecimal()]
-    year = next((n for n in numbers if n > 99), 0)
-    if not month:
-        return (date(year, 1, 1), date(year, 12, 31)) if year else None
-    day_number = next((n for n in numbers if n <= 31), 0)
-    year = year or _latest_year(month, day_number or 1, today)
-    if day_number:
-        day = date(year, month, day_number)
-        return day, day
-    return _month(year * 12 + month - 1)
-
-
-def _latest_year(month: int, day: int, today: date) -> int:
-    return today.year - ((month, day) > (today.month, today.day))
-
-
-def _part(part: str, name: str, year: str | None, today: date) -> _Days:
-    """Return part of a month: the early, middle or late days, or a number of its days or weeks."""
-    month = month_names()[name]
-    first, last = _month((int(year) if year else _latest_year(month, 1, today)) * 12 + month - 1)
-    count = next((_NUMBERS[w] for w in ("couple of", "few", "two", "three") if w in part), 1)
-    length = timedelta(days=count * (7 if "week" in part else 1) - 1)
-    match part.split(maxsplit=1)[0]:
-        case "early" | "beginning" | "start":
-            return first, first + timedelta(days=10)
-        case "mid" | "middle":
-            return first + timedelta(days=9), first + timedelta(days=20)
-        case "first":
-            return first, first + (timedelta(days=14) if "half" in part else length)
-        case "second":
-            return first + timedelta(days=14), last
-        case "last":
-            return last - length, last
-        case _:
-            return last - timedelta(days=10), last
 
 
 def _number(word: str) -> int:
@@ -520,8 +435,8 @@ def _only_english() -> frozenset[str]:
 
 @cache
 def _foreign_words() -> frozenset[str]:
-    """Return the longer words for `last`, `ago` and `late` in other languages."""
-    keys = ("last", "last_behind", "last_few", "ago_behind", "early", "middle", "late", *_PHRASES)
+    """Return the longer words for `last` and `ago` in other languages."""
+    keys = ("last", "last_behind", "last_few", "ago_behind", *_PHRASES)
     found = [entry for key in keys for entry in entries("dates", key)]
     return frozenset(w for one in found for w in _folded(one).split() if len(w) > 2)
 
@@ -556,8 +471,6 @@ def _translations() -> list[Rule]:
     month, day, count = "|".join(MONTHS), _DAYNAME, rf"(\d{{1,4}}|{'|'.join(numbers)})"
     unit = "|".join(units.values())
     says = {key: _any(entries("dates", key)) for key in _KEYS}
-    article, of = f"(?:{says['article']} )?", f"(?: {says['of']})?"
-    a_day = rf"(?:\d{{1,2}} )?(?:{month}|{day})(?: \d{{4}})?"
 
     def counted(english: str) -> Callable[[re.Match[str]], str]:
         def translate(match: re.Match[str]) -> str:
@@ -584,22 +497,7 @@ def _translations() -> list[Rule]:
         ),
         (rf"\b{says['last']} ({day})", r"last \1"),
         (rf"\b({day}) {says['last_behind']}\b", r"last \1"),
-        (rf"\b{says['early']}{of} ({month})\b", r"early \1"),
-        (rf"\b{says['middle']}{of} ({month})\b", r"mid \1"),
-        (rf"\b{says['late']}{of} ({month})\b", r"late \1"),
-        (rf"\b{says['since']} {article}(?=(?:last )?(?:{day}|{month}|\d|yesterday))", "since "),
-        (
-            rf"\b{says['between']} {article}({a_day}) {says['and']} {article}(?=\d|{month}|{day})",
-            r"between \1 and ",
-        ),
-        (
-            (
-                rf"\b{says['between']} {article}(\d{{1,2}})\.? {says['and']} {article}"
-                rf"(\d{{1,2}} ({month}))\b"
-            ),
-            r"between \1 \3 and \2",
-        ),
-        (rf"(?<!last )(?<!since )(?<!and )(?<!between )(?<!on )\b({day})\b", r"on \1"),
+        (rf"(?<!last )(?<!on )\b({day})\b", r"on \1"),
     )
     return [
         *((re.compile(form), english) for form, english in written),
@@ -607,10 +505,7 @@ def _translations() -> list[Rule]:
     ]
 
 
-_KEYS = (
-    *("last", "last_behind", "last_few", "ago_before", "ago_behind", "since", "between", "and"),
-    *("article", "early", "middle", "late", "of"),
-)
+_KEYS = ("last", "last_behind", "last_few", "ago_before", "ago_behind")
 
 
 def _eastern() -> Iterator[tuple[str, Callable[[re.Match[str]], str]]]:

@@ -316,7 +316,7 @@ def test_a_removed_bullet_leaves_its_memory_retired_but_there(small_repo: Path) 
     new = by_text(small_repo, "heirloom tomatoes")
     assert (new.id, new.standing) == (old.id, "retire_candidate")
     assert old.id not in (small_repo / "views/LTMEMORY.md").read_text()
-    assert written(small_repo) == {old.path: "M"}
+    assert written(small_repo)[old.path] == "M"
 
 
 # -- dry run, no workspace ---------------------------------------------------------------------

@@ -917,13 +917,14 @@ def test_a_row_dry_run(mine: Path) -> None:
     "A shelf bounds what is judged",
 )
 def test_a_row_shelf(tmp_path: Path) -> None:
-    said = [f"- Berth {n} at pier {n % 7} belongs to the yard of Brandt." for n in range(60)]
+    names = [f"{chr(65 + n % 26)}{chr(97 + n // 26)}rn" for n in range(60)]
+    said = [f"- Berth {name} at the pier belongs to the yard of Brandt." for name in names]
     more = {"berths.md": ("# Berths\n\n" + "\n".join(said) + "\n").encode()}
     repo = house(tmp_path, more=more)
     done(repo, "config", "set", "run.shelf", "small")
     assert done(repo, "run")["counts"]["left"] > 0
-    found = done(repo, "search", "berth", "53", "pier", "--no-touch")
-    assert "Berth 53" in str(found["hits"]) + str(found["passages"])
+    found = done(repo, "search", "berth", names[53], "pier", "--no-touch")
+    assert f"Berth {names[53]}" in str(found["hits"]) + str(found["passages"])
 
 
 # -- what becomes of whole runs --------------------------------------------------------------------

@@ -270,6 +270,7 @@ def test_a_row_derived(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"
     id_ = done(repo, "add", "The barn is dry.")["id"]
+    done(repo, "run")
     path = repo / memories(repo)[id_].path
     before = path.read_bytes()
     done(repo, "show", id_, now=LATER)

@@ -25,6 +25,8 @@ from memrepo.judge.replies import Answer, UnreadableReply, read_answer
 
 MILLION = 1_000_000
 _MARGIN = 1.25
+MAX_LONGER = 4
+"""How many times its usual length an answer is expected to have at most."""
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -272,7 +274,8 @@ class Desk:
         """Estimate the tokens of an answer by the answers so far."""
         items, tokens = self._observed.get(question.kind, (0, 0))
         expected = ceil(_MARGIN * tokens / items * question.items) + 60 if tokens else 0
-        return min(self._max_output, expected or question.expected)
+        usual = question.expected
+        return min(self._max_output, min(expected, MAX_LONGER * usual) or usual)
 
     def _priced(self, prompt: int, completion: int) -> Usage:
         """Return a call's estimated usage, priced at the maximum rate."""

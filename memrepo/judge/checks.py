@@ -31,7 +31,7 @@ NEAR_LINES = 3
 """Distance in lines up to which a line that was shown may support a wording."""
 MAX_VERBATIM = 400
 """Maximum characters of lines that are quoted together."""
-SAME = 0.75
+SAME = 0.9
 """Share of common words from which a new text repeats a known memory."""
 RESTATED = 0.6
 """Share of a clause's words from which a wording restates the clause."""

@@ -165,11 +165,11 @@ def test_two_budgets_and_a_run_without_one(service: Service, tmp_path: Path) -> 
     def run(now: str, *more: str) -> Any:
         return memrepo(repo, "run", "--judge", "anthropic", *more, now=now)
 
-    first = run(FIRST, "--max-tokens", "5000")
+    first = run(FIRST, "--max-tokens", "4000")
     assert (first.exit, len(stated(repo))) == (4, 8)
     assert "raise the limit for a run to" in str(first.data)
     asked = len(service.asked)
-    second = run("2026-03-01T10:00:00Z", "--max-tokens", "5000")
+    second = run("2026-03-01T10:00:00Z", "--max-tokens", "4000")
     assert second.exit == 4
     assert len(stated(repo)) == 16
     assert len(service.asked) == asked + 1  # nothing is paid twice
@@ -331,7 +331,7 @@ def test_a_run_that_is_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> 
         return memrepo(repo, "run", "--judge", "command", now=now)
 
     ends_alike(repo, run)
-    assert int(count.read_text()) == 4  # one lost, and two more
+    assert int(count.read_text()) == 5  # one is lost, then two files and the shelf
 
 
 # -- the agent itself -----------------------------------------

@@ -97,7 +97,7 @@ def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_rep
     found = done(small_repo, "why", by_text(small_repo, "prune the roses").id)
     merge = git(small_repo, "rev-parse", "HEAD").strip()
     (judged,) = found["judgements"]
-    assert (judged["accepted"], judged["judge"]) == (merge, "offline/2")
+    assert (judged["accepted"], judged["judge"]) == (merge, "offline/3")
     assert judged["disposition"] == "new_claim"
     assert judged["verdicts"][0]["verdict"] == "promote"
     assert judged["verdicts"][0]["strength"] > 1

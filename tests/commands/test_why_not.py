@@ -124,23 +124,6 @@ def test_what_waits_for_review_is_told(fresh_repo: Path) -> None:
     assert why(fresh_repo, path)[-1].startswith(f"not in effect yet: {waits['branch']} contains it")
 
 
-def test_a_candidate_that_was_set_aside_says_why(tmp_path: Path) -> None:
-    (tmp_path / "ws").mkdir()
-    (tmp_path / "ws" / "DREAMS.md").write_text(
-        "# Dreams\n\n## 2026-02-22\n\nI would love to heat the proving room some day.\n",
-        encoding="utf-8",
-    )
-    done(tmp_path, "init", "repo", "--from", "ws")
-    repo = tmp_path / "repo"
-    done(repo, "run")
-    (path,) = git(repo, "ls-files", "candidates/deferred").splitlines()
-    text = "I would love to heat the proving room some day."
-    for word in (path, path[-22:-3], text):
-        (said,) = why(repo, word)
-        assert said.startswith(f"no memory: deferred at {NOW} (")
-        assert said.endswith("); the judge decides again when there is new context")
-
-
 def test_what_never_was_is_no_memory(repo: Path) -> None:
     for word in ("mem-ffffffffffffffff", "nothing-at-all"):
         answer = memrepo(repo, "why-not", word)

@@ -17,7 +17,6 @@ from memrepo.core.fields import Field, defaults_of
 from memrepo.core.layout import Layout
 from memrepo.core.memory import FIELDS, LAYER_OF_TYPE, Memory
 from memrepo.core.state import State, read_state
-from memrepo.merge.states import SideFacts, merge_states
 
 TRAPS = (
     "no",
@@ -406,22 +405,11 @@ def _with_foreign(data: bytes, key: str, value: str) -> bytes:
 
 
 class Triple(msgspec.Struct, frozen=True, kw_only=True):
-    """A base, two sides that were edited from it, and what history tells of them."""
+    """A base, and two sides that were edited from it."""
 
     base: State
     ours: State
     theirs: State
-    our_facts: SideFacts
-    their_facts: SideFacts
-
-
-def _facts() -> st.SearchStrategy[SideFacts]:
-    dates = st.sampled_from((None, *few(datetime)))
-    return st.builds(
-        SideFacts,
-        committed=dates,
-        people=st.frozensets(st.sampled_from((*IDS, *OTHERS)), max_size=2),
-    )
 
 
 @st.composite
@@ -442,23 +430,7 @@ def triples(draw: st.DrawFn) -> Triple:
         base=read_state(base, Layout()),
         ours=read_state(ours, Layout()),
         theirs=read_state(theirs, Layout()),
-        our_facts=draw(_facts()),
-        their_facts=draw(_facts()),
     )
-
-
-@st.composite
-def crossings(draw: st.DrawFn) -> tuple[Triple, State, State]:
-    """Draw two branches that merged each other once and were both edited since.
-
-    The first merges are those of `merge_states` without facts, so their bases are the triple's
-    sides and its base is theirs.
-    """
-    first = draw(triples())
-    met = merge_states(first.base, first.ours, first.theirs).state
-    sides = [edited_files(dict(met.files), draw(st.lists(_edits, max_size=4))) for _ in range(2)]
-    ours, theirs = (read_state(files, Layout()) for files in sides)
-    return first, ours, theirs
 
 
 def cases(number: int) -> settings:

@@ -13,10 +13,9 @@ from memrepo.core import codec, corrections
 from memrepo.core.codec import normal_body
 from memrepo.core.corrections import Correction, Side, decode, encode, read_corrections, written
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory, Stamp
+from memrepo.core.memory import Memory
 from memrepo.core.state import State, read_state
 from memrepo.merge.files import join_file
-from memrepo.merge.states import merge_states
 from memrepo.merge.versions import Origin, Stamps
 
 A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
@@ -129,19 +128,3 @@ def state(body: str, **fields) -> State:
         body=body,
     )
     return read_state({memory.path: codec.encode(memory)}, Layout())
-
-
-def test_a_wording_that_gives_way_in_a_merge_is_put_aside() -> None:
-    older = state("one\nB\nthree", generated=Stamp(by="memrepo/0.1.0", at=NOW))
-    newer = state("one\nC\nthree", generated=Stamp(by="human:me", at=NOW))
-    base = state("one\ntwo\nthree")
-    for ours, theirs in ((older, newer), (newer, older)):
-        result = merge_states(base, ours, theirs)
-        assert result.state.memories[A].body == "one\nC\nthree"
-        found = read_corrections(result.state.files, Layout())
-        (case,) = found.cases.values()
-        assert (case.kind, case.verdict, case.status) == ("wording", "newer", "resolved")
-        assert [s.text for s in case.sides] == ["one\nC\nthree", "one\nB\nthree"]
-        assert found.paths[case.id] in result.effect.files
-        assert case.about({A: "one\nC\nthree"}) is False
-    assert not read_corrections(merge_states(base, newer, newer).state.files, Layout()).cases

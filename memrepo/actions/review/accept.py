@@ -39,7 +39,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Stamp
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Effect, State, apply, play
-from memrepo.merge.states import MergeResult, SideFacts, merge_states
+from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
@@ -160,15 +160,12 @@ class _Merge:
     def merged(self) -> MergeResult:
         """Return HEAD with the run's changes. A memory in conflict is left out."""
         work, waits = self.work, self.waits
-        ours = SideFacts(
-            people=_edited_by_people(work, waits),
-            paths=frozenset(work.store.work.changed(waits.base, work.tree.commit)),
-        )
-        theirs = SideFacts(paths=frozenset(work.store.work.changed(waits.base, waits.tip)))
+        people = _edited_by_people(work, waits)
+        changed = frozenset(work.store.work.changed(waits.base, waits.tip))
 
         def merge() -> MergeResult:
             tip = _without(self.base, self.tip, self.left)
-            return merge_states(self.base, self.ours, tip, our_facts=ours, their_facts=theirs)
+            return merge_states(self.base, self.ours, tip, changed=changed, people=people)
 
         self.left |= self.rejected
         result = merge()

@@ -8,23 +8,29 @@ the network.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.actions.landing import hot_rules
 from memrepo.actions.work import OtherFormat, Work
 from memrepo.config import Config, parse_config
-from memrepo.core import codec
 from memrepo.core.changes import Plan, Step
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
-from memrepo.core.state import Decoded, Effect, State, apply, play, read_state
+from memrepo.core.state import Effect, State, apply, play
 from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.states import (
+    JoinedMemory,
+    id_at,
+    place_memories,
+    reread,
+    unread_version,
+    versions_of,
+)
 from memrepo.merge.tombstones import sweep
 from memrepo.merge.versions import (
     FileVersion,
@@ -132,6 +138,7 @@ class _Merge:
         self.picks: dict[str, TreeEntry | None] = dict(self.tree.picks)
         self.edits: dict[str, bytes | None] = {}
         self.ids: set[str] = set()
+        self.joined: dict[str, JoinedMemory] = {}
         self.clashes: list[MergeConflict] = []
         self.problems: list[Problem] = []
 
@@ -145,14 +152,17 @@ class _Merge:
                 self._join_foreign(path, versions)
             elif not self.layout.is_memory(path):
                 self._join_file(path)
-            elif found := {i for state in self.states if (i := _id_at(state, path))}:
+            elif found := {i for state in self.states if (i := id_at(state, path))}:
                 ids |= found
             else:
-                self._join_memory("", [_unread(state, path) for state in self.states])
+                self._join_memory("", [unread_version(state, path) for state in self.states])
         for id_ in sorted(ids):
-            self._join_memory(id_, self._versions(id_))
-        for id_ in sorted(self._moved_twice()):
-            self._join_memory(id_, self._versions(id_))
+            self._join_memory(id_, versions_of(self.states, id_))
+        place_memories(self.edits, self.states, self.joined)
+        self.joined = {}
+        for id_ in sorted(self._moved_twice() - self.ids):
+            self._join_memory(id_, versions_of(self.states, id_))
+        place_memories(self.edits, self.states, self.joined)
 
     def state(self) -> State:
         """Return the merged state, before pages are rendered."""
@@ -161,7 +171,7 @@ class _Merge:
             for path, pick in self.picks.items()
             if path not in self.edits and self._is_ours(path, (pick,))
         }
-        return _reread(self.states[1], {**edits, **self.edits})
+        return reread(self.states[1], {**edits, **self.edits})
 
     def clash(self, conflict: MergeConflict) -> MergeClash:
         """Describe a conflict for a person, with the last commit of each side."""
@@ -192,22 +202,10 @@ class _Merge:
         for one in self.state().problems:
             if one.rule != "memory-same-id":
                 continue
-            id_ = next((i for state in self.states[1:] if (i := _id_at(state, one.path))), "")
+            id_ = next((i for state in self.states[1:] if (i := id_at(state, one.path))), "")
             sides = {s.memories[id_].path for s in self.states[1:] if id_ in s.memories}
             if len(sides) == 2:
                 found.add(id_)
-        return found
-
-    def _versions(self, id_: str) -> list[FileVersion | None]:
-        places = {s.memories[id_].path for s in self.states if id_ in s.memories}
-        found: list[FileVersion | None] = []
-        for state in self.states:
-            memory = state.memories.get(id_)
-            if memory is not None:
-                found.append(FileVersion(memory.path, state.files[memory.path], memory))
-            else:
-                unread = (_unread(state, path) for path in sorted(places))
-                found.append(next((version for version in unread if version), None))
         return found
 
     def _join_memory(self, id_: str, versions: Sequence[FileVersion | None]) -> None:
@@ -223,20 +221,9 @@ class _Merge:
                 return
             version = second if self.taken == "ours" else first
         self.ids |= {id_} - {""}
-        kept = {} if version is None else {self._free(version.path, paths): version.data}
-        taken = {p for p, data in self.edits.items() if data is not None}
-        self.edits |= {**dict.fromkeys(paths - taken), **kept}
+        self.joined[id_ or min(paths)] = JoinedMemory(versions, version)
         if joined.kept:
             self._lost(version.path if version is not None else min(paths))
-
-    def _free(self, path: str, own: set[str]) -> str:
-        """Return a path, or a numbered one if another memory has the path."""
-        name, turn = path, 2
-        while self.edits.get(name) is not None or (
-            name not in own and any(name in state.files for state in self.states[1:])
-        ):
-            name, turn = f"{path.removesuffix('.md')}-{turn}.md", turn + 1
-        return name
 
     def _join_file(self, path: str) -> None:
         if is_derived(self.layout, path):
@@ -294,32 +281,6 @@ class _Merge:
         last = ledger_of(self.work.store).accesses().of(id_).last
         used = last is not None and last > self.work.store.commit_time(self.bases[0])
         return RecalledSides(ours=used, theirs=used)
-
-
-def _id_at(state: State, path: str) -> str:
-    """Return the id in a memory file of a state, or "" if there is none or it is unreadable."""
-    data = state.files.get(path)
-    memory = codec.decode(path, data)[0] if data is not None else None
-    return memory.id if memory is not None else ""
-
-
-def _unread(state: State, path: str) -> FileVersion | None:
-    """Return a memory file that cannot be decoded, or None if there is none at the path."""
-    data = state.files.get(path)
-    if data is None or codec.decode(path, data)[0] is not None:
-        return None
-    return FileVersion(path, data, None)
-
-
-def _reread(state: State, edits: Mapping[str, bytes | None]) -> State:
-    """Return a state with edits applied. Memories in unedited files are not decoded again."""
-    files = state.files.edited(edits)
-    known = {m.path: m for m in state.memories.values() if m.path not in edits}
-
-    def decoded(path: str) -> Decoded:
-        return (known[path], ()) if path in known else codec.decode(path, files[path])
-
-    return replace(read_state(files, state.layout, decoded), files=files)
 
 
 def _config(state: State) -> Config:

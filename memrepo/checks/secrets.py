@@ -8,7 +8,6 @@ Secrets are always redacted in text that is ingested or sent to a model.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from memrepo.checks.rules import Scene, body_line, report
 from memrepo.core.memory import Memory
@@ -76,27 +75,14 @@ def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Prob
 def _rejected(scene: Scene) -> Iterator[Problem]:
     if scene.layout is None or scene.merging:
         return  # the next command repairs a manual merge
-    for path in scene.gone:
-        if scene.area(path) == "tombstones":
-            yield report(
-                "tombstone-edited",
-                path,
-                "the tombstone is deleted by hand: what it rejects could be stored again",
-                fix=f"`git restore -SW {path}`; `memrepo reject {PurePosixPath(path).stem} --undo`"
-                " lifts it, if it is right after all",
-            )
     around = scene.around.below(scene.layout.area("tombstones"))
     stones = {**around, **scene.in_area("tombstones")}
     if not stones:
         return
-    from memrepo.merge.tombstones import changed_by_hand, has_seal, read_tombstones
+    from memrepo.merge.tombstones import read_tombstones
 
     found = read_tombstones(stones, scene.layout)
-    named = {p.path: p for p in found.problems if p.path in scene.files}
-    for path, data in scene.in_area("tombstones").items():
-        if not has_seal(data) and has_seal(scene.around.before(path) or b""):
-            named.setdefault(path, changed_by_hand(path))
-    yield from named.values()
+    yield from (p for p in found.problems if p.path in scene.files)
     for memory in scene.memories:
         stone = found.bar(memory) if memory.status != "forgotten" else None
         if stone is not None:

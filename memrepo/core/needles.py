@@ -108,7 +108,7 @@ def needles_of(values: Iterable[str]) -> tuple[Needle, ...]:
     """
     found: dict[str, Needle] = {}
     for value in values:
-        for spelled in (value, _slugged(value)):
+        for spelled in (value, _slugged(value), *_with_escapes(value)):
             needle = _needle(spelled)
             least = LEAST_WIDE if _WIDE.search(needle.letters) else LEAST
             if len(needle.letters) < least:
@@ -121,6 +121,13 @@ def _slugged(value: str) -> str:
     from anyascii import anyascii
 
     return value if value.isascii() else anyascii(unicodedata.normalize("NFKC", value))
+
+
+def _with_escapes(value: str) -> Iterator[str]:
+    """Yield a value as a file name spells it whose text had `%20` or `&nbsp;` between words."""
+    words = value.split()
+    if len(words) > 1:
+        yield from (f" {escape} ".join(words) for escape in ("20", "nbsp"))
 
 
 def _needle(value: str) -> Needle:

@@ -6,7 +6,7 @@
 | run manifests | immutable, so a conflict; the newer version wins |
 | candidates | the version with more sources wins |
 | source snapshots, configuration | merged by line; a conflict if lines overlap |
-| tombstones | the higher epoch wins, then the active one; evidence is combined |
+| tombstones | the later decision wins; evidence is combined |
 | corrections | a decision wins over an open case; two different decisions are a conflict |
 | threads, other files | a conflict; the newer version wins |
 
@@ -32,7 +32,6 @@ from memrepo.core.lines import dominant_end, inline, split_lines, unix
 from memrepo.core.problems import Problem
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.merge.tombstones import (
-    has_seal,
     is_tombstone,
     join_tombstones,
     read_tombstone,
@@ -97,16 +96,13 @@ def join_file(
 def _one_tombstone(path: str, ours: bytes, theirs: bytes) -> bytes | None:
     """Merge two versions of a tombstone. Return None if neither version is readable.
 
-    An unreadable version loses. If only one version has its seal, the other was edited by hand and
-    loses.
+    An unreadable version loses.
     """
     one, other = read_tombstone(path, ours), read_tombstone(path, theirs)
     if isinstance(one, Problem):
         return None if isinstance(other, Problem) else theirs
     if isinstance(other, Problem):
         return ours
-    if has_seal(ours) != has_seal(theirs):
-        return ours if has_seal(ours) else theirs
     return tombstone_bytes(join_tombstones(one, other))
 
 

@@ -12,7 +12,7 @@ one, as are fingerprints of changes. The next run compares and proposes such a m
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
@@ -33,9 +33,7 @@ from memrepo.merge.statements import tokens
 from memrepo.merge.tombstones import (
     Tombstone,
     is_tombstone,
-    parsed_tombstone,
     read_tombstone,
-    resealed,
 )
 
 if TYPE_CHECKING:  # every command in a purged repository loads this module
@@ -154,24 +152,36 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
             if standing_of(kind, data) == "ours":
                 return stamped(kind, after.partition("\n")[2])
         if stone := _TOMBSTONE.search(before):
-            return self._tombstone(data, after, mixed=stone[1] in self.ids)
+            return self._tombstone(after, mixed=stone[1] in self.ids)
         return after.encode("utf-8", "surrogateescape")
 
-    def _tombstone(self, data: bytes, after: str, *, mixed: bool) -> bytes:
-        """Return a tombstone with a recomputed seal, if the old seal was valid."""
+    def _tombstone(self, after: str, *, mixed: bool) -> bytes:
+        """Return a tombstone whose word hashes cannot confirm a guess of the value."""
         if mixed:
             after = _TOKENS.sub(lambda m: _WORD.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
-        made = after.encode("utf-8", "surrogateescape")
-        name = _TOMBSTONE.search(_text(data))
-        was = read_tombstone(f"{name[1]}.md" if name else "", data)
-        return resealed(made) if isinstance(was, Tombstone) else made
+        return after.encode("utf-8", "surrogateescape")
 
     def message(self, data: bytes, objects: Objects) -> bytes:
         """Return a commit or tag message with the value removed and abbreviated ids replaced."""
         text = self.text(_text(data), objects)
         text = _SHORT.sub(lambda m: objects.new_short(m[0]), text)
-        text = _WAS.sub(lambda m: f"(was: {MARK})" if self._is_part(m[1]) else m[0], text)
+        text = _WAS.sub(self._without_end, text)
         return text.encode("utf-8", "surrogateescape")
+
+    def excerpts(self, message: bytes) -> int:
+        """Count the excerpts in a message that hold only the rest of a value."""
+        found = _WAS.finditer(_text(message))
+        return sum(not self.spans(m[0]) and self._without_end(m) != m[0] for m in found)
+
+    def _without_end(self, found: re.Match[str]) -> str:
+        """Return an excerpt of an old text without the rest of a value that it begins with."""
+        words = found[1]
+        if self._is_part(words):
+            return f"(was: {MARK})"
+        shown = [(fold(word[0]), word.end()) for word in WORD.finditer(words)]
+        ends = (needle.words[n:] for needle in self.needles for n in range(1, len(needle.words)))
+        cut = max((shown[len(e) - 1][1] for e in ends if _begins(shown, e)), default=0)
+        return found[0].replace(words, f"{MARK}{words[cut:]}", 1) if cut else found[0]
 
     def _is_part(self, words: str) -> bool:
         """Return whether words are part of the value.
@@ -235,6 +245,10 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     def mixed(self, text: str) -> str:
         """Return 64 hex digits derived from a text, which cannot be computed without the seed."""
         return sha256(f"{self.seed}\0{text}".encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _begins(shown: Sequence[tuple[str, int]], words: Sequence[str]) -> bool:
+    return tuple(word for word, _ in shown[: len(words)]) == tuple(words)
 
 
 def is_page(data: bytes) -> bool:
@@ -376,7 +390,7 @@ class _Ids:
         elif area == "corrections":
             self._case(file.data, traced=traced)
         elif is_tombstone(self.layout, file.path):
-            stone = parsed_tombstone(file.path, file.data)
+            stone = read_tombstone(file.path, file.data)
             self._stones += [stone] if isinstance(stone, Tombstone) else []
 
     def settled(self) -> dict[str, str]:

@@ -2,12 +2,8 @@
 
 A tombstone contains hashes instead of the text. Hashes of the text and the triple find exact
 matches. Short word hashes, each shared by many words, find similar texts. This hides the text from
-readers and searches, but not from somebody who can guess it. A tombstone never expires: it can be
-lifted, but its file remains.
-
-Only memrepo writes tombstones. The seal is a hash of all other fields. A file without a valid seal
-cannot lift a rejection. It counts as active, and also bars by its name, which is a hash of the
-rejected statement.
+readers and searches, but not from somebody who can guess it. A tombstone never expires. Undoing a
+rejection deletes its file, and git merges both.
 
 A rejection applies to statements, however a text is split (`merge.statements`). A rejected line,
 item, row or sentence is removed from any memory that contains it.
@@ -15,12 +11,11 @@ item, row or sentence is removed from any memory that contains it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -32,10 +27,8 @@ from memrepo.core.corrections import corrections_of
 from memrepo.core.fields import (
     MEMORY_REF,
     TIME,
-    WHOLE,
     Kind,
     ValueMismatch,
-    choice_kind,
     list_kind,
     text_kind,
 )
@@ -70,13 +63,10 @@ MIN_WORDS, MIN_PART_WORDS = 2, 4
 """The minimum number of words of a statement in a larger text, and of a part of a rejected one.
 Shorter texts such as "None" or "vim" are too general."""
 MAX_PARTS = 500
-SEAL = "seal"
-_SEALED = regex(rb"^seal:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.MULTILINE)
 BODY = """\
-A person rejected a statement. Its words are not kept here, only hashes by which memrepo knows it
-again. `memrepo unreject {key}` lifts this; `memrepo rejected` lists all.
+{by} decided against a statement on {day}. Its words are not kept here, only hashes by which
+memrepo recognises it. `memrepo reject {key} --undo` removes this file.
 """
-Stand = Literal["active", "lifted"]
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,8 +90,6 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     reason: str = ""
-    state: Stand = "active"
-    epoch: int = 0
 
     @property
     def summary(self) -> str:
@@ -109,11 +97,6 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
         if self.by:
             return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
         return f"a person rejected ({self.key})"
-
-    @property
-    def rank(self) -> tuple[int, bool, str]:
-        """Return the sort key: epoch, active or lifted, other values. The highest version wins."""
-        return self.epoch, self.state == "active", repr((self.at, self.by, self.reason))
 
 
 class Field(msgspec.Struct, frozen=True):
@@ -131,11 +114,8 @@ _TRIPLE_HASH = text_kind(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>")
 _KEY = text_kind(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>")
 _WORD = text_kind(pattern=r"[0-9a-f]{4}", what="4 hex digits")
 _UNIT = text_kind(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
-_SEAL = text_kind(pattern=r"[0-9a-f]{16}", what="16 hex digits")
 TOMBSTONE_FIELDS = (
     Field("key", _KEY, "const", "Hash of scope, text and triple: equal rejections share one file."),
-    Field("state", choice_kind(("active", "lifted")), "status", "Whether it is in effect."),
-    Field("epoch", WHOLE, "status", "Increased each time it is lifted or set again.", 0),
     Field(
         "scope",
         text_kind(limit=200),
@@ -193,11 +173,8 @@ TOMBSTONE_FIELDS = (
     Field("reason", text_kind(), "lww", "Why, in the person's words.", ""),
     Field("by", text_kind(limit=300), "lww", "Who decided last."),
     Field("at", TIME, "lww", "When."),
-    Field(
-        SEAL, _SEAL, "derived", "Checksum of the other fields; a change by hand has no effect.", ""
-    ),
 )
-_REQUIRED = ("key", "state", "text", "by", "at")
+_REQUIRED = ("key", "text", "by", "at")
 
 
 def tombstone_of(
@@ -318,7 +295,7 @@ def _short(key: str) -> str:
 class Tombstones:
     """The tombstones of one state. In a condition, the object is false if nothing is barred.
 
-    `problems` lists files edited by hand. `names` are the keys in their file names, which are
+    `problems` lists unreadable files. `names` are the keys in their file names, which are
     barred in any case.
     """
 
@@ -333,7 +310,7 @@ class Tombstones:
     ) -> None:
         self.found = dict(sorted((found or {}).items()))
         self.problems = problems
-        self.active = [s for s in self.found.values() if s.state == "active"]
+        self.active = [*self.found.values()]
         self._named = {name: Tombstone(key=name, text="", by="", at=EARLIEST) for name in names}
         self._exact: dict[str, list[Tombstone]] = {}
         for stone in self.active:
@@ -663,51 +640,27 @@ def _in_state(state: State) -> Tombstones:
 
 
 def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
-    """Read all tombstones. A tombstone that was edited by hand remains active."""
+    """Read all tombstones. One that cannot be read bars only the exact text of its file name."""
     found: dict[str, Tombstone] = {}
     problems: list[Problem] = []
     names = set[str]()
     area = layout.area("tombstones")
     for path in [p for p in below(files, area) if is_tombstone(layout, p)]:
         stone = read_tombstone(path, files[path])
-        if isinstance(stone, Problem) or not has_seal(files[path]):
-            names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()
         if isinstance(stone, Problem):
             problems.append(stone)
-            stone = parsed_tombstone(path, files[path])
-            if isinstance(stone, Problem):
-                continue
-            stone = replace(stone, state="active")
-        if stone.key not in found or found[stone.key].rank < stone.rank:
+            names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()
+        else:
             found[stone.key] = stone
     return Tombstones(found, tuple(problems), names)
-
-
-def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
-    """Decode a tombstone and check its seal. Unknown keys are ignored."""
-    stone = parsed_tombstone(path, data)
-    if isinstance(stone, Problem) or is_sealed(stone, data):
-        return stone
-    return changed_by_hand(path)
-
-
-def changed_by_hand(path: str) -> Problem:
-    """Return the problem to report for a tombstone that was edited by hand."""
-    return Problem(
-        path=path,
-        rule="tombstone-edited",
-        message="was changed by hand: the rejection is still in effect",
-        fix=f"restore the file from history; `memrepo reject {_stem(path)} --undo` lifts it, if"
-        " it is right after all",
-    )
 
 
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".md")
 
 
-def parsed_tombstone(path: str, data: bytes) -> Tombstone | Problem:
-    """Decode a tombstone without checking the seal."""
+def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
+    """Decode a tombstone. Unknown keys are ignored."""
     head = header.split(data, path)
     nodes = {entry.key: entry.value for entry in head.entries}
     errors = [p for p in head.problems if p.severity == "error"]
@@ -715,7 +668,7 @@ def parsed_tombstone(path: str, data: bytes) -> Tombstone | Problem:
         return _unreadable(path, errors[0].message)
     values: dict[str, Any] = {}
     for field in TOMBSTONE_FIELDS:
-        if field.name in nodes and field.name != SEAL:
+        if field.name in nodes:
             try:
                 values[field.name] = field.kind.read(nodes[field.name])
             except ValueMismatch as bad:
@@ -734,66 +687,21 @@ def _unreadable(path: str, why: str) -> Problem:
     )
 
 
-def is_sealed(stone: Tombstone, data: bytes) -> bool:
-    """Return whether a tombstone file has a valid seal.
-
-    Files of older versions have no seal. As a user could also remove it, a file without a seal
-    cannot lift a rejection.
-    """
-    found = _SEALED.search(_header(data))
-    return stone.state == "active" if found is None else found[1] == _seal(_header(data))
-
-
-def has_seal(data: bytes) -> bool:
-    """Return whether a tombstone file has a seal, either valid or invalid."""
-    return _SEALED.search(_header(data)) is not None
-
-
-def _header(data: bytes) -> bytes:
-    return data.partition(b"\n---")[0]
-
-
-def resealed(data: bytes) -> bytes:
-    """Return a tombstone file with a newly computed seal."""
-    return _SEALED.sub(f"{SEAL}: ".encode() + _seal(_header(data)), data, count=1)
-
-
-def _seal(head: bytes) -> bytes:
-    """Return the hash of the header lines, including fields of later versions."""
-    lines = _SEALED.sub(b"", head).decode("utf-8", "replace").splitlines()[1:]
-    return digest([line for line in lines if line])[:16].encode()
-
-
 def tombstone_bytes(stone: Tombstone) -> bytes:
-    """Format a tombstone as a file with a seal."""
+    """Format a tombstone as a file that a person can read."""
     lines = ["---"]
     for field in TOMBSTONE_FIELDS:
         value = getattr(stone, field.name, field.default)
         if value != field.default:
             lines += entry_lines(field.name, field.kind.write(value))
-    seal = _seal("\n".join(lines).encode())
-    return "\n".join(
-        [*lines, f"{SEAL}: {seal.decode()}", "---", "", BODY.format(key=stone.key)]
-    ).encode("utf-8")
+    body = BODY.format(by=visible(stone.by), day=f"{stone.at:%Y-%m-%d}", key=stone.key)
+    return "\n".join([*lines, "---", "", body]).encode("utf-8")
 
 
-def turned(stone: Tombstone, state: Stand, *, by: str, at: datetime, reason: str) -> Tombstone:
-    """Return a copy of a tombstone that is either lifted or active again.
-
-    Its epoch is increased so that the change wins a merge.
-    """
-    if stone.state == state:
-        return stone
+def join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:
+    """Merge two tombstones of the same statement: the later decision, with the evidence of both."""
     return replace(
-        stone, state=state, epoch=stone.epoch + 1, by=by, at=at, reason=reason or stone.reason
-    )
-
-
-def join_tombstones(ours: Tombstone, theirs: Tombstone) -> Tombstone:
-    """Merge two versions of a tombstone. The higher rank wins, and the evidence is combined."""
-    winner = max(ours, theirs, key=lambda s: s.rank)
-    return replace(
-        winner,
-        units=tuple(sorted({*ours.units, *theirs.units})),
-        forgotten=tuple(sorted({*ours.forgotten, *theirs.forgotten})),
+        max(one, other, key=lambda s: (s.at, s.by, s.reason)),
+        units=tuple(sorted({*one.units, *other.units})),
+        forgotten=tuple(sorted({*one.forgotten, *other.forgotten})),
     )

@@ -273,10 +273,6 @@ EXAMPLES: Mapping[str, Example] = {
         bad={"tombstones/ts-0123456789abcdef.md": "x"},
         good={"tombstones/ts-0123456789abcdef.md": TOMB},
     ),
-    "tombstone-edited": Example(
-        bad={STONE: SEALED.replace("state: active", "state: lifted")},
-        good={STONE: SEALED},
-    ),
     # How it is written.
     "character-bidirectional": Example(
         bad=one("created: 2026-01-01T00:00:00Z", body="The \u202eshed is red."),

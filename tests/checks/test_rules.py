@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from docs_parts import ROOT
-from msgspec.structs import replace
 from rule_examples import (
     ELSEWHERE,
     EXAMPLES,
@@ -93,12 +92,6 @@ def test_a_tombstone_that_cannot_be_read_stops_no_commit_of_another_file() -> No
     stone = "tombstones/ts-0123456789abcdef.md"
     found = problems(scene(Example(bad={}, around={stone: "x"}), EXAMPLES["memory-layer"].good))
     assert found == ()
-
-
-def test_a_tombstone_is_not_deleted_by_hand() -> None:
-    gone = scene(Example(bad={}, gone=("tombstones/ts-0123456789abcdef.md",)), {})
-    assert [p.rule for p in problems(gone)] == ["tombstone-edited"]
-    assert problems(replace(gone, merging=True)) == ()
 
 
 def test_a_memory_without_an_id_has_its_references_looked_up_too() -> None:

@@ -198,7 +198,7 @@ def test_a_tombstone_that_held_the_value_tells_nobody_any_more(repo: Path) -> No
     for guess in ("Núria Valdés likes the sea", "(purged) likes the sea"):
         assert f"tx-{digest([look(guess)])[:32]}" not in stone
     assert not tokens(VALUE) & set(re.findall(r"\b[0-9a-f]{4}\b", stone.partition("tokens")[2]))
-    assert {r["state"] for r in done(repo, "reject", "--list")["rejected"]} == {"active"}
+    assert len(done(repo, "reject", "--list")["rejected"]) == 2
     assert memrepo(repo, "add", "Núria Valdés likes the sea").exit == 2
     assert memrepo(repo, "add", "The boat is called Ida.").exit == 3
     assert done(repo, "doctor")

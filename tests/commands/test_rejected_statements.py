@@ -82,22 +82,6 @@ def test_no_unit_of_any_file_brings_a_rejected_statement_back(
     assert_sound(repo)
 
 
-def test_what_waits_is_accepted_without_what_was_rejected_meanwhile(repo: Path) -> None:
-    bell = done(repo, "add", "The bell hangs on the left wall.", now=LATER)["id"]
-    text = "In May the boat shed is locked with a new padlock, of brass."
-    place(
-        repo.parent,
-        "RTMEMORY.md",
-        f"# Lessons\n\n{SAID} {text} The bell hangs on the left wall. Oars stay dry.\n",
-    )
-    assert memrepo(repo, "run", now=DAY_3).exit == 3
-    done(repo, "reject", bell, "--reason", "it was sold", now=DAY_3)
-    done(repo, "accept", now=DAY_4)
-    assert stating(repo, "Oars") == [f"{text} Oars stay dry."]
-    assert not stating(repo, "bell")
-    assert_sound(repo)
-
-
 def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Path) -> None:
     place(tmp_path, "MEMORY.md", f"# Memory\n\n## Club\n\n- {SAID}\n")
     place(tmp_path, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from msgspec.structs import replace
 
-from memrepo.actions.takeback.reject import freed_by, tombstones_named
+from memrepo.actions.takeback.reject import tombstones_named
 from memrepo.core import codec
 from memrepo.core.errors import UsageError
 from memrepo.core.layout import Layout
@@ -18,7 +17,6 @@ from memrepo.merge.tombstones import (
     path_of,
     tombstone_bytes,
     tombstone_of,
-    turned,
 )
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -34,9 +32,8 @@ ONE, TWO = fact(A, "The gate of the mill is green."), fact(B, "The barn next to 
 BOTH = fact(C, f"{ONE.body} {TWO.body}")
 
 
-def rejection(memory: Memory, *, is_lifted: bool = False) -> Tombstone:
-    made = tombstone_of(memory, reason="no", by="human:me", at=AT)
-    return turned(made, "lifted", by="human:me", at=AT, reason="") if is_lifted else made
+def rejection(memory: Memory) -> Tombstone:
+    return tombstone_of(memory, reason="no", by="human:me", at=AT)
 
 
 def state(*stones: Tombstone) -> State:
@@ -71,39 +68,3 @@ def test_a_word_names_rejections_by_key_or_memory(word: str, found: list[Tombsto
 def test_a_memory_that_is_gone_names_its_rejection() -> None:
     gone = rejection(fact(D, "The old fence fell over."))
     assert tombstones_named(state(FIRST, gone), D) == [gone]
-
-
-def test_an_active_rejection_is_preferred_to_a_lifted_one() -> None:
-    lifted = rejection(ONE, is_lifted=True)
-    assert tombstones_named(state(lifted, SECOND), C) == [SECOND]
-    assert tombstones_named(state(lifted, SECOND), A) == [lifted]
-    again = replace(SECOND, memory=A)
-    assert tombstones_named(state(lifted, again), A) == [again]
-
-
-def forgotten(memory: Memory) -> Memory:
-    return memory.with_fields({"status": "forgotten"})
-
-
-@pytest.mark.parametrize(
-    ("memories", "forgets", "others", "freed"),
-    [
-        ((forgotten(ONE),), (A,), (), [A]),
-        ((ONE,), (A,), (), []),
-        ((forgotten(ONE), forgotten(TWO)), (A,), (), [A]),
-        ((forgotten(ONE),), (A, D), (), [A]),
-        ((forgotten(ONE), forgotten(BOTH)), (A, C), (), [A, C]),
-        ((forgotten(ONE), forgotten(BOTH)), (A, C), (SECOND,), [A]),
-    ],
-)
-def test_lifting_frees_what_nothing_else_bars(
-    memories: tuple[Memory, ...],
-    forgets: tuple[str, ...],
-    others: tuple[Tombstone, ...],
-    freed: list[str],
-) -> None:
-    lifted = replace(rejection(ONE, is_lifted=True), forgotten=forgets)
-    stones = (replace(FIRST, forgotten=forgets), *others)
-    files = {path_of(Layout(), stone.key): tombstone_bytes(stone) for stone in stones}
-    files |= {memory.path: codec.encode(memory) for memory in memories}
-    assert [m.id for m in freed_by(read_state(files, Layout()), [lifted])] == freed

@@ -22,9 +22,7 @@ from memrepo.merge.tombstones import (
     describe_bar,
     path_of,
     read_tombstones,
-    tombstone_bytes,
     tombstone_of,
-    turned,
 )
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -168,16 +166,10 @@ def test_a_text_of_several_statements_is_found_with_all_its_parts() -> None:
     assert stones.stated_in(fact(f"{RED} Nobody knew.", B)) == []
 
 
-def test_files_are_read_by_key_and_rank() -> None:
+def test_unreadable_files_bar_by_their_names() -> None:
     layout = Layout()
     made = tombstone_of(fact(), reason="no", by="human:me", at=AT)
-    lifted = turned(made, "lifted", by="human:me", at=AT, reason="")
-    path, other = path_of(layout, made.key), path_of(layout, "ts-" + "0" * 16)
-    for first, second in ((made, lifted), (lifted, made)):
-        files = {path: tombstone_bytes(first), other: tombstone_bytes(second)}
-        found = read_tombstones(files, layout)
-        assert [stone.state for stone in found.found.values()] == ["lifted"]
-        assert (found.problems, bool(found)) == ((), False)
+    path = path_of(layout, made.key)
     found = read_tombstones({path: b"no header", f"{path[:-3]}x.md": b"none"}, layout)
     assert found.keys == {made.key}
     assert KEY_PATTERN.fullmatch(made.key)

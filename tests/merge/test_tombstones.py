@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,7 +18,6 @@ from memrepo.merge.states import merge_states
 from memrepo.merge.tombstones import (
     Tombstone,
     Tombstones,
-    join_tombstones,
     look,
     path_of,
     read_tombstone,
@@ -27,8 +26,6 @@ from memrepo.merge.tombstones import (
     tokens,
     tombstone_bytes,
     tombstone_of,
-    tombstones_in,
-    turned,
 )
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -217,9 +214,6 @@ def test_a_tombstone_is_read_as_it_was_written(
         forgotten=("mem-0000000000000001",),
     )
     assert read_tombstone("tombstones/x.md", tombstone_bytes(made)) == made
-    lifted = turned(made, "lifted", by="human:you", at=AT + timedelta(days=1), reason="")
-    assert read_tombstone("tombstones/x.md", tombstone_bytes(lifted)) == lifted
-    assert (lifted.state, lifted.epoch, lifted.key) == ("lifted", 1, made.key)
 
 
 @pytest.mark.parametrize(
@@ -240,23 +234,6 @@ def test_a_damaged_file_is_a_problem_and_bars_nothing(data: bytes) -> None:
     assert [p.rule for p in found.problems] == ["tombstone-unreadable"]
 
 
-def test_a_lifted_one_bars_nothing() -> None:
-    lifted = turned(stone(fact()), "lifted", by="human:me", at=AT, reason="")
-    found = Tombstones({lifted.key: lifted})
-    assert not found
-    assert found.bar(fact()) is found.near(fact()) is None
-
-
-def test_of_two_versions_the_higher_epoch_stands_and_evidence_is_united() -> None:
-    old = stone(fact())
-    lifted = turned(old, "lifted", by="human:me", at=AT, reason="")
-    again = turned(lifted, "active", by="human:me", at=AT, reason="")
-    assert join_tombstones(old, lifted).state == "lifted"
-    assert join_tombstones(again, lifted).state == "active"
-    for one, other in ((old, lifted), (again, lifted), (old, again)):
-        assert join_tombstones(one, other) == join_tombstones(other, one)
-
-
 def state(*memories: Memory, **files: bytes) -> State:
     from memrepo.core import codec
 
@@ -273,16 +250,3 @@ def test_a_merge_forgets_what_the_other_side_rejected() -> None:
         merged = merge_states(state(), one, other)
         assert {m.status for m in merged.state.memories.values()} == {"forgotten"}
         assert one.files.edited(merged.effect.files) == merged.state.files
-
-
-def test_of_a_lifting_on_one_side_and_nothing_on_the_other_the_lifting_stands() -> None:
-    rejected = stone(fact())
-    lifted = turned(rejected, "lifted", by="human:me", at=AT, reason="")
-    path = path_of(Layout(), rejected.key)
-    sides = [
-        state(fact(status="forgotten"), **{path: tombstone_bytes(rejected)}),
-        state(fact(status_epoch=1), **{path: tombstone_bytes(lifted)}),
-    ]
-    merged = merge_states(sides[0], *sides)
-    assert merged.state.memories[fact().id].status == "active"
-    assert not tombstones_in(merged.state)

@@ -1,13 +1,12 @@
-"""Tombstones at their edges: what decides between two, where they lie, and turning them."""
+"""Tombstones at their edges: what decides between two, and where they lie."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
 from memrepo.core import codec
-from memrepo.core.ids import digest
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
 from memrepo.core.problems import Problem
@@ -21,13 +20,10 @@ from memrepo.merge.tombstones import (
     path_of,
     read_tombstone,
     read_tombstones,
-    resealed,
-    similarity,
     tokens,
     tombstone_bytes,
     tombstone_of,
     tombstones_in,
-    turned,
 )
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -53,39 +49,6 @@ def test_a_tombstone_lies_in_its_area_as_markdown() -> None:
     assert not is_tombstone(Layout("memrepo/"), "tombstones/ts-0.md")
 
 
-def test_turning_it_the_way_it_stands_changes_nothing() -> None:
-    active = stone()
-    assert turned(active, "active", by="human:x", at=AT, reason="again") is active
-    later = AT + timedelta(days=1)
-    lifted = turned(active, "lifted", by="human:x", at=later, reason="")
-    assert (lifted.state, lifted.epoch, lifted.by, lifted.at) == ("lifted", 1, "human:x", later)
-    assert lifted.reason == "wrong", "the old reason where there is no new one"
-    assert turned(lifted, "active", by="human:x", at=later, reason="no").reason == "no"
-    assert turned(lifted, "active", by="human:x", at=later, reason="no").epoch == 2
-
-
-def test_the_higher_epoch_stands_then_the_active_one() -> None:
-    active, lifted = stone(forgotten=(A,)), stone(state="lifted", forgotten=(B,))
-    for one, other in ((active, lifted), (lifted, active)):
-        assert join_tombstones(one, other).state == "active"
-        assert join_tombstones(one, other).forgotten == (A, B)
-    raised = replace(lifted, epoch=1)
-    for one, other in ((active, raised), (raised, active)):
-        assert join_tombstones(one, other).state == "lifted"
-
-
-def test_of_two_files_of_one_key_the_higher_rank_is_read() -> None:
-    low, high = stone(), stone(state="lifted", epoch=3)
-    for first, second in ((low, high), (high, low)):
-        files = {
-            "tombstones/a.md": tombstone_bytes(first),
-            "tombstones/b.md": tombstone_bytes(second),
-        }
-        found = read_tombstones(files, Layout())
-        assert list(found.found.values()) == [high]
-        assert not found
-
-
 def test_a_state_is_read_once_and_only_where_tombstones_lie() -> None:
     files = {path_of(Layout(), "ts-0"): tombstone_bytes(stone()), "sources/x.md": b"no tombstone"}
     state = read_state(files, Layout())
@@ -99,43 +62,30 @@ def test_what_is_missing_or_odd_is_named() -> None:
     whole = tombstone_bytes(stone())
     for data, said in (
         (whole.replace(b"\nby: human:me", b""), "found no by"),
-        (whole.replace(b"state: active", b"state: maybe"), "state: "),
         (b"no header", ""),
     ):
         found = read_tombstone("tombstones/a.md", data)
         assert isinstance(found, Problem)
         assert (found.rule, found.path) == ("tombstone-unreadable", "tombstones/a.md")
         assert said in found.message
-    later = resealed(whole.replace(b"---\n", b"---\nmood: calm\n", 1))
+    later = whole.replace(b"---\n", b"---\nmood: calm\n", 1)
     assert read_tombstone("t.md", later) == stone()
-    edited = read_tombstone("t.md", whole.replace(b"---\n", b"---\nmood: calm\n", 1))
-    assert isinstance(edited, Problem)
-    assert edited.rule == "tombstone-edited"
 
 
-def test_what_a_later_memrepo_seals_beside_is_under_its_seal() -> None:
-    lines = [*tombstone_bytes(stone(state="lifted")).decode().split("\n---")[0].split("\n")[1:-1]]
-    lines.append("of_tomorrow: calm")
-    head = [*lines, f"seal: {digest(lines)[:16]}"]
-    later = "\n".join(["---", *head, "---", "", "Text."]).encode()
-    assert read_tombstone("t.md", later) == stone(state="lifted")
-    assert read_tombstone("t.md", later.replace(b"\n", b"\r\n")) == stone(state="lifted")
-    found = read_tombstone("t.md", later.replace(b"calm", b"wild"))
-    assert isinstance(found, Problem)
+def test_an_unreadable_one_bars_the_exact_text_by_its_name() -> None:
+    key = stone().key
+    found = read_tombstones({path_of(Layout(), key): b"broken"}, Layout())
+    assert [p.rule for p in found.problems] == ["tombstone-unreadable"]
+    assert found.bar(fact(id_=B))
+    assert not found.bar(fact("Something else.", B))
 
 
-def test_one_without_a_seal_lifts_nothing_and_bars_by_its_name() -> None:
-    key = "ts-" + "7" * 16
-    bare = b"".join(
-        line for line in tombstone_bytes(stone()).splitlines(True) if not line.startswith(b"seal")
-    )
-    path = path_of(Layout(), key)
-    assert read_tombstone(path, bare) == stone()
-    assert key in read_tombstones({path: bare}, Layout()).keys
-    lifted = bare.replace(b"state: active", b"state: lifted")
-    found = read_tombstones({path: lifted}, Layout())
-    assert [p.rule for p in found.problems] == ["tombstone-edited"]
-    assert [s.state for s in found.active] == ["active"]
+def test_of_two_clones_the_later_decision_stays_with_the_evidence_of_both() -> None:
+    one = stone(units=("th-1",), forgotten=(A,))
+    other = stone(units=("th-2",), reason="later", at=AT.replace(day=2))
+    joined = join_tombstones(one, other)
+    assert joined == join_tombstones(other, one)
+    assert (joined.reason, joined.units, joined.forgotten) == ("later", ("th-1", "th-2"), (A,))
 
 
 def test_a_triple_bars_other_wordings_and_a_text_only_what_has_no_triple() -> None:
@@ -169,13 +119,6 @@ def test_what_is_near_is_near_by_units_wording_or_words() -> None:
     assert by_words.near(fact(f"{words} hotel india", B))
     assert not by_words.near(fact(f"{words} hotel india juliett", B))
     assert not Tombstones({}).near(fact())
-
-
-def test_similarity_is_a_share_of_both() -> None:
-    assert similarity("ab", "ab") == 1.0
-    assert similarity("ab", "bc") == 0.5
-    assert similarity("abc", "a") == 0.5
-    assert similarity("", "") == similarity("a", "") == 0.0
 
 
 def test_words_are_cut_and_characters_without_blanks_paired() -> None:

@@ -245,7 +245,7 @@ def _restorable(memory: Memory) -> str:
 def _rejection(state: State, id_: str) -> str:
     """Return who rejected a memory, when and why; empty if nobody did."""
     for stone in tombstones_in(state).found.values():
-        if stone.state == "active" and id_ in (stone.memory, *stone.forgotten):
+        if id_ in (stone.memory, *stone.forgotten):
             rejected = f"rejected by {visible(stone.by)} at {format_time(stone.at)}"
             reason = f": {visible(stone.reason)}" if stone.reason else ""
             return f"{rejected}{reason}; `memrepo reject {stone.key} --undo` lifts it"

@@ -415,7 +415,12 @@ def _in_history(work: Work, edit: Edit, history: FullHistory) -> Iterator[ValueP
 def _in_words(edit: Edit, one: HistoryObject) -> Iterator[ValuePlace]:
     kind = "commit message" if one.kind == "commit" else "tag"
     where = one.id[:10]
-    yield ValuePlace(kind=kind, where=where, hits=edit.holds(one.message), via=one.via)
+    yield ValuePlace(
+        kind=kind,
+        where=where,
+        hits=edit.holds(one.message) + edit.excerpts(one.message),
+        via=one.via,
+    )
     who = [line for key in ("author", "committer", "tagger") for line in one.headers.get(key, ())]
     hits = sum(edit.who(line) != line for line in who)
     yield ValuePlace(kind="author", where=where, hits=hits, via=one.via)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Annotated
@@ -22,21 +21,19 @@ from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
-from memrepo.core.changes import Change, Step, Update, Write
+from memrepo.core.changes import Change, Delete, Step, Update
 from memrepo.core.errors import UsageError
 from memrepo.core.memory import Memory
 from memrepo.core.messages import SUBJECT_LENGTH, fold, words_of
 from memrepo.core.state import State
 from memrepo.core.times import EARLIEST
 from memrepo.merge.tombstones import (
-    Stand,
     Tombstone,
     Tombstones,
     path_of,
     tombstone_bytes,
     tombstone_of,
     tombstones_in,
-    turned,
 )
 
 REASON_LENGTH = 500
@@ -57,7 +54,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ""
     undo: Annotated[bool, option("lift the rejection", "--undo", group="way")] = False
     list: Annotated[bool, option("list all rejections", "--list", group="way")] = False
-    all: Annotated[bool, option("also list lifted rejections", "--all")] = False
     dry_run: DryRun = False
     reason: Annotated[
         str, option("reason; stored as plain text, so do not repeat a secret in it", "--reason")
@@ -68,8 +64,6 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
     """A tombstone. `path` is empty if the rejected memory is no longer in the tree."""
 
     key: str
-    state: Stand
-    epoch: int
     memory: str
     path: str
     scope: str
@@ -85,12 +79,6 @@ class Rejections(VerbResult, frozen=True, kw_only=True):
     rejected: tuple[Rejection, ...]
 
 
-class LiftedAlready(Unchanged, frozen=True, kw_only=True):
-    """The result if all named tombstones are already lifted."""
-
-    keys: tuple[str, ...]
-
-
 def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
     """Reject a memory and forget all matching ones in one commit, undo this, or list rejections."""
     if request.list and request.id:
@@ -99,7 +87,7 @@ def do(work: Work, request: Request) -> Written | Unchanged | Rejections:
             fix=f"leave out one of them; `memrepo show {request.id}` shows that memory",
         )
     if request.list:
-        return _listed(work, all_of_them=request.all)
+        return _listed(work)
     if not request.id:
         raise UsageError(
             "reject: no memory was given",
@@ -139,7 +127,11 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
             state, stone, lambda m: m.id in emptied or only_this.bar_whole(m) is not None
         )
         stone = replace(stone, forgotten=tuple(sorted({*stone.forgotten, *gone})))
-        if stone == tombstones_in(state).found.get(stone.key):
+        known = tombstones_in(state).found.get(stone.key)
+        if (
+            known is not None
+            and replace(stone, by=known.by, at=known.at, reason=known.reason) == known
+        ):
             return unchanged(memory, f"is rejected already as {stone.key}")
         updates = [Update(id=id_, fields={"status": "forgotten"}) for id_ in gone]
         updates += [update for update in shorter if update.body is not None]
@@ -184,20 +176,19 @@ def _set_again(old: Tombstone | None, new: Tombstone) -> Tombstone:
     """Return the new tombstone, merged with an existing tombstone of the same key."""
     if old is None:
         return new
-    united = replace(
-        old,
+    return replace(
+        new,
         units=tuple(sorted({*old.units, *new.units})),
-        forgotten=old.forgotten if old.state == "active" else (),
+        forgotten=old.forgotten,
+        memory=new.memory or old.memory,
     )
-    return turned(united, "active", by=new.by, at=new.at, reason=new.reason)
 
 
-def _listed(work: Work, *, all_of_them: bool) -> Rejections:
+def _listed(work: Work) -> Rejections:
     """List the tombstones. The text of a memory is shown only while the memory is in the tree."""
     state = work.tree.state()
     stones = tombstones_in(state)
-    shown = [s for s in stones.found.values() if all_of_them or s.state == "active"]
-    shown.sort(key=lambda s: (s.at, s.key))
+    shown = sorted(stones.found.values(), key=lambda s: (s.at, s.key))
     return Rejections(
         rejected=tuple(_rejection(state, stone) for stone in shown), notices=stones.problems
     )
@@ -210,47 +201,35 @@ def _rejection(state: State, stone: Tombstone) -> Rejection:
     return Rejection(path=memory.path if memory else "", **same)
 
 
-def _lifted(work: Work, request: Request) -> Written | Unchanged:
-    """Lift tombstones without deleting them, and raise the epoch of the memories that return."""
+def _lifted(work: Work, request: Request) -> Written:
+    """Delete the files of rejections, and return the memories that they removed to recall."""
     actor, pages = work.actor, work.config.pages
 
-    def draft(state: State) -> Step | Unchanged:
-        stones = tombstones_named(state, request.id)
-        if all(stone.state == "lifted" for stone in stones):
-            return LiftedAlready(
-                unchanged="is lifted already", keys=tuple(stone.key for stone in stones)
-            )
-        refuse_lifting(stones, actor)
-        lifted = [
-            turned(stone, "lifted", by=actor, at=work.call.now, reason=request.reason)
-            for stone in stones
-        ]
+    def draft(state: State) -> Step:
+        lifted = tombstones_named(state, request.id)
+        refuse_lifting(lifted, actor)
+        keys = {stone.key for stone in lifted}
+        found = tombstones_in(state).found
+        rest = Tombstones({key: stone for key, stone in found.items() if key not in keys})
+        ids = dict.fromkeys(id_ for stone in lifted for id_ in stone.forgotten)
+        known = (state.memories[id_] for id_ in ids if id_ in state.memories)
+        freed = [m for m in known if m.status == "forgotten" and rest.bar(m) is None]
         changes: list[Change] = [
-            *(Write(path=path_of(state.layout, s.key), data=tombstone_bytes(s)) for s in lifted),
-            *map(back_in_recall, freed_by(state, lifted)),
+            *(Delete(path=path_of(state.layout, key)) for key in sorted(keys)),
+            *map(back_in_recall, freed),
         ]
         return Step(
-            op="unreject",
-            reason="lifted by hand",
-            changes=with_pages(state, changes, pages),
+            op="unreject", reason="lifted by hand", changes=with_pages(state, changes, pages)
         )
 
-    return write(work, request, draft)
-
-
-def freed_by(state: State, lifted: Sequence[Tombstone]) -> list[Memory]:
-    """Return the memories that lifted tombstones had removed from recall and no other one bars."""
-    barring = Tombstones({**tombstones_in(state).found, **{s.key: s for s in lifted}})
-    ids = dict.fromkeys(id_ for stone in lifted for id_ in stone.forgotten)
-    known = (state.memories[id_] for id_ in ids if id_ in state.memories)
-    return [m for m in known if m.status == "forgotten" and barring.bar(m) is None]
+    done = write(work, request, draft)
+    if not isinstance(done, Written):
+        raise TypeError(f"lifting a rejection always writes, not {done!r}")
+    return done
 
 
 def tombstones_named(state: State, word: str) -> list[Tombstone]:
-    """Return the tombstones that a word identifies by key, unique key prefix or memory.
-
-    Prefer active tombstones to lifted ones.
-    """
+    """Return the tombstones that a word identifies by key, unique key prefix or memory."""
     found = tombstones_in(state).found
     digits = word.removeprefix("ts-")
     keyed = [s for key, s in found.items() if digits and key.startswith(f"ts-{digits}")]
@@ -271,5 +250,4 @@ def tombstones_named(state: State, word: str) -> list[Tombstone]:
             f"{word!r} is neither a rejection nor a rejected memory",
             fix="`memrepo reject --list` lists them",
         )
-    standing = [stone for stone in named if stone.state == "active"]
-    return standing or named
+    return named

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memrepo.actions.recall.quotes import evidence_lines
-from memrepo.actions.takeback.reject import LiftedAlready, Rejections
+from memrepo.actions.takeback.reject import Rejections
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
@@ -288,17 +288,14 @@ def reject(request: object, result: Written | Unchanged | Rejections, colour: bo
     """Format the rejection that was added or lifted, or the list of rejections with reasons."""
     if isinstance(result, Rejections):
         return "\n".join(map(_rejection, result.rejected)) or "nothing is rejected"
-    if isinstance(result, LiftedAlready):
-        return f"{', '.join(result.keys)} was lifted already: nothing to do"
     return written(request, result, colour=colour)
 
 
 def _rejection(stone: Rejection) -> str:
     slug = stone.path.rsplit("/", 1)[-1].removesuffix(".md")
-    lifted = " lifted" if stone.state == "lifted" else ""
     scope = f" in {visible(stone.scope)}" if stone.scope else ""
     return (
-        f"{stone.key}{lifted}  {stone.at:%Y-%m-%d}  {stone.by}"
+        f"{stone.key}  {stone.at:%Y-%m-%d}  {stone.by}"
         f"  {slug or f'{stone.memory} (no longer in the tree)'}{scope}\n"
         f"    {visible(stone.reason)}"
     )

@@ -198,7 +198,7 @@ _Fault = tuple[str, str, int, int]
 """A rule, what was found and expected, and a zero-based line and column."""
 _STRANGE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]|^\ufeff")
 _ANY_COMMENT = regex(r"#.*")
-_MARGIN_KEY = regex(r"(?:\? )?(\w[^\s:]*)")
+_MARGIN_KEY = regex(r"(?:\? (\w+)|(\w[^\s:]*):)")
 _INNER = ("", " ", "\t", "-", "#")
 _MAX_PROBLEMS = 20
 _MAX_OPENINGS = 400
@@ -246,7 +246,7 @@ def _problem(
         message,
         line=line + FIRST_LINE,
         column=column + 1,
-        key=found[1] if found else "",
+        key=(found[1] or found[2]) if found else "",
         fix=_FIXES.get(rule, "put the value in double quotes"),
     )
 

@@ -51,7 +51,7 @@ def test_a_reworded_bullet_is_offered_as_an_edit_that_then_passes(
     git(hot_repo, "restore", "-SW", "MEMORY.md")
     done(hot_repo, "edit", id_, "--text", "The shed isn't red.", now=LATER)
     assert memrepo(hot_repo, "check").exit == 0
-    assert "The shed isn't red. ↑" in (hot_repo / "MEMORY.md").read_text()
+    assert "The shed isn't red. ←" in (hot_repo / "MEMORY.md").read_text()
 
 
 def test_a_line_of_ones_own_is_offered_as_a_memory(hot_repo: Path) -> None:

@@ -270,7 +270,7 @@ def _row_record(
     reader: FieldReader, row: Mapping[str, Any], table: str, type_: str, body: str
 ) -> ImportRecord:
     epoch = row.get("created_at_epoch")
-    if isinstance(epoch, int):
+    if isinstance(epoch, int) and 0 < epoch < 10**14:
         seconds = epoch // 1000 if epoch > 10**11 else epoch
         moment: datetime | None = datetime.fromtimestamp(seconds, UTC)
     else:

@@ -97,9 +97,9 @@ def read_hybrid(files: Files, report: Report) -> Iterator[ImportRecord]:
     The files have no header. Category, first tag and the start of the id are in their paths.
     """
     for page in read_pages(files, report):
-        _, category, *tags, _ = page.path.split("/")
+        category, *tags = page.path.split("/")[1:-1] or [""]
         reader = page.fields(report)
-        is_known = category in _CATEGORIES or category in CLAIM_TYPES
+        is_known = not category or category in _CATEGORIES or category in CLAIM_TYPES
         reader.put("tags", [*([] if is_known else [category]), *tags])
         text = page.body
         first, _, rest = text.partition("\n\n")

@@ -7,7 +7,7 @@ file, line and key, and does not stop the rest.
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, time
 from typing import Any, NamedTuple, cast
@@ -88,11 +88,36 @@ class Format(NamedTuple):
     """Whether the files are SQLite databases. The reader gets a snapshot of each."""
 
     def read(self, files: Files) -> Read:
-        """Read files by name."""
-        report = Report()
-        records = tuple(self.reader(files, report))
+        """Read files by name.
+
+        A file on which the reader fails is left out and named. The others are still read.
+        """
+        try:
+            report = Report()
+            records = tuple(self.reader(files, report))
+        except Exception as error:  # noqa: BLE001 a fault in one file must not stop an import
+            return self._without_faulty(files, error)
         passed = {name: count for name, count in report.skipped.items() if count}
         return Read(records=records, problems=tuple(report.problems), passed=passed)
+
+    def _without_faulty(self, files: Files, error: Exception) -> Read:
+        """Read the files that the reader can read alone, and refuse the others.
+
+        If the fault is in no single file, all are refused.
+        """
+        faulty = {}
+        for path, data in files.items() if len(files) > 1 else ():
+            try:
+                deque(self.reader({path: data}, Report()), maxlen=0)
+            except Exception as fault:  # noqa: BLE001
+                faulty[path] = fault
+        faulty = faulty or dict.fromkeys(files, error)
+        rest = {path: data for path, data in files.items() if path not in faulty}
+        read = self.read(rest) if rest else Read()
+        report = Report()
+        for path, fault in faulty.items():
+            report.refuse(path, f"found text that cannot be read ({type(fault).__name__})")
+        return msgspec.structs.replace(read, problems=(*report.problems, *read.problems))
 
 
 class Report:

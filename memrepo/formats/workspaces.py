@@ -275,7 +275,7 @@ def read_memory_fs(files: Files, report: Report) -> Iterator[ImportRecord]:
 def _tiered_note(
     versions: Mapping[str, Page], counted: Mapping[str, Any], report: Report
 ) -> ImportRecord:
-    tier = next(tier for tier in _TIERS if tier in versions)
+    tier = next((tier for tier in _TIERS if tier in versions), next(iter(versions)))
     page, gist = versions[tier], versions.get("gist")
     reader = page.fields(report)
     reader.put("title", page.stem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ import workspaces
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
 from memrepo.core.memory import Memory
+from memrepo.formats.records import Files, Format, ImportRecord, Report
+from memrepo.formats.registry import FORMATS as REGISTRY
 
 FORMATS = sorted(foreign_memory.FOLDERS)
 
@@ -290,3 +292,44 @@ def test_a_link_is_not_followed_and_is_named(repo: Path, tmp_path: Path) -> None
     answer = done(repo, "import", "obsidian", where)
     assert ("source-not-a-file", "Linked.md") in [r[:2] for r in rules(answer)]
     assert not [m for m in memories(repo).values() if "Nobody asked" in m.body]
+
+
+def odd_places(base: Path) -> list[Path]:
+    """Make what nobody means to import; return the places."""
+    noise = bytes(range(256)) * 16
+    files = {
+        "noise.db": noise,
+        "noise.json": noise,
+        "noise.md": noise,
+        "broken.db": b"SQLite format 3\0" + noise,
+        **{f"empty.{end}": b"" for end in ("db", "json", "jsonl", "md")},
+        "deep.json": b"[" * 100_000,
+        "huge.jsonl": b'{"id": ' + b"9" * 5000 + b"}",
+        "folders/MEMORY.md/conversations.json/memory.json/x.db/refcount.json/a": b"",
+    }
+    root = workspaces.write(base / "odd", files)
+    return [Path("/dev/null"), root / "none", root / "noise.db/x", root, *root.iterdir()]
+
+
+@pytest.mark.parametrize("format_", sorted(REGISTRY))
+def test_what_cannot_be_imported_is_named(repo: Path, tmp_path: Path, format_: str) -> None:
+    before = standing(repo)
+    for place in odd_places(tmp_path):
+        answer = memrepo(repo, "import", format_, place)
+        assert answer.exit in (0, 2), (place, answer)
+        assert answer.exit == 2 or answer.data["counts"] or answer.data["problems"], (place, answer)
+    assert memrepo(repo, "import", format_, "/dev/null").exit == 2
+    assert standing(repo) == before
+
+
+def test_a_file_that_a_reader_cannot_read_is_left_out_and_named() -> None:
+    def read(files: Files, report: Report) -> Iterator[ImportRecord]:
+        for path, data in files.items():
+            yield ImportRecord(path=path, text=str(int(data)))
+
+    found = Format("numbers", "numbers", bool, read).read({"a": b"1", "b": b"x", "c": b"3"})
+    assert [(r.path, r.text) for r in found.records if isinstance(r, ImportRecord)] == [
+        ("a", "1"),
+        ("c", "3"),
+    ]
+    assert [(p.path, p.rule) for p in found.problems] == [("b", "import-record")]

@@ -36,17 +36,18 @@ _NEW = "memories_new"
 
 
 class NothingToImport(MemrepoError):
-    """Raised when the given path contains no file of the requested format."""
+    """Raised when the given path contains no readable file of the requested format."""
 
     exit_code = Exit.USAGE
 
-    def __init__(self, where: Path, format_: Format) -> None:
-        super().__init__(
-            f"{where}: found no file that an import of {format_.name} reads"
-            if where.exists()
-            else f"{where}: there is no such file or folder",
-            fix=f"name the folder or file with {format_.what}",
-        )
+    def __init__(self, where: Path, format_: Format, *unread: Problem) -> None:
+        what = f"found no file that an import of {format_.name} reads"
+        if unread:
+            what = unread[0].message
+        elif not where.exists():
+            what = "there is no such file or folder"
+        fix = f"name the folder or file with {format_.what}"
+        super().__init__(f"{where}: {what}", fix=fix)
 
 
 class IsRepository(NothingToImport):
@@ -140,8 +141,8 @@ def bring_in(
         files, unread = read_databases(where, format_)
     else:
         files, unread = read_folder(where, format_.wants)
-    if not files and not unread:
-        raise NothingToImport(where, format_)
+    if not files and (not unread or not where.is_dir()):
+        raise NothingToImport(where, format_, *unread)
     state = work.tree.state()
     runs, _ = read_runs(work.tree.files, work.tree.layout)
     brought = {id_ for run in runs if run.mode == IMPORT for id_ in run.judgements}
@@ -201,10 +202,13 @@ def read_databases(where: Path, format_: Format) -> tuple[dict[str, bytes], list
     """Return a snapshot per database, by file name, including uncommitted WAL content."""
     import sqlite3
 
-    places = [where] if where.is_file() else sorted(p for p in where.iterdir() if p.is_file())
+    if where.is_dir():
+        places = sorted(p for p in where.iterdir() if p.is_file() and format_.wants(p.name))
+    else:
+        places = [where] if where.is_file() else []
     files: dict[str, bytes] = {}
     problems: list[Problem] = []
-    for place in (p for p in places if format_.wants(p.name)):
+    for place in places:
         try:
             with (
                 closing(sqlite3.connect(f"{place.absolute().as_uri()}?mode=ro", uri=True)) as found,

@@ -115,8 +115,8 @@ class Format(NamedTuple):
         rest = {path: data for path, data in files.items() if path not in faulty}
         read = self.read(rest) if rest else Read()
         report = Report()
-        for path, fault in faulty.items():
-            report.refuse(path, f"found text that cannot be read ({type(fault).__name__})")
+        for path, cause in faulty.items():
+            report.refuse(path, f"found text that cannot be read ({type(cause).__name__})")
         return msgspec.structs.replace(read, problems=(*report.problems, *read.problems))
 
 

@@ -236,9 +236,12 @@ def find_emptying_commit(at: Work) -> LogEntry | None:
     """Return the manual commit since the last run that removed the last memories, or None.
 
     Removing forgotten or superseded memories does not count, because recall no longer had them.
+    Nor does a revert of the last run by git, which removes the run's manifest too.
     """
     last = next(iter(at.landed()), None)
     layout, git = at.tree.layout, at.store.repo
+    if last is not None and layout.manifest(last.run) not in at.tree.files:
+        return None
     hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
     gone = {
         commit

@@ -336,10 +336,26 @@ def _found(
                     parts={name: round(value, 4) for name, value in one.parts.items()},
                     held=mine,
                     beside=beside.get(document.path, ""),
-                    later=latest_about(document, every[place + 1 :], corpus) if is_first else None,
+                    later=_later(document, every[place + 1 :], corpus) if is_first else None,
                 )
             )
         elif mine.share > MIN_SHARE and len(passages) < MAX_PASSAGES:
             found = Found(document=document, score=round(one.score, 4), held=mine)
             passages.append((len(matches), found))
     return SearchResult(matches=matches, passages=passages)
+
+
+def _later(document: Document, others: Sequence[Ranked], corpus: IndexCorpus) -> Document | None:
+    """Return the latest newer text about the same. Archives and conflict copies do not count."""
+    found = latest_about(document, others, corpus)
+    while found is not None and _is_inert(found.path):
+        path = found.path
+        others = [other for other in others if other.document.path != path]
+        found = latest_about(document, others, corpus)
+    return found
+
+
+def _is_inert(path: str) -> bool:
+    from memrepo.read.kinds import kinds, path_kind  # most searches find no later text
+
+    return path_kind(path) in kinds().groups["inert"]

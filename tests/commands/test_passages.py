@@ -138,6 +138,17 @@ def test_a_later_statement_about_the_same_is_shown_below_a_hit(repo: Path) -> No
     assert "Debian 12" in hits[0]["later"]["text"]
 
 
+def test_a_copy_of_a_sync_program_is_never_the_later_statement(repo: Path) -> None:
+    old = "# Host\n\n- 2026-01-05: The staging host Kestrel runs Debian 11.\n"
+    place(repo, "memory/host.md", old)
+    done(repo, "run", now=LATER)
+    copy = "memory/host.sync-conflict-20260209-120000-ABCDEFG.md"
+    place(repo, copy, old.replace("01-05", "02-09").replace("Debian 11", "Debian 10"))
+    done(repo, "ingest", now=LATER)
+    hits = done(repo, "search", "Kestrel", "staging", "Debian", "11", now=LATER)["hits"]
+    assert hits[0]["later"] is None
+
+
 def test_passages_come_after_the_claims_and_never_repeat_one(repo: Path) -> None:
     place(repo, "memory/ramp.md", "# Ramp\n\n- The launch ramp is closed on Mondays.\n")
     done(repo, "ingest", now=LATER)

@@ -104,7 +104,7 @@ def rank_file(
     """
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
-    repeated = _repeated(units)
+    repeated = _repeated(units) if _is_in(kind.kind.name, "returning") else frozenset[str]()
     for unit in units:
         one = _rank(kind, unit, names)
         if unit.hash in repeated:
@@ -152,7 +152,7 @@ def rank_file(
 
 
 MIN_REPEATS = 5
-"""From this many lines of a section that differ only in their numbers, only the last counts."""
+"""From this many lines of a log that differ only in their numbers, only the last counts."""
 
 
 def _repeated(units: Sequence[Unit]) -> frozenset[str]:

@@ -277,7 +277,10 @@ def _own_folders(root: Path) -> tuple[str, ...]:
 
 def is_repository(folder: Path) -> bool:
     """Return whether a folder is a memrepo repository, which nothing ever reads as a source."""
-    return (folder / CONFIG_NAME).is_file()
+    try:
+        return (folder / CONFIG_NAME).is_file()
+    except PermissionError:
+        return False  # the walk names a folder that cannot be read
 
 
 def _is_ours(folder: Path, home: Path | None) -> bool:

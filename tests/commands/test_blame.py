@@ -99,7 +99,7 @@ def test_fields_and_lines_of_a_body_have_their_own_authors(small_repo: Path) -> 
 
 def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path) -> None:
     memory = by_text(small_repo, "prune the roses")
-    first = git(small_repo, "log", "--format=%H", "--", memory.path).split()[-1]
+    shown, first = git(small_repo, "log", "--format=%H", "--", memory.path).split()[-2:]
     layer = f"memories/decisions/2026-03/{memory.slug}.md"
     moved = move(small_repo, memory.path, layer)
     named = move(small_repo, layer, "memories/decisions/any-name.md")
@@ -116,6 +116,7 @@ def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path
         (edited, "changed"),
         (named, "moved"),
         (moved, "moved"),
+        (shown, "changed"),
         (first, "created"),
     ]
     assert rows[3]["moved_from"] == memory.path
@@ -123,11 +124,12 @@ def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path
 
 
 def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_repo: Path) -> None:
-    done(small_repo, "revert", now=NEXT_DAY)
-    assert memrepo(small_repo, "run", now=DAY3).exit == 3
+    page = small_repo.parent / "workspace" / "MEMORY.md"
+    page.write_text(page.read_text() + "\n- We decided to sow the beans in May.\n")
+    assert memrepo(small_repo, "run", "--mode", "reconciliation", now=DAY3).exit == 3
     done(small_repo, "accept", now=DAY4)
     merge = head(small_repo)
-    memory = by_text(small_repo, "prune the roses")
+    memory = by_text(small_repo, "sow the beans")
     found = blame(small_repo, memory.id)["type"]
     assert found["accepted"] == merge
     assert found["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
@@ -151,7 +153,7 @@ def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> 
 def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
     id_ = by_text(small_repo, "prune the roses").id
     done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=NEXT_DAY)
-    row, birth = done(small_repo, "history", id_)["entries"]
+    row, _, birth = done(small_repo, "history", id_)["entries"]
     assert row["changes"]["title"][1] == "Beds"
     assert row["changes"]["text"][1] == "High beds."
     assert "text" in row["fields"]
@@ -172,7 +174,11 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
     git(small_repo, "rm", "-q", memory.path)
     git(small_repo, "commit", "-q", "-m", "away")
     for word in (memory.id, memory.id[:9], memory.id[4:14], memory.slug, memory.path):
-        assert changed(small_repo, word) == [("removed", "edit"), ("created", "create")]
+        assert changed(small_repo, word) == [
+            ("removed", "edit"),
+            ("changed", "promote"),
+            ("created", "create"),
+        ]
     other = small_repo / "memories" / "context" / f"{memory.slug}.md"
     other.parent.mkdir(parents=True)
     other.write_bytes(data)

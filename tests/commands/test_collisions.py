@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import workspaces
-from driving import LATER, assert_sound, begin, done, memories
+from driving import begin, memories
 
 from memrepo.core.memory import Memory
 
@@ -54,25 +53,3 @@ WISH = "I hope to sail around the Isle of Skye in my own wooden boat one day."
 
 def dreams(*days: str) -> str:
     return "# Dreams\n\n" + "".join(f"## {day}\n\n{WISH}\n\n" for day in days)
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"DREAMS.md": dreams("2026-01-05", "2026-02-01")},
-        {"CHRONICLES.md": f"# Chronicles\n\n## 2026-02-01\n\n{WISH}\n"},
-    ],
-    ids=["dreamt-again", "chronicled"],
-)
-def test_a_deferred_dream_comes_back_with_more_evidence(
-    tmp_path: Path, more: dict[str, str]
-) -> None:
-    taken_in(tmp_path, {"DREAMS.md": dreams("2026-01-05")})
-    for name, text in more.items():
-        (tmp_path / "workspace" / name).write_text(text)
-    answer = done(tmp_path / "repo", "run", now=LATER)
-    (found,) = memories(tmp_path / "repo").values()
-    assert (found.type, found.text("home"), len(found.sources)) == ("aspiration", "WISHES.md", 2)
-    assert not list((tmp_path / "repo" / "candidates").rglob("*.md"))
-    assert answer["counts"]["deferred"] == 0
-    assert_sound(tmp_path / "repo")

@@ -75,15 +75,3 @@ def test_what_is_taken_back_is_recalled_again_and_never_compressed_again(repo: P
     assert not freed & {*sources(repo)}
     assert before != tree(repo)
     assert memrepo(repo, "check", "--all").exit == 0
-
-
-def test_the_interlock_holds_a_run_that_would_compress_too_much(repo: Path) -> None:
-    path = repo / "memrepo.toml"
-    path.write_text(path.read_text().replace("[run]", "[run]\npace_pct = 90", 1))
-    git(repo, "commit", "-qam", "configure", "--no-verify")
-    answer = memrepo(repo, "run", now=FIRST)
-    assert answer.exit == 3
-    assert "from recall" in answer.data["why"]
-    assert summaries(repo) == []
-    done(repo, "accept", now=SECOND)
-    assert_linked(repo)

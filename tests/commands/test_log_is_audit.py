@@ -138,10 +138,8 @@ def test_a_run_is_the_author_of_what_it_decides_and_a_person_of_what_is_accepted
     )
     assert all(author == (PERSON if op == "init" else RUN) for op, author in pairs)
     workspaces.growing(small.parent / "workspace", 3)
-    done(small, "run", now=LATER)
-    done(small, "revert", now=LATER)
-    assert last(small, "%an <%ae>") == PERSON
-    assert memrepo(small, "run", now="2026-03-02T10:00:00Z").exit == 3
+    waits = memrepo(small, "run", "--mode", "reconciliation", now="2026-03-02T10:00:00Z")
+    assert waits.exit == 3
     run = done(small, "accept", now="2026-03-02T11:00:00Z")["run"]
     assert last(small, "%an <%ae>") == PERSON
     assert subjects(small)[0].startswith(f"Run {run}: ")

@@ -46,7 +46,8 @@ def test_a_file_says_what_its_owner_cares_for(repo: Path) -> None:
     assert path.parent == repo / "memories" / "knowledge"
     assert path.read_text() == (
         f"---\nid: {id_}\ntype: fact\nsubject: Workshop\ncontext: MEMORY › Workshop\n"
-        "created: 2026-03-01T09:00:00Z\nsources:\n  - MEMORY.md:8\n---\n\n"
+        "created: 2026-03-01T09:00:00Z\nhot: {since: 2026-03-01T09:00:00Z, reason: sync}\n"
+        "sources:\n  - MEMORY.md:8\n---\n\n"
         "The glaze room is aired by the north window\n"
     )
 

@@ -18,7 +18,6 @@ PLANTED = {
     "correction",
     "view",
     "hot page",
-    "candidate",
     "manifest",
     "other file",
     "file name",

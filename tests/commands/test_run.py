@@ -280,15 +280,18 @@ def test_a_renamed_source_makes_no_second_memory(small_repo: Path) -> None:
     assert (now.body, now.status) == (hoe.body, "active")
 
 
-def test_a_claim_source_that_is_gone_with_its_words_waits_for_a_person(small_repo: Path) -> None:
+def test_the_memories_of_a_deleted_source_are_marked_until_a_person_decides(
+    small_repo: Path,
+) -> None:
     (small_repo.parent / "workspace/memory/tools.md").unlink()
-    before = memories(small_repo)
+    before = {i: m.status for i, m in memories(small_repo).items()}
     answer = memrepo(small_repo, "run", now=LATER)
-    assert answer.exit == 3
-    assert "memory/tools.md was deleted" in answer.data["why"]
-    assert memories(small_repo) == before
+    assert answer.exit == 0
+    marked = {i for i, m in memories(small_repo).items() if m.standing == "retire_candidate"}
+    assert marked == set(answer.data["marked"]) != set()
+    assert {i: m.status for i, m in memories(small_repo).items()} == before
     again = memrepo(small_repo, "run", now="2026-03-01T11:30:00Z")
-    assert (again.exit, again.data["branch"]) == (3, answer.data["branch"])
+    assert (again.exit, again.data["marked"]) == (0, [])
     assert_sound(small_repo)
 
 

@@ -208,7 +208,7 @@ def test_a_branch_that_waits_brings_none_that_was_slipped_into_it(tmp_path: Path
     workspaces.write(
         tmp_path / "workspace", {"MEMORY.md": "\n".join(text.split("\n")[:9]).encode()}
     )
-    branch = memrepo(made, "run", now=NEXT_DAY).data["branch"]
+    branch = memrepo(made, "run", "--mode", "reconciliation", now=NEXT_DAY).data["branch"]
     git(made, "checkout", "-q", branch)
     by_hand(made, SECRET, id_=next(iter(memories(made))))
     git(made, "checkout", "-q", "main")

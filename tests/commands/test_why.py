@@ -102,7 +102,8 @@ def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_rep
     assert judged["verdicts"][0]["verdict"] == "promote"
     assert judged["verdicts"][0]["strength"] > 1
     assert found["scores"]["canonical_clarity"]
-    (decided,) = found["decisions"]
+    shown, decided = found["decisions"]
+    assert shown["op"] == "promote"
     assert (decided["op"], decided["accepted"]) == ("create", merge)
     assert decided["commit"] != merge
 

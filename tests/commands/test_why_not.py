@@ -114,13 +114,9 @@ def test_why_it_is_not_hot(repo: Path) -> None:
 
 
 def test_what_waits_for_review_is_told(fresh_repo: Path) -> None:
-    done(fresh_repo, "run")
-    run = done(fresh_repo, "runs")["runs"][0]["run"]
-    done(fresh_repo, "revert", run)
-    waits = memrepo(fresh_repo, "run", now=after(hours=1)).data
+    waits = memrepo(fresh_repo, "run", "--mode", "reconciliation").data
     held = git(fresh_repo, "ls-tree", "-r", "--name-only", waits["branch"], "memories")
     path = next(p for p in held.splitlines() if "/notes/" not in p)
-    assert "removed by Revert: Run " in why(fresh_repo, path)[0]
     assert why(fresh_repo, path)[-1].startswith(f"not in effect yet: {waits['branch']} contains it")
 
 

@@ -53,9 +53,8 @@ def prepared(repo: Path, verb: str) -> None:
     if verb == "run":
         driving.done(repo, "ingest", now=driving.LATER)  # lands by itself
     if verb == "accept":
-        driving.done(repo, "run", now=driving.LATER)
-        driving.done(repo, "revert", now=driving.LATER)
-        assert driving.memrepo(repo, "run", now=driving.LATER).exit == 3
+        again = driving.memrepo(repo, "run", "--mode", "reconciliation", now=driving.LATER)
+        assert again.exit == 3
     if verb == "sync":
         base = repo.parent
         git(base, "init", "-q", "--bare", "hub.git")

@@ -28,9 +28,7 @@ def revert(repo: Path) -> tuple[str, ...]:
 
 
 def accept(repo: Path) -> tuple[str, ...]:
-    driving.done(repo, "run", now=driving.LATER)
-    driving.done(repo, "revert", now=NOW)
-    assert driving.memrepo(repo, "run", now=NOW).exit == 3
+    assert driving.memrepo(repo, "run", "--mode", "reconciliation", now=NOW).exit == 3
     return ("accept",)
 
 

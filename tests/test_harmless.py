@@ -66,7 +66,6 @@ LINES = [
     ["show", f"no such {HARM.replace(chr(0), '')}"],
     ["edit", "mem-0123456789abcdef", "--set", f"{HARM.replace(chr(0), '')}=1"],
     ["diff", f"x{HARM.replace(chr(0), '')}"],
-    ["trust", "--dry-run"],
 ]
 
 
@@ -144,11 +143,3 @@ repos:
           sh -c
           'rm -rf here'
 """
-
-
-@pytest.mark.parametrize("text", [FLOW, FOLDED], ids=["flow", "folded"])
-def test_trust_shows_the_hooks_as_they_are_parsed(repo: Path, text: str) -> None:
-    (repo / ".pre-commit-config.yaml").write_text(text, encoding="utf-8")
-    shown = done(repo, "trust", "--dry-run")["names"]
-    assert any("sh -c 'rm -rf here'" in line.replace("''", "'") for line in shown)
-    assert any("language: system" in line for line in shown)

@@ -94,7 +94,6 @@ check
 check --all
 hooks status
 hooks install --dry-run
-trust --dry-run
 agent install generic --into .. --dry-run
 completion bash
 """.splitlines()

@@ -23,7 +23,6 @@ HEAVY = {
     "sqlite3",
     "subprocess",
     "tempfile",
-    "yaml",
     "zoneinfo",
 }
 ELSEWHERE = {

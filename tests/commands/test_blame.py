@@ -185,7 +185,7 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
     git(small_repo, "add", "-A")
     git(small_repo, "commit", "-q", "-m", "and back elsewhere")
     assert changed(small_repo, memory.id)[0] == ("restored", "edit")
-    assert changed(small_repo, memory.id, "--at", "HEAD~2") == [("created", "create")]
+    assert changed(small_repo, memory.id, "--at", "HEAD~2")[-1] == ("created", "create")
 
 
 @pytest.mark.parametrize("word", ["mem-ffffffffffff", "nothing-abcdef", "zz", "*", ":(glob)**"])

@@ -225,7 +225,7 @@ def test_a_hot_cache_and_its_layers(repo: Path, tmp_path: Path) -> None:
     assert "hot" not in found["Raised beds get built from larch only"].fields
     assert found["The old shed was torn down in autumn."].status == "archived"
     assert found["2026-02-25"].type == "note"
-    assert tiers.path in (repo / "MEMORY.md").read_text()
+    assert tiers.id in (repo / "MEMORY.md").read_text()
     assert not [text for text in found if "Full version" in text]
 
 

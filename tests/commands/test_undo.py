@@ -156,33 +156,3 @@ def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
     assert beta in found
     assert found[alpha].fields["links"][0].target == beta
     assert found[by_word(repo, "vim")].status == "active"
-
-
-def test_of_a_memory_what_was_last_decided_is_taken_back(repo: Path) -> None:
-    alpha, beta, vim = (by_word(repo, w) for w in ("alpha", "beta", "vim"))
-    done(repo, "pin", alpha)
-    done(repo, "add", "A person added this afterwards.")
-    done(repo, "revert", alpha[:12], now=MUCH_LATER)
-    assert not memories(repo)[alpha].flag("pinned")
-    done(repo, "revert", vim, now=MUCH_LATER)
-    assert memories(repo)[vim].status == "active", "a supersession goes as a whole"
-    done(repo, "revert", beta, now=MUCH_LATER)
-    assert beta not in memories(repo), "of a bulk commit only this memory"
-    assert alpha in memories(repo)
-    done(repo, "revert", beta, now=MUCH_LATER)
-    assert beta in memories(repo), "the last decision was the revert"
-    assert_sound(repo)
-
-
-def test_accepting_a_reverted_run_reverts_its_revert(repo: Path) -> None:
-    second, shown = runs(repo)[0], git(repo, "rev-parse", "HEAD:memories")
-    reverted = done(repo, "revert", second, now=MUCH_LATER)["commits"][0]
-    answer = done(repo, "accept", second, now=MUCH_LATER)
-    assert answer["reverts"] == reverted
-    assert git(repo, "rev-parse", "HEAD:memories") == shown
-    assert second in runs(repo)
-    assert memrepo(repo, "accept", second).exit == 2, "it is in effect"
-    done(repo, "revert", second, now="2026-03-04T09:00:00Z")
-    done(repo, "accept", second, now="2026-03-05T09:00:00Z")
-    assert git(repo, "rev-parse", "HEAD:memories") == shown
-    assert_sound(repo)

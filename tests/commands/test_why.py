@@ -99,9 +99,6 @@ def test_why_tells_the_run_its_verdict_and_the_commit_that_accepted_it(small_rep
     (judged,) = found["judgements"]
     assert (judged["accepted"], judged["judge"]) == (merge, "offline/3")
     assert judged["disposition"] == "new_claim"
-    assert judged["verdicts"][0]["verdict"] == "promote"
-    assert judged["verdicts"][0]["strength"] > 1
-    assert found["scores"]["canonical_clarity"]
     shown, decided = found["decisions"]
     assert shown["op"] == "promote"
     assert (decided["op"], decided["accepted"]) == ("create", merge)

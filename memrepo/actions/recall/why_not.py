@@ -330,7 +330,7 @@ def _not_asked_for(case: Case) -> str:
 
 def _is_shown(case: Case) -> bool:
     page = hot_page(case.state, hot_rules(case.work)) or b""
-    return f"←{case.memory.path}".encode() in page
+    return any(f"←{name}".encode() in page for name in (case.memory.id, case.memory.path))
 
 
 def _left_out(case: Case) -> str:

@@ -114,8 +114,10 @@ FULL: list[tuple[str, ...]] = [
         "A memories/notes/2026-02/2026-02-02.md",
     ),
     (
-        "Show 2 memories on the first page",
+        "Show 4 memories on the first page",
         "M memories/decisions/we-decided-to-plant-only-heirloom-tomatoes-from-2026-on.md",
+        "M memories/knowledge/never-prune-the-roses-before-the-last-frost-in-april.md",
+        "M memories/knowledge/the-rotary-hoe-must-always-be-stored-with-an-empty-tank.md",
         "M memories/preferences/vera-prefers-raised-beds-because-her-back-hurts.md",
     ),
     (
@@ -129,7 +131,7 @@ FULL: list[tuple[str, ...]] = [
         "A views/TOPICS.md",
         "A views/WISHES.md",
     ),
-    ("Run 20260301T090000Z: 6 new, 3 new notes, 2 on first page",),
+    ("Run 20260301T090000Z: 6 new, 3 new notes, 4 on first page",),
     ("Copy sources: 1 added, 1 changed", "M sources/MEMORY.md", "A sources/memory/2026-02-03.md"),
     (
         "Add decision: Vera decided to keep the greenhouse heated at 14 degrees.",
@@ -198,7 +200,7 @@ LINES: list[str] = [
     "Copy sources: changed memory/2026-02-01.md",
     "Run 20260302T090000Z: 1 new, 1 new note, 3 tier moves",
     "Copy sources: 1 added, 1 changed",
-    "Run 20260301T090000Z: 6 new, 3 new notes, 2 on first page",
+    "Run 20260301T090000Z: 6 new, 3 new notes, 4 on first page",
     "Copy sources: 6 added",
     "Create knowledge repository",
 ]

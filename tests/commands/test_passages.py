@@ -92,7 +92,7 @@ def test_a_hit_shows_what_is_next_to_it_in_its_source(repo: Path) -> None:
     (hit,) = done(repo, "search", "padlock", "brass")["hits"]
     assert hit["beside"] == "The launch ramp is closed on Mondays."
     said = memrepo(repo, "search", "padlock", "brass", as_json=False).out
-    assert "  beside it: The launch ramp is closed on Mondays.\n" in said
+    assert "  next to it: The launch ramp is closed on Mondays.\n" in said
     (ramp,) = [i for i, m in memories(repo).items() if "ramp" in m.body]
     done(repo, "forget", ramp, "--reason", "no longer", now=LATER)
     assert done(repo, "search", "padlock", "brass", now=LATER)["hits"][0]["beside"] == ""

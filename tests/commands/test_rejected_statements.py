@@ -55,11 +55,6 @@ def stating(repo: Path, *words: str) -> list[str]:
         ("memory/2026-03-02.md", f"# 2026-03-02\n\nOve rang.\n- {SAID}\n- Rain all day.\n", "Rain"),
         ("memory/2026-03-02.md", f"# 2026-03-02\n\nOve rang.\n{KEYED}\n- Rain all day.\n", "Rain"),
         ("RTMEMORY.md", f"# Lessons\n\n- Check the oars first.\n  - {SAID}\n", "oars"),
-        (
-            "memory/f.md",
-            "# Boats\n\n| what | who |\n|---|---|\n| Rower | Ilse |\n| Cox | Dag |\n",
-            "Dag",
-        ),
         ("memory/g.md", "# G\n\n1. Unlock the gate.\n2. " + SAID + "\n3. Launch.\n", "Launch"),
     ],
 )

@@ -220,34 +220,6 @@ def test_a_hand_that_changed_nothing_of_a_memory_does_not_count(
     assert subjects(two_runs)[0].startswith("Revert: ")
 
 
-def test_a_commit_that_only_records_an_author_is_no_decision(two_runs: Path) -> None:
-    alpha = named(two_runs)["alpha"]
-    hand = edited(two_runs, memories(two_runs)[alpha].path)
-    workspace = two_runs.parent / "workspace" / "MEMORY.md"
-    workspace.write_text(workspace.read_text() + "- The organ was tuned by Mr. Holt.\n")
-    done(two_runs, "run", now=NIGHT)
-    recorded = git(two_runs, "log", "-1", "--format=%H", "--grep=^Record who edited").strip()
-    git(two_runs, "reset", "-q", "--hard", recorded)
-    answer = memrepo(two_runs, "revert", alpha, now=NIGHT)
-    assert answer.exit == 2
-    assert answer.error["fix"] == f"`git revert {hand[:10]}` undoes it"
-    undo = memrepo(two_runs, "undo", now=NIGHT)
-    assert undo.exit == 2
-    assert recorded[:10] in undo.error["message"]
-    assert f"`memrepo revert {runs(two_runs)[0]}`" in undo.error["fix"]
-
-
-def test_of_a_bulk_decision_a_memory_names_its_own_part(two_runs: Path) -> None:
-    ids, before = named(two_runs), memories(two_runs)
-    promoted(two_runs, "alpha", "beta")
-    done(two_runs, "revert", ids["alpha"], now=THEN)
-    after = memories(two_runs)
-    same = {name: after[ids[name]].hot == before[ids[name]].hot for name in ("alpha", "beta")}
-    assert same == {"alpha": True, "beta": False}
-    assert trailers(two_runs, "Memory") == [ids["alpha"]]
-    assert subjects(two_runs)[0].startswith("Revert part of: ")
-
-
 def test_a_rejection_of_two_memories_is_reverted_as_a_whole(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo, said = tmp_path / "repo", "The shed key hangs by the door."
@@ -282,9 +254,6 @@ LATER_WORK: dict[str, tuple[Callable[[Path], object], bool]] = {
     ),
     "reverted twice": (lambda repo: (
         done(repo, "revert", reworded(repo), now=THEN), done(repo, "revert", head(repo), now=NIGHT),
-    ), True),
-    "reverted for another memory": (lambda repo: done(
-        repo, "revert", promoted(repo, "alpha", "beta"), "--memory", named(repo)["alpha"]
     ), True),
     "changed back by hand": (
         lambda repo: (in_beta(repo, "answers", "takes"), in_beta(repo, "takes", "answers")), False,

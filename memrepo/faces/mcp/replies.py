@@ -193,7 +193,7 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
     line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
     if hit.beside and (room := 2 * LINE - len(shown)) > 0:
-        line += f"\n  beside it: {fold(hit.beside, room)}"
+        line += f"\n  next to it: {fold(hit.beside, room)}"
     if hit.later:
         later = hit.later
         line += f"\n  later: {later.captured} {fold(later.text, LINE)} ({fold(later.place, LINE)})"

@@ -102,7 +102,7 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     lines.append(f"  {body}")
     room = LINE - len(body)
     if hit.beside and room > 0:
-        lines.append(f"  beside it: {cut(visible(' '.join(hit.beside.split())), room)}")
+        lines.append(f"  next to it: {cut(visible(' '.join(hit.beside.split())), room)}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
     if later := hit.later:
         text = cut(visible(" ".join(later.text.split())), LINE)

@@ -31,7 +31,7 @@ from memrepo.views.hot import hot_changes, standing_of
 from memrepo.views.pages import render_views
 
 TRIES = 3
-"""How often a change is computed again because another commit landed meanwhile."""
+"""How often a change is computed again because another commit landed in the meantime."""
 
 _Done = TypeVar("_Done")
 

@@ -101,7 +101,7 @@ class Format(NamedTuple):
         return Read(records=records, problems=tuple(report.problems), passed=passed)
 
     def _without_faulty(self, files: Files, error: Exception) -> Read:
-        """Read the files that the reader can read alone, and refuse the others.
+        """Read the files that the reader can read by itself, and refuse the others.
 
         If the fault is in no single file, all are refused.
         """

@@ -95,7 +95,7 @@ def cite(lines: str, batch: Batch) -> Cited:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
         if document.stating and document.stating.isdisjoint(shown):
             return Cited(
-                fault=f"lines: {id_}:{start} states nothing alone, cite the lines below it"
+                fault=f"lines: {id_}:{start} states nothing by itself, cite the lines below it"
             )
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
@@ -127,7 +127,7 @@ def check(
     names: Sequence[str],
     spoken: Sequence[str] = (),
 ) -> list[str]:
-    """Return what is wrong with an operation; nothing if it may stand.
+    """Return what is wrong with an operation; nothing if it may are.
 
     `known` are the memories that were shown, by their short id. `names` are those of owner and
     agent. `spoken` are texts of the same answer that were accepted before.
@@ -188,7 +188,7 @@ def _is_day(text: str) -> bool:
 
 
 def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator[str]:
-    """Yield lost or added negations, a plan told as a fact, and another language."""
+    """Yield lost or added negations, a plan reported as a fact, and another language."""
     words = content_words(op.text)
     whole = "\n".join((cited.evidence, old.body if old else ""))
     if words_marked(op.text, "negation"):
@@ -197,8 +197,8 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     elif lost := next(_lost_negations(cited.own, words), ""):
         yield f"text: it loses a negation: {lost[:60]}"
     plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
-    told = any(said and len(said & words) >= RESTATED * len(said) for said in plans)
-    if told and not words_marked(op.text, "plan"):
+    restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
+    if restates and not words_marked(op.text, "plan"):
         yield "text: the lines state a plan or a task, the text a fact"
     own = "".join(cited.own)
     if sum(ch > "\u2e80" for ch in own) > 0.3 * len(own) and not any(
@@ -210,8 +210,8 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
 def _lost_negations(lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
     """Yield the negated clauses that some words restate."""
     for clause in (part for line in lines for part in _CLAUSE.split(line)):
-        said = content_words(clause)
-        restated = len(said) > MIN_CLAUSE_WORDS and len(said & words) >= RESTATED * len(said)
+        meant = content_words(clause)
+        restated = len(meant) > MIN_CLAUSE_WORDS and len(meant & words) >= RESTATED * len(meant)
         if restated and words_marked(clause, "negation"):
             yield clause.strip()
 

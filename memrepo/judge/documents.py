@@ -24,7 +24,7 @@ FIRST = ("IDENTITY.md", "USER.md", "PROFILE.md", "MEMORY.md", "TOOLS.md", "AGENT
 CONTEXT_LINES = 2
 """Lines shown around a changed line of a page."""
 MIN_REPEATED_LINES, MIN_REPEATED_LENGTH = 3, 120
-"""Lines and characters from which a passage that stands in an earlier file is hidden."""
+"""Lines and characters from which a passage that is in an earlier file is hidden."""
 MIN_RETURNS = 4
 """How often a line must come back with other numbers to be hidden."""
 MIN_CUT_SHARE = 0.7
@@ -294,7 +294,7 @@ def template_lines(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]) -> set[int]:
-    """Return the lines of passages that stand word for word earlier. Remember the new lines."""
+    """Return the lines of passages that are word for word earlier. Remember the new lines."""
     found: set[int] = set()
     run: list[int] = []
 

@@ -39,7 +39,7 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def fence(text: str) -> str:
-    """Enclose a text in marks that contain its hash."""
+    """Return a text in marks that contain its hash."""
     body = without_secrets(harmless(text)).replace("<<<data", "< data").replace("data>>>", "data >")
     mark = hashlib.sha256(body.encode()).hexdigest()[:16]
     return f"<<<data {mark}\n{body}\n{mark} data>>>"

@@ -40,7 +40,7 @@ _PROGRAM_MARK = regex(r"\s*(?:[^\s:]+:\S|(?:\S+[_\s-])?(?:start|begin|end|stop)\
 _FENCE = regex(r"[ \t>]*(?P<fence>`{3,}|~{3,})(?P<info>[^\n`]*)")
 _HEADING = regex(r" {0,3}(#{1,6})[ \t]")
 _MARKER = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?[*_(\[]*")
-_SAID = regex(r"[ \t]*[*_]*[:：]|[ \t]*[)\]]")
+_REQUEST = regex(r"[ \t]*[*_]*[:：]|[ \t]*[)\]]")
 _QUOTES = "\"'`“‘«„「"
 _PRINTED = regex(
     r"""[ \t>]*(?:[\w-]+[ ]{2,})?mem-[0-9a-f]{16}(?:[ ]{2}|[ ]\(|,|[ ]*$)  # a hit, a decision
@@ -57,7 +57,7 @@ def marked(what: str, text: str) -> str:
 
 
 def without_private(text: str, *, comments: bool = True) -> str:
-    """Blank the private parts of a text. Line ends, and therefore line numbers, remain.
+    """Remove the private parts of a text. Line ends, and therefore line numbers, remain.
 
     Markdown's parser knows comments of HTML, so a reader leaves those to it.
     """
@@ -138,7 +138,7 @@ def _asks(line: str) -> bool:
     for found in _phrases().finditer(line):
         if line[found.start() - 1 : found.start()] in tuple(_QUOTES):
             continue
-        if found.start() <= at or _SAID.match(line, found.end()):
+        if found.start() <= at or _REQUEST.match(line, found.end()):
             return True
     return False
 

@@ -385,7 +385,7 @@ FEWEST = 3
 """Minimum number of decisions for an adjustment."""
 LIMIT = 1.5
 """Maximum adjustment of a rank."""
-TOLD = 0.3
+STATED_TWICE = 0.3
 """Minimum adjustment that a rationale mentions."""
 SLOW = 3
 """Number of decisions at which half of the adjustment applies."""
@@ -454,7 +454,7 @@ class Taste:
 
     def code(self, delta: float, groups: Groups) -> str:
         """Return a code that explains an adjustment, with the number of similar decisions."""
-        if abs(delta) < TOLD:
+        if abs(delta) < STATED_TWICE:
             return ""
         similar = sum(kept == (delta > 0) and _alike(groups, had) for had, kept in self._decided)
         return f"owner_{'prefers' if delta > 0 else 'rejects'}" + (f"_{similar}" if similar else "")

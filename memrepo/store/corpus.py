@@ -296,7 +296,7 @@ class CombinedCorpus(IndexCorpus):
                 is_new=any(not owners[unit.hash] for unit in shown),
             )
 
-    def beside(self, paths: Collection[str]) -> Mapping[str, str]:
+    def nearby(self, paths: Collection[str]) -> Mapping[str, str]:
         """Return {path of a memory: the other statements of its first paragraph}.
 
         Those after its own statement come first.

@@ -67,7 +67,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
     """The score's parts by signal."""
     held: Held = msgspec.field(default_factory=Held)
-    beside: str = ""
+    nearby: str = ""
     """The statements next to a memory's own in its source."""
     later: Document | None = None
     """The latest newer document about the same."""
@@ -319,7 +319,7 @@ def _found(
         held[number] = Held(max(held[number].share, ENOUGH), True)
     memories = [one for one in best if one.document.number > 0]
     paths = [one.document.path for one in memories]
-    beside = corpus.beside(paths) if isinstance(corpus, CombinedCorpus) else {}
+    nearby = corpus.nearby(paths) if isinstance(corpus, CombinedCorpus) else {}
     matches: list[Found] = []
     passages: list[tuple[int, Found]] = []
     for place, one in enumerate(best):
@@ -335,7 +335,7 @@ def _found(
                     score=round(one.score, 4),
                     parts={name: round(value, 4) for name, value in one.parts.items()},
                     held=mine,
-                    beside=beside.get(document.path, ""),
+                    nearby=nearby.get(document.path, ""),
                     later=_later(document, every[place + 1 :], corpus) if is_first else None,
                 )
             )

@@ -168,7 +168,7 @@ def read_workspace(
 
 
 def _without_private(data: bytes) -> bytes:
-    """Blank the private parts of a file, unless the file is known to have none."""
+    """Remove the private parts of a file, unless the file is known to have none."""
     tagged = any(mark in data for mark in (b"%%", b"<!--")) or b"<private>" in data.lower()
     if is_clean(data) and not tagged:
         return data

@@ -90,12 +90,12 @@ def test_what_was_not_promoted_is_found_with_its_paragraph_and_headings(repo: Pa
 
 def test_a_hit_shows_what_is_next_to_it_in_its_source(repo: Path) -> None:
     (hit,) = done(repo, "search", "padlock", "brass")["hits"]
-    assert hit["beside"] == "The launch ramp is closed on Mondays."
+    assert hit["nearby"] == "The launch ramp is closed on Mondays."
     said = memrepo(repo, "search", "padlock", "brass", as_json=False).out
     assert "  next to it: The launch ramp is closed on Mondays.\n" in said
     (ramp,) = [i for i, m in memories(repo).items() if "ramp" in m.body]
     done(repo, "forget", ramp, "--reason", "no longer", now=LATER)
-    assert done(repo, "search", "padlock", "brass", now=LATER)["hits"][0]["beside"] == ""
+    assert done(repo, "search", "padlock", "brass", now=LATER)["hits"][0]["nearby"] == ""
 
 
 def test_other_phrasings_are_ranked_in_the_same_query(repo: Path) -> None:

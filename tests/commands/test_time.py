@@ -124,7 +124,15 @@ def _told(answer: dict[str, Any]) -> dict[str, Any]:
     Scores count them too.
     """
     hits = [(hit["id"], hit["text"], hit["status"], hit["sources"]) for hit in answer["hits"]]
-    return {**answer, "hits": hits, "heading": [], "passages": [], "tokens": 0, "why": ""}
+    return {
+        **answer,
+        "hits": hits,
+        "heading": [],
+        "passages": [],
+        "tokens": 0,
+        "why": "",
+        "suggestions": [],
+    }
 
 
 def test_search_at_answers_what_it_would_have_answered_there(shared: Path, tmp_path: Path) -> None:

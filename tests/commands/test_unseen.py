@@ -45,7 +45,6 @@ def told(repo: Path, *argv: str) -> set[tuple[str, str]]:
     ("change", "rule"),
     [
         (reword("The shed is red.", f"The token is {TOKEN}."), "secret-found"),
-        (reword("type: fact", "type: fact\nconfidence: 0.9"), "field-by-hand"),
         (reword("id: mem-", "id: mem-0"), "frontmatter-value"),
         (reword("type: fact", "type: facct"), "frontmatter-value"),
         (reword("The shed is red.", "> " * 70 + "x"), "body-nesting"),

@@ -177,7 +177,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """Whether its file has uncommitted changes."""
     held: Held = msgspec.field(default_factory=Held)
     """What it contains of the query."""
-    beside: str = ""
+    nearby: str = ""
     """The statements next to it in its source."""
     later: Later | None = None
     """The latest statement about the same that is newer."""
@@ -408,7 +408,7 @@ def _recall(
                 recalled(_memory(index, match.document, known), accesses, then, rules, match.score),
                 parts=match.parts,
                 held=match.held,
-                beside=match.beside,
+                nearby=match.nearby,
                 later=_later(index, match.later) if match.later else None,
                 edited=match.document.path in index.wanted.edits,
             )

@@ -166,7 +166,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was not confirmed within the lifetime of its class."""
     doubts: tuple[str, ...] = ()
     """Reasons to doubt it, as text: what contests it and since when, or that it is retired."""
-    beside: str = ""
+    nearby: str = ""
     """What is next to its statement in the source, if the text leaves room."""
     later: Later | None = None
     """The latest newer statement about the same."""
@@ -467,7 +467,7 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         parts=dict(found.parts),
         status=memory.status,
         standing=memory.standing,
-        beside=without_secrets(_beside(found)),
+        nearby=without_secrets(_nearby(found)),
         later=_shown_later(found.later) if found.later else None,
         tier=found.tier,
         expired=found.over,
@@ -485,10 +485,10 @@ def hit_of(found: Recalled, commit: str) -> Hit:
     )
 
 
-def _beside(found: Recalled) -> str:
+def _nearby(found: Recalled) -> str:
     """Return the statements next to a memory, as far as its own text leaves room for them."""
     room, lines = EXCERPT - len(found.text), list[str]()
-    for line in found.beside.split("\n"):
+    for line in found.nearby.split("\n"):
         room -= len(line) + 1
         if room < 0:
             break

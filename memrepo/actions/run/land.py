@@ -205,7 +205,7 @@ def headline(run: str, counts: Mapping[str, int]) -> str:
 
 
 def land(work: Work, made: Draft, reason: str) -> None:
-    """Commit a run. Raise BranchMoved if another commit landed meanwhile."""
+    """Commit a run. Raise BranchMoved if another commit landed in the meantime."""
     commit = work.store.land(_landing(work, made, reason).chain, made.run)
     if (there := work.refreshed()).tree.commit == commit:
         call_settled(there)

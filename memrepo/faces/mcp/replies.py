@@ -177,8 +177,8 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
         found["truncated"] = True
     if hit.doubts:
         found["doubts"] = fenced("\n".join(hit.doubts))
-    if hit.beside:
-        found["beside"] = fenced(hit.beside)
+    if hit.nearby:
+        found["nearby"] = fenced(hit.nearby)
     if hit.later:
         found["later"] = {"source": hit.later.place, "captured": hit.later.captured}
     if hit.earlier:
@@ -192,8 +192,8 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
     about = (hit.type, hit.trust, found.get("captured"), more_about)
     line = f"{hit.id} ({', '.join(filter(None, about))}): {fold(shown, 2 * LINE)}"
     line += "".join(f"\n  but {fold(doubt, 2 * LINE)}" for doubt in hit.doubts)
-    if hit.beside and (room := 2 * LINE - len(shown)) > 0:
-        line += f"\n  next to it: {fold(hit.beside, room)}"
+    if hit.nearby and (room := 2 * LINE - len(shown)) > 0:
+        line += f"\n  next to it: {fold(hit.nearby, room)}"
     if hit.later:
         later = hit.later
         line += f"\n  later: {later.captured} {fold(later.text, LINE)} ({fold(later.place, LINE)})"

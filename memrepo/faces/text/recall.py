@@ -101,8 +101,8 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     lines += [f"  {_DIM}{context}{_PLAIN}" if bold else f"  {context}"] if context else []
     lines.append(f"  {body}")
     room = LINE - len(body)
-    if hit.beside and room > 0:
-        lines.append(f"  next to it: {cut(visible(' '.join(hit.beside.split())), room)}")
+    if hit.nearby and room > 0:
+        lines.append(f"  next to it: {cut(visible(' '.join(hit.nearby.split())), room)}")
     lines += [f"  {doubt}" for doubt in hit.doubts]
     if later := hit.later:
         text = cut(visible(" ".join(later.text.split())), LINE)

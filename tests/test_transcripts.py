@@ -38,7 +38,6 @@ def test_the_way_in_is_played_from_install_to_undo() -> None:
         played = [e.command for e in transcripts.exchanges((ROOT / page).read_text("utf-8"))]
         for step in steps:
             assert any(command.startswith(step) for command in played), (page, step)
-    assert any("| memrepo review" in command for command in played)
 
 
 def test_a_migration_is_played_for_every_program() -> None:

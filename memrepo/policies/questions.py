@@ -112,7 +112,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     wanted: str = ""
     """The kinds of answer that the question asks for (`cues`)."""
     of_assistant: bool = False
-    """Whether the question asks for what an assistant said."""
+    """Whether the question asks for what an assistant stated."""
 
 
 def question_of(
@@ -370,7 +370,7 @@ def of_self(terms: frozenset[str]) -> bool:
 
 
 def asks_assistant(words: Sequence[str]) -> bool:
-    """Return whether a question, given as folded words, asks for something an assistant said."""
+    """Return whether a question, given as folded words, asks for something an assistant stated."""
     # Compile the pattern only if needed, because compiling takes longer than the search.
     question = " ".join(words)
     return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(question))

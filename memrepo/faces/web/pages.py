@@ -92,7 +92,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
 def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
     """Yield sentences that name the user's open tasks, with commands where useful."""
     if waiting:
-        yield "Review the pending changes below (`memrepo review`)."
+        yield "Review the pending changes below (`memrepo accept` or `memrepo discard`)."
     if found.contradictions:
         yield "Choose between contradictory memories below (`memrepo resolve`)."
     if found.schedule.failed:

@@ -144,7 +144,7 @@ def test_a_newer_format_is_read_and_never_written(small_repo: Path) -> None:
         assert memrepo(small_repo, *command).exit == 3
 
 
-@pytest.mark.parametrize("command", [["search", "hoe"], ["status"], ["run"]])
+@pytest.mark.parametrize("command", [["search", "hoe"], ["status"], ["run"], ["check"]])
 def test_a_format_of_before_the_first_release_is_refused(
     small_repo: Path, command: list[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
@@ -18,6 +19,7 @@ from memrepo.actions.work import Work
 from memrepo.checks import characters, memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene
+from memrepo.config import ConfigError
 from memrepo.core import codec
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.ids import ID_PATTERN
@@ -105,6 +107,8 @@ def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
 def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> CheckResult:
     """Check files. `merging` is set if git is about to commit a merge."""
     if not (request.files or request.staged):
+        with suppress(ConfigError):  # commands that use the configuration report it
+            _ = work.config  # refuses an old format
         tree = scenes.check_tree(work.call.where, request.only)
         found = (*tree.early, *tree.problems)
         return CheckResult(problems=found, files=tree.files, exit=_exit(found))

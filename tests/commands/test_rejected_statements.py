@@ -77,6 +77,24 @@ def test_no_unit_of_any_file_brings_a_rejected_statement_back(
     assert_sound(repo)
 
 
+def test_a_table_that_may_state_it_is_left_out_and_named_until_a_person_says_so(
+    repo: Path,
+) -> None:
+    table = "# Boats\n\n| what | who |\n|---|---|\n| Rower | Ilse |\n| Cox | Dag |\n"
+    place(repo.parent, "memory/f.md", table)
+    answer = done(repo, "run", now=DAY_3)
+    (warned,) = (w for w in answer["warnings"] if w["rule"] == "rejected-similar")
+    assert not stating(repo, "Rower")
+    assert "| Cox | Dag |" in (repo / "sources" / "memory" / "f.md").read_text()
+    key = warned["message"].rpartition(" ")[2]
+    assert f"`memrepo reject {key} --undo`" in warned["fix"]
+    done(repo, "reject", key, "--undo", now=DAY_3)
+    assert memrepo(repo, "run", "--mode", "reconciliation", now=DAY_3).exit == 3
+    done(repo, "accept", now=DAY_3)
+    assert stating(repo, "Rower", "Cox", "Dag")
+    assert_sound(repo)
+
+
 def test_a_rejection_shortens_the_memories_that_hold_the_statement(tmp_path: Path) -> None:
     place(tmp_path, "MEMORY.md", f"# Memory\n\n## Club\n\n- {SAID}\n")
     place(tmp_path, "memory/a.md", f"# A\n\nThe pier is new. {SAID} It has a roof of slate.\n")

@@ -41,14 +41,14 @@ def by_hand(repo: Path, path: str, old: str = "", new: str = "") -> str:
     return head(repo)
 
 
-def promoted(repo: Path, *words: str) -> str:
-    """Mark memories for the hot cache, as one operation; return its commit."""
+def pinned(repo: Path, *words: str) -> str:
+    """Pin memories, as one operation; return its commit."""
     ids = [named(repo)[word] for word in words]
     for id_ in ids:
-        done(repo, "promote", id_, now=THEN)
+        done(repo, "pin", id_, now=THEN)
     lines = "".join(f"Memrepo-Memory: {id_}\n" for id_ in ids)
     git(repo, "reset", "-q", "--soft", f"HEAD~{len(ids)}")
-    git(repo, "commit", "-qnm", f"promote: some memories\n\nMemrepo-Op: promote\n{lines}")
+    git(repo, "commit", "-qnm", f"Pin some memories\n\nMemrepo-Op: pin\n{lines}")
     return head(repo)
 
 
@@ -143,7 +143,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str, str]] = {
     ), "other", "is not an operation on this branch"),
     "the beginning": (lambda repo: git(repo, *BEGIN), "HEAD", "created this repository"),
     "what is reverted": (
-        lambda repo: done(repo, "revert", promoted(repo, "alpha", "beta"), now=THEN),
+        lambda repo: done(repo, "revert", pinned(repo, "alpha", "beta"), now=THEN),
         "HEAD~1", "is reverted already, by",
     ),
     "two runs in one commit": (joined, "", "holds 2 runs in one commit"),
@@ -168,7 +168,8 @@ def test_where_each_run_is_reverted_no_older_one_is_named(two_runs: Path) -> Non
     assert answer.error["fix"].endswith(f"`memrepo revert {first}` reverts the run before it")
     done(two_runs, "revert", first, now=NIGHT)
     answer = memrepo(two_runs, "revert", now=LAST)
-    assert answer.error["fix"].endswith("use `git revert`")
+    newest = git(two_runs, "log", "-1", "--format=%h", "--abbrev=10", "HEAD~1").strip()
+    assert answer.error["fix"] == f"`memrepo revert {newest}` restores it"
 
 
 # -- a memory as a target --------------------------------------------------------------------------
@@ -220,6 +221,31 @@ def test_a_hand_that_changed_nothing_of_a_memory_does_not_count(
     assert subjects(two_runs)[0].startswith("Revert: ")
 
 
+def test_a_commit_that_only_records_an_author_is_no_decision(two_runs: Path) -> None:
+    alpha = named(two_runs)["alpha"]
+    hand = edited(two_runs, memories(two_runs)[alpha].path)
+    workspace = two_runs.parent / "workspace" / "MEMORY.md"
+    workspace.write_text(workspace.read_text() + "- The organ was tuned by Mr. Holt.\n")
+    done(two_runs, "run", now=NIGHT)
+    recorded = git(two_runs, "log", "-1", "--format=%H", "--grep=^Record who edited").strip()
+    git(two_runs, "reset", "-q", "--hard", recorded)
+    answer = memrepo(two_runs, "revert", alpha, now=NIGHT)
+    assert answer.exit == 2
+    assert answer.error["fix"] == f"`git revert {hand[:10]}` undoes it"
+    undo = memrepo(two_runs, "undo", now=NIGHT)
+    assert undo.exit == 2
+    assert recorded[:10] in undo.error["message"]
+    assert f"`memrepo revert {runs(two_runs)[0]}`" in undo.error["fix"]
+
+
+def test_of_a_bulk_decision_a_memory_names_its_own_part(two_runs: Path) -> None:
+    ids, _ = named(two_runs), pinned(two_runs, "alpha", "beta")
+    done(two_runs, "revert", ids["alpha"], now=THEN)
+    assert [i for i, m in memories(two_runs).items() if m.flag("pinned")] == [ids["beta"]]
+    assert trailers(two_runs, "Memory") == [ids["alpha"]]
+    assert subjects(two_runs)[0].startswith("Revert part of: ")
+
+
 def test_a_rejection_of_two_memories_is_reverted_as_a_whole(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo, said = tmp_path / "repo", "The shed key hangs by the door."
@@ -254,6 +280,9 @@ LATER_WORK: dict[str, tuple[Callable[[Path], object], bool]] = {
     ),
     "reverted twice": (lambda repo: (
         done(repo, "revert", reworded(repo), now=THEN), done(repo, "revert", head(repo), now=NIGHT),
+    ), True),
+    "reverted for another memory": (lambda repo: done(
+        repo, "revert", pinned(repo, "alpha", "beta"), "--memory", named(repo)["alpha"]
     ), True),
     "changed back by hand": (
         lambda repo: (in_beta(repo, "answers", "takes"), in_beta(repo, "takes", "answers")), False,

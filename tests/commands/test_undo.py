@@ -156,3 +156,41 @@ def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
     assert beta in found
     assert found[alpha].fields["links"][0].target == beta
     assert found[by_word(repo, "vim")].status == "active"
+
+
+def test_of_a_memory_what_was_last_decided_is_taken_back(repo: Path) -> None:
+    alpha, beta, vim = (by_word(repo, w) for w in ("alpha", "beta", "vim"))
+    done(repo, "pin", alpha)
+    done(repo, "add", "A person added this afterwards.")
+    done(repo, "revert", alpha[:12], now=MUCH_LATER)
+    assert not memories(repo)[alpha].flag("pinned")
+    done(repo, "revert", vim, now=MUCH_LATER)
+    assert memories(repo)[vim].status == "active", "a supersession goes as a whole"
+    done(repo, "revert", beta, now=MUCH_LATER)
+    assert not memories(repo)[beta].has("hot"), "the run put it on the first page last"
+    done(repo, "revert", beta, now=MUCH_LATER)
+    assert memories(repo)[beta].has("hot"), "the last decision was the revert"
+    assert alpha in memories(repo)
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize("program", ["memrepo", "git"])
+def test_what_a_reverted_run_is_restored_with_is_named_and_works(repo: Path, program: str) -> None:
+    second, shown = runs(repo)[0], git(repo, "rev-parse", "HEAD:memories")
+    if program == "memrepo":
+        done(repo, "revert", second, now=MUCH_LATER)
+    else:
+        git(repo, "revert", "--no-edit", "-m", "1", "HEAD")
+    by = git(repo, "rev-parse", "HEAD").strip()
+    assert memrepo(repo, "accept", second).exit == 2, "it does not wait"
+    for named in ((), (second,)):
+        again = memrepo(repo, "revert", *named)
+        assert again.exit == 2
+        assert again.error["fix"].startswith(f"`{program} revert {by[:10]}` restores it")
+    if program == "memrepo":
+        done(repo, "revert", by[:10], now=MUCH_LATER)
+    else:
+        git(repo, "revert", "--no-edit", by[:10])
+    assert git(repo, "rev-parse", "HEAD:memories") == shown
+    assert second in runs(repo)
+    assert_sound(repo)

@@ -8,10 +8,12 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import crashing
+import driving
 import hubs
 import pytest
 import standing
-from driving import LATER, LONG, assert_sound, done, git, memories, memrepo, tree
+from driving import LATER, LONG, NOW, assert_sound, done, git, memories, memrepo, tree
 from hubs import ledger, segments, tip
 
 from memrepo.actions.sync import sync
@@ -243,3 +245,62 @@ def parted(repo: Path, desk: Path) -> None:
     done(desk, "sync")
     done(repo, "add", "The cat is called Miso.")
     ledger(repo, {"r/1-rr.jsonl": "r\n"})
+
+
+@pytest.mark.parametrize("case", ["join", "pull", "push"])
+def test_dying_at_any_step_of_a_sync_leaves_the_old_state_or_the_new(
+    machines: tuple[Path, Path], tmp_path: Path, case: str
+) -> None:
+    repo, desk = machines
+    parted(repo, desk)
+    if case == "pull":
+        git(repo, "reset", "-q", "--hard", "HEAD^")
+    if case == "push":
+        done(repo, "sync", now=NOW)
+        done(repo, "add", "The lamp is made of brass.")
+    hubs.write(repo, "mine.txt", "uncommitted\n")
+    place = repo.parent
+    old, hub = tip(repo), tip(place / "hub.git", "main")
+    shutil.copytree(place, tmp_path / "whole", symlinks=True)
+    done(tmp_path / "whole" / "repo", "sync", now=LATER)
+    new = tip(tmp_path / "whole" / "repo")
+    both = set(segments(tmp_path / "whole" / "repo"))
+    seen, moments = set(), 0
+    for turn, copy in crashing.deaths(place, tmp_path / "dead", "sync", now=LATER):
+        moments += 1
+        there = copy.parent / "hub.git"
+        recover(copy)
+        assert tip(copy) in (old, new), turn
+        assert tip(there, "main") in (hub, new), turn
+        seen.add((tip(copy) == new, tip(there, "main") == new))
+        assert standing.left_behind(copy) == []
+        git(copy, "fsck", "--strict", "--no-dangling", "--no-progress")
+        git(there, "fsck", "--strict", "--no-dangling", "--no-progress")
+        assert git(copy, "status", "--porcelain") == "?? mine.txt\n"
+        done(copy, "sync", now=LATER)
+        assert tip(copy) == tip(there, "main") == new, turn
+        assert set(segments(copy)) == both == set(segments(there)), turn
+    assert moments > 2
+    assert old == new or (True, False) not in seen
+    if LONG and case == "join":
+        assert seen == {(False, False), (False, True), (True, True)}
+
+
+def test_dying_right_after_the_push_is_mended_by_the_next_sync(
+    machines: tuple[Path, Path],
+) -> None:
+    repo, desk = machines
+    parted(repo, desk)
+    old = tip(repo)
+
+    def act() -> None:
+        crashing.die_before("-u")  # of the work tree; the merge reads trees before the push
+        crashing.command(repo, "sync", now=LATER)()
+
+    assert crashing.fork(act) == crashing.KILLED
+    new = tip(repo.parent / "hub.git", "main")
+    assert git(repo, "log", "-1", "--format=%P", new).split() == [tip(desk), old]
+    done(repo, "sync", now=LATER)
+    assert tip(repo) == new
+    assert driving.files(repo)
+    assert_sound(repo)

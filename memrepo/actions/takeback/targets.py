@@ -32,12 +32,14 @@ class AlreadyReverted(MemrepoError):
 
     exit_code = Exit.USAGE
 
-    def __init__(self, run: str, older: str = "") -> None:
-        back = (
-            f"`memrepo accept {run}` restores it if memrepo reverted it; otherwise use `git revert`"
-        )
-        more = f"; `memrepo revert {older}` reverts the run before it" if older else ""
-        super().__init__(f"{run} is already reverted", fix=back + more)
+    def __init__(self, run: str, by: history.LogEntry | None, older: str = "") -> None:
+        fix = "`git revert` the commit that removed it to restore it"
+        if by is not None:
+            program = "memrepo" if by.op == "revert" else "git"
+            fix = f"`{program} revert {by.commit[:10]}` restores it"
+        if older:
+            fix += f"; `memrepo revert {older}` reverts the run before it"
+        super().__init__(f"{run} is already reverted", fix=fix)
 
 
 class NotOurs(MemrepoError):
@@ -94,8 +96,13 @@ def _latest(work: Work) -> LandedOperation:
     if there is None and not last:
         raise NothingToRevert("no run has landed on this branch")
     if there is None or last > there.run:
-        raise AlreadyReverted(last, there.run if there else "")
+        raise AlreadyReverted(last, _removal(removed, last), there.run if there else "")
     return _alone(there, runs)
+
+
+def _removal(removed: Sequence[history.LogEntry], run: str) -> history.LogEntry | None:
+    """Return the newest commit that removed a run's manifest, or None."""
+    return next((e for e in removed if run in map(history.run_of, e.paths)), None)
 
 
 def _alone(found: LandedOperation, runs: Sequence[LandedOperation]) -> LandedOperation:
@@ -127,7 +134,8 @@ def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
             raise
     else:
         if not landing.in_effect:
-            raise AlreadyReverted(landing.run)
+            removed = history.manifest_removals(work.store.repo, work.tree.commit, work.tree.layout)
+            raise AlreadyReverted(landing.run, _removal(removed, landing.run))
         return landing, frozenset()
     return _last_of(work, memory)
 

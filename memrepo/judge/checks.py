@@ -127,7 +127,7 @@ def check(
     names: Sequence[str],
     spoken: Sequence[str] = (),
 ) -> list[str]:
-    """Return what is wrong with an operation; nothing if it may are.
+    """Return what is wrong with an operation, or nothing if it is accepted.
 
     `known` are the memories that were shown, by their short id. `names` are those of owner and
     agent. `spoken` are texts of the same answer that were accepted before.

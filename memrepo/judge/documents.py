@@ -294,7 +294,7 @@ def template_lines(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]) -> set[int]:
-    """Return the lines of passages that are word for word earlier. Remember the new lines."""
+    """Return the lines of passages that were shown before, and remember the new lines."""
     found: set[int] = set()
     run: list[int] = []
 

@@ -37,7 +37,7 @@ Refused = list[tuple[Proposed, Sequence[str]]]
 
 
 class Settled(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation that is. `id` names it, `memory` the memory or operation that it changes.
+    """An accepted operation. `id` names it, `memory` the memory or operation that it changes.
 
     `refused` is why its wording was refused. In that case its text quotes the lines.
     """
@@ -237,7 +237,7 @@ class Reading:
                     yield one.id, f"{reason or 'not what the lines state'} (text: {one.op.text})"
 
     def _again(self, refused: Refused, found: ReadResult) -> tuple[list[Proposed], Refused]:
-        """Ask once more for refused operations. Return those that may are, and the others."""
+        """Ask once more for refused operations. Return those that are accepted, and the others."""
         asked = again_question(refused, self._names)
         known = {one.op.id: one.old for one, _ in refused if one.old is not None}
         try:

@@ -75,7 +75,8 @@ def merge_states(
         merged = join_versions(before, here, there, _stamps(id_, people))
         conflicts += merged.conflicts
         placed[id_] = JoinedMemory(versions, merged.version)
-    place_memories(edits, states, placed)
+    # What they did not change stays where ours has it.
+    place_memories(edits, states[:2], placed)
     draft = reread(ours, edits)
     swept = tuple(sweep(draft))
     clean = apply(draft, swept)

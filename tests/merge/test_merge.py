@@ -131,6 +131,18 @@ def test_a_tombstone_always_wins(t: Triple) -> None:
         assert one.state.memories[target.id].status == "forgotten"
 
 
+def test_files_that_we_swapped_and_they_removed_leave_one_file_per_memory() -> None:
+    one, two = (f"memories/knowledge/2026-01/m-00000{n}.md" for n in (1, 2))
+    first, second = (f"---\nid: {id_}\ntype: fact\n---\n".encode() for id_ in IDS[:2])
+    base, ours, theirs = (
+        read_state(files, Layout())
+        for files in ({one: first, two: second}, {one: second, two: first}, {two: second})
+    )
+    result = merge_states(base, ours, theirs).state
+    assert result.problems == ()
+    assert len([path for path in result.files if path.startswith("memories/")]) == 2
+
+
 @cases(60)
 @given(triples(), st.frozensets(st.sampled_from(IDS), min_size=1, max_size=3))
 def test_no_side_brings_back_what_a_tombstone_names(t: Triple, dead: frozenset[str]) -> None:

@@ -125,21 +125,3 @@ def test_the_server_and_the_memory_tool_hand_out_nothing_of_it(repo: Path) -> No
 def test_what_is_harmless(text: str, shown: str) -> None:
     assert harmless(text) == shown
     assert harmless_data({text: [text, (text,), 1, None]}) == {shown: [shown, [shown], 1, None]}
-
-
-FLOW = """\
-repos: [{repo: local, hooks: [{id: x, name: x, language: system, entry:
-  sh -c 'rm -rf
-  here', pass_filenames: false, "args": [--all]}]}]
-"""
-FOLDED = """\
-repos:
-  - repo: local
-    hooks:
-      - &one {id: x, name: x, language: system, entry: "true"}
-      - <<: *one
-        id: y
-        entry: >-
-          sh -c
-          'rm -rf here'
-"""

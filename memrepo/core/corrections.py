@@ -124,11 +124,6 @@ def contradiction_id(one: str, other: str) -> str:
     return f"con-{digest(['contradiction', *sorted((one, other))])[:16]}"
 
 
-def wording_id(memory: str, text: str) -> str:
-    """Return the id of the correction for a wording that was replaced in a merge."""
-    return f"con-{digest(['wording', memory, text])[:16]}"
-
-
 def path_of(layout: Layout, correction: Correction) -> str:
     """Return the path of a new correction file, built from the correction's date (UTC) and id."""
     day = correction.at.astimezone(UTC).date().isoformat() if correction.at else "undated"

@@ -19,7 +19,7 @@ from collections.abc import (
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import Annotated, Any, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_type_hints
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -52,7 +52,7 @@ _ID = msgspec.Meta(pattern=rf"\A{ID_PATTERN.pattern}\Z")
 _SHARE = msgspec.Meta(ge=0, le=1)
 
 
-CLAIM_TYPES = (
+ClaimType = Literal[
     "fact",
     "lesson",
     "decision",
@@ -67,7 +67,8 @@ CLAIM_TYPES = (
     "aspiration",
     "milestone",
     "open_question",
-)
+]
+CLAIM_TYPES: tuple[ClaimType, ...] = get_args(ClaimType)
 TYPES = ("note", *CLAIM_TYPES, "summary", "chunk")
 STATUSES = ("active", "archived", "superseded", "forgotten")
 STANDINGS = (

@@ -17,25 +17,9 @@ import msgspec
 
 from memrepo.assets import asset
 from memrepo.core.judge import OperationName, Summary
-from memrepo.core.memory import Gist
+from memrepo.core.memory import ClaimType, Gist
 
 Kind = Literal["read", "verify", "shelf", "gist", "summary"]
-ClaimType = Literal[
-    "fact",
-    "lesson",
-    "decision",
-    "commitment",
-    "constraint",
-    "preference",
-    "identity",
-    "relationship",
-    "method",
-    "procedure",
-    "episode",
-    "aspiration",
-    "milestone",
-    "open_question",
-]
 MAX_TEXT = 300
 """Maximum characters of a text that a model words."""
 

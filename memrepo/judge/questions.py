@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import concealed, harmless, without_secrets
 from memrepo.judge.checks import Cited, Place
-from memrepo.judge.documents import Batch, Part, tokens_of
+from memrepo.judge.documents import Batch, Part
 from memrepo.judge.interface import Operation, Question
 
 LINES_PER_MEMORY = 6
@@ -177,8 +177,3 @@ def fence_rows(key: str, rows: Sequence[Mapping[str, object]]) -> str:
     lean = [{k: v for k, v in row.items() if v not in ("", [], ())} for row in concealed([*rows])]
     spelled = (json.dumps(row, ensure_ascii=False).translate(_ESCAPES) for row in lean)
     return fence(f'{{"{key}": [\n' + ",\n".join(spelled) + "\n]}")
-
-
-def tokens_in(question: Question) -> int:
-    """Estimate the tokens of a question."""
-    return tokens_of(question.text)

@@ -326,27 +326,6 @@ GIT_REVERTS = ('Revert "', 'Reapply "')
 """How the subjects that `git revert` writes begin."""
 
 
-class CommitDiff(msgspec.Struct, frozen=True, kw_only=True):
-    """A commit with {path: (blob before, blob after)}. The blob of an absent file is empty."""
-
-    commit: str
-    blobs: dict[str, tuple[str, str]]
-    subject: str = ""
-
-    def is_revert_of(self, other: CommitDiff) -> bool:
-        """Return whether this commit is a `git revert` that exactly cancels another commit."""
-        back = {path: (new, old) for path, (old, new) in other.blobs.items()}
-        return self.subject.startswith(GIT_REVERTS) and self.blobs == back
-
-
-def diffs_between(repo: Repo, base: str, head: str) -> Iterator[CommitDiff]:
-    """Yield the non-merge commits reachable from `head` but not from `base`, oldest first."""
-    words = ("--reverse", "--topo-order", "--no-merges", f"{base}..{head}", "--")
-    for entry in commits_with_files(repo, *words):
-        blobs = {file.path: (file.old, file.new) for file in entry.files}
-        yield CommitDiff(commit=entry.commit, blobs=blobs, subject=entry.subject)
-
-
 _MANIFEST = regex(r"(?:.*/)?(\d{8}T\d{6}Z-[0-9a-f]{8})\.json")
 RECORD = "Record what the run read and decided"
 """Subject of a run's last commit, which changes no memory."""

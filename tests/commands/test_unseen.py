@@ -45,20 +45,23 @@ def told(repo: Path, *argv: str) -> set[tuple[str, str]]:
     ("change", "rule"),
     [
         (reword("The shed is red.", f"The token is {TOKEN}."), "secret-found"),
+        (reword("type: fact", "type: fact\nconfidence: 0.9"), "field-by-hand"),
         (reword("id: mem-", "id: mem-0"), "frontmatter-value"),
         (reword("type: fact", "type: facct"), "frontmatter-value"),
         (reword("The shed is red.", "> " * 70 + "x"), "body-nesting"),
         (lambda path: path.rename(path.with_name("other.md")) and None, "memory-file-name"),
     ],
 )
-def test_check_reports_what_no_hook_saw(
+def test_status_and_run_say_what_no_hook_saw(
     repo: Path, change: Callable[[Path], None], rule: str
 ) -> None:
     change(the_file(repo))
     commit(repo)
-    answer = memrepo(repo, "check", "--all")
+    assert rule in {r for _, r in told(repo, "status")}
+    answer = memrepo(repo, "status")
     assert rule in {p["rule"] for p in answer.data["problems"]}
     assert TOKEN not in answer.out
+    assert rule in {r for _, r in told(repo, "run")}
 
 
 def test_what_a_later_commit_mended_is_no_matter_any_more(repo: Path) -> None:

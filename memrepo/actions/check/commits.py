@@ -28,7 +28,14 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.store.git import Git
-from memrepo.store.history import changes, commit_messages, hand_commits, introduced, landings
+from memrepo.store.history import (
+    GIT_REVERTS,
+    changes,
+    commit_messages,
+    hand_commits,
+    introduced,
+    landings,
+)
 from memrepo.store.staged import StagedConfig, staged_config
 from memrepo.store.tree import Snapshot
 
@@ -186,6 +193,31 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
         return
     for _, problem in problems_of(repo, tree, hands, ["derived"]):
         yield problem
+
+
+_UNHOOKED: tuple[Group, ...] = ("schema", "tags", "secrets", "derived", "size")
+"""The rules that `status` and `run` check. References and the order of keys are for `check`."""
+
+
+def unhooked_problems(work: Work) -> tuple[Problem, ...]:
+    """Return the errors in commits by hand since the last run that are still in the tree.
+
+    No hook runs with `--no-verify`, for edits on a web page, for rebases, or in clones without
+    hooks.
+    """
+    last = next(iter(work.landed()), None)
+    if last is None or last.entry.commit == work.tree.commit:
+        return ()
+    git = work.store.repo
+    walk = hand_commits(git, f"{last.entry.commit}..{work.tree.commit}")
+    # `git revert` of a run takes its manifest away, as a revert by memrepo does.
+    hands = [hand.commit for hand in walk if not hand.subject.startswith(GIT_REVERTS)]
+    known = {(p.path, p.rule) for p in work.tree.state().problems}  # reported for the tree itself
+    return tuple(
+        replace(p, severity="warning", message=f"{p.message} (commit {commit[:10]})")
+        for commit, p in problems_of(git, work.tree, hands, _UNHOOKED)
+        if p.severity == "error" and (p.path, p.rule) not in known
+    )
 
 
 def problems_of(

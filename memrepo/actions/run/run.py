@@ -11,6 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.check.commits import unhooked_problems
 from memrepo.actions.landing import retried, stale_files
 from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
@@ -161,7 +162,7 @@ def do(work: Work, request: Request) -> Result:
     request = replace(request, mode=mode, judge=kind, resume=resume)
     if request.estimate:
         return _estimated(work, request)
-    first = is_first(work)
+    first, unhooked = is_first(work), unhooked_problems(work)
     with uncollected():
         result = record_run(
             work, lambda: run_once(work, request), mode=mode, dry_run=request.dry_run
@@ -170,7 +171,7 @@ def do(work: Work, request: Request) -> Result:
         result = replace(result, first=first_run(work.refreshed(), result))
     if not request.dry_run:
         _update_caches(work, work.refreshed())
-    return result
+    return result.after(unhooked)
 
 
 def run_once(first: Work, request: Request) -> Result:

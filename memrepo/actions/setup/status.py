@@ -9,6 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.check.commits import unhooked_problems
 from memrepo.actions.landing import hot_rules, stale_files
 from memrepo.actions.pending import (
     Need,
@@ -121,6 +122,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         *damaged,
         *found.cases,
         *(replace(p, severity="warning") for p in found.broken),
+        *unhooked_problems(work),
         *driver_notices(work),
         *broken_branches(work),
     )

@@ -298,11 +298,16 @@ def version_of(state: State, id_: str) -> FileVersion | None:
 
 
 def _is_edited(post: FileVersion, now: FileVersion) -> bool:
-    """Return whether a memory differs by anything except ageing, foreign keys included."""
+    """Return whether a memory differs by anything except ageing, foreign keys included.
+
+    A supersession that was reverted by itself is no edit: the memory only lost its predecessors.
+    """
     if post.memory is None or now.memory is None:
         return True
     old, new = post.memory, now.memory
-    fields = (c.name for c in FIELDS if c.name not in _AGEING)
+    lost = {*new.supersedes} < {*old.supersedes}
+    ignored = _AGEING | {"supersedes"} if lost else _AGEING
+    fields = (c.name for c in FIELDS if c.name not in ignored)
     same = all(old.fields.get(name) == new.fields.get(name) for name in fields)
     return (
         not same

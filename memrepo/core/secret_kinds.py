@@ -212,9 +212,17 @@ _KEY = regex(r"[A-Za-z0-9_+/=.~-]{16,400}")
 _ADDRESS = regex(r"0x[0-9a-fA-F]{40}")
 _CARD = regex(r"(?<![\w.-])[3-6](?:[ -]?\d){12,18}(?![\w-])")
 _PHRASE = regex(r"[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20}){3,11}(?=[.\s]*$)", re.MULTILINE)
+_WOVEN = regex(r"[^\W\d_]\d+[^\W\d_].*\d|\d[^\W\d_]+\d.*[^\W\d_]|[^\W\d_]\d{2,}[^\W\d_]")
+"""Letters and digits that alternate as they do in no word, number or unit."""
+_AND = regex(r"[ \t](?:and|or|und|y|et|e|en|och|og|i|и)\b")
+_YEAR = regex(r"(?:19|20)\d\d(?!\w)")
 _NUMBER = regex(r"(?!(?:19|20)\d{4,6}$)\d{6,10}")
-_CHANGING = ("password", "key", "token")
-_PIN = regex(r"\d{4,8}[#*]?(?![\w%/]|[.,:-]\d)")
+_MAX_COLUMNS = 8
+"""The maximum number of columns of secrets that are read in a table."""
+_SAID = ("password", "pass", "secret")
+_PIN = regex(
+    r"(?:\d{4,8}[#*A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})(?![A-Za-z0-9_%/]|[.,:-]\d)"
+)
 _UNPRONOUNCEABLE = regex(
     r"(?i)[^\W\d_aeiouy]{3}|q[^u\W]|[jvz][^aeiouy\W]|[^aeiouyns\W][jqxz]|[aeiou]{3}|[jqvwxz]{2}"
 )
@@ -226,7 +234,7 @@ _ITEM = regex(r"[ \t>]*(?:(?:[-*+•|]|\d+[.)])[ \t]+)?[*_`\"']{0,3}")
 _NAME = regex(r"([^:=|\n`]{1,60}?)[*_`\"']{0,3}[ \t]{0,3}(?:[:=：→|]|->|[ \t][-–—][ \t])[ \t]*")
 _CODE = regex(r"`([^`\s]{6,200})`")
 _RULER = regex(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*$", re.MULTILINE)
-_LISTED = ("password", "key", "token", "weak", "pin", "credentials")
+_LISTED = ("password", "pass", "key", "token", "secret", "weak", "pin", "credentials")
 _MAX_BEFORE = 40
 """The maximum number of characters before a key in a list item without a colon."""
 _MAX_LINES = 60
@@ -259,35 +267,35 @@ class _Words(NamedTuple):
     numbered: re.Pattern[str]
     prose: frozenset[str]
     rules: frozenset[str]
+    telling: frozenset[str]
     iban: frozenset[str]
-    far: re.Pattern[str]
-    origin: re.Pattern[str]
-    target: re.Pattern[str]
+    ordinary: frozenset[str]
+    misnamed: re.Pattern[str]
+    before: re.Pattern[str]
+    near: re.Pattern[str]
+    behind: re.Pattern[str]
 
 
 @cache
 def _words() -> _Words:
     table = _sections()
-    sorts = (
-        "password",
-        "pass",
-        "key",
-        "token",
-        "weak",
-        "pin",
-        "cvv",
-        "card",
-        "login",
-        "credentials",
-    )
+    sorts = "password pass key token secret weak pin cvv card login credentials".split()
     sort_of = {word.lstrip("*"): sort for sort in sorts for word in table[sort]}
-    parts = {max(word.split(), key=len) for word in sort_of}
+    parts = {max(word.split(), key=len) for word in (*sort_of, *table["code"])}
     every = [word for sort in sorts for word in table[sort]]
     plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
     ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
     wide = _any(word.lstrip("*") for word in every if _is_wide(word))
     brand = r"(?<!\b1)"  # 1Password is a program: no password follows its name
     bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
+    code, lock, of = (_any(table[name]) for name in ("code", "lock", "of"))
+    article = r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
+    opener = (
+        rf"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
+        rf"|(?:{code})[ \t](?:(?:{of}){article}|d['’])?(?:{lock})"
+        rf"|(?:{lock})(?:['’]s)?(?:[ \t][^\W\d_]{{1,12}}){{0,2}}[ \t,:]{{1,3}}"
+        rf"(?:{_any(table['with'])}|the|by|its|der|mit dem|el|le|il)[ \t](?:{code}))(?![^\W_])"
+    )
     joins = _any(word for word in table["is"] if not _is_wide(word))
     wide_joins = _any(word for word in table["is"] if _is_wide(word))
     scope = (
@@ -297,7 +305,7 @@ def _words() -> _Words:
     join = rf"(?:{wide_joins})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}|(?:{joins})(?![^\W_])[ \t]{{0,3}}"
     sign = r"=>|->|→|:=|[:=：|]{1,2}"
     return _Words(
-        label=re.compile(f"{bounded}|(?:{wide})"),
+        label=re.compile(f"{opener}|{bounded}|(?:{wide})"),
         sort_of={_bare(word): sort for word, sort in sort_of.items()},
         stems=tuple(part for part in parts if not any(p in part for p in parts - {part})),
         stated=re.compile(
@@ -314,13 +322,20 @@ def _words() -> _Words:
         numbered=re.compile("|".join(table["numbered"])),
         prose=frozenset(table["prose"]),
         rules=frozenset(table["rules"]),
+        telling=frozenset(table["telling"]),
         iban=frozenset(table["iban"]),
-        far=re.compile(rf"[^\n:=|]{{1,40}}?(?:(?P<sign>[:=：]|->|→)|[ \t](?:{joins}))[ \t]{{1,3}}"),
-        origin=re.compile(
-            rf"{_MARKUP}[^\n:=;|]{{0,30}}?[ \t](?:{_any(table['from'])})[ \t]{{1,3}}"
+        ordinary=frozenset((*table["ordinary"], *table["rules"])),
+        misnamed=re.compile(rf"[ _-](?:{_any(table['ordinary'])})(?![^\W_])"),
+        before=re.compile(
+            rf"(?:[,;/(&+]|(?<![^\W_])(?:{_any(table['with'])}))[ \t](?:(?:the|its|das|la)[ \t])?\Z"
         ),
-        target=re.compile(
-            rf"(?<![^\W_])(?:{_any(table['into'])})(?:[ \t](?:it|{joins}))*:?[ \t]{{1,3}}"
+        near=re.compile(
+            rf"(?:{sign}|(?<![^\W_])(?:(?P<changed>{_any(table['changed'])})|{joins}|{_any(table['into'])}|{_any(table['from'])}))"
+            r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
+        ),
+        behind=re.compile(
+            rf"(?:[ \t](?:{joins}|as|als|como|comme)[ \t](?:[^\W\d_]{{2,10}}[ \t]){{0,2}}"
+            r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
         ),
     )
 
@@ -356,33 +371,39 @@ def _bare(word: str) -> str:
 
 
 def _sort_of(label: str) -> str:
-    """Return the kind of value named by a label."""
+    """Return the kind of value named by a label. A word for a code with one for a lock is a pin."""
     known = _words().sort_of
     label = _bare(label)
     shorter = label.rstrip("0123456789")
-    return next(known[w] for w in (label, shorter, shorter[:-1], shorter[:-2]) if w in known)
+    tries = (label, shorter, shorter[:-1], shorter[:-2])
+    return next((known[word] for word in tries if word in known), "pin")
 
 
 def labelled(text: str, folded: str) -> Iterator[Find]:
     """Yield values that are named by a label. `folded` is the text in lower case."""
-    words, read_to = _words(), 0
+    words, read_to, table_to = _words(), 0, 0
     below: list[Find] = []
     for start, end in _lines_with(folded, words.stems):
-        last = ("", 0)
+        last, columns = ("", 0), 0
+        if start >= table_to and (rows := _rows_below(text, start, end)):
+            columns, table_to = _MAX_COLUMNS, rows[1]
         for label in words.label.finditer(folded, start, end):
             sort = _sort_of(label[0])
-            if sort in ("token", "weak", "pin", "login") and words.harmless.search(
+            if sort in ("token", "secret", "weak", "pin", "login") and words.harmless.search(
                 folded, max(start, label.start() - 24), label.start()
             ):
                 continue
-            last = (sort, label.end())
-            for spot in _after(text, folded, label.end(), end, sort):
-                yield (*spot, _KINDS.get(sort, "token"))
-                if sort in _CHANGING and (value := _later_value(text, folded, spot[1], end)):
-                    yield (*value, _KINDS.get(sort, "token"))
-            if sort in _CHANGING:
-                for spot in _changed(text, folded, label.end(), end):
-                    yield (*spot, _KINDS.get(sort, "token"))
+            if sort in _SAID and words.misnamed.match(folded, label.end(), end):
+                continue
+            last, kind = (sort, label.end()), _KINDS.get(sort, "token")
+            spots = [
+                *_after(text, folded, *label.span(), end, sort),
+                *_near(text, folded, start, *label.span(), end, sort),
+            ]
+            if columns:
+                columns -= 1
+                spots += _column(text, start, end, label.start(), sort, table_to)
+            yield from ((*spot, kind) for spot in spots)
         if last[0] in _LISTED and start >= read_to:
             *spots, (_, read_to) = _below(text, folded, start, end, *last)
             below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
@@ -406,7 +427,7 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
+def _after(text: str, folded: str, begin: int, at: int, end: int, sort: str) -> Iterator[Span]:
     """Yield the value that follows a label on the same line."""
     if sort == "card":
         number = _CARD.search(text, at, min(end, at + 60))
@@ -422,10 +443,12 @@ def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
     ):
         return
     if sort in ("login", "credentials"):
-        far = _words().far.match(folded, at, end) if how == "bare" else None
+        far = _words().near.search(folded, at, min(end, at + 42)) if how == "bare" else None
         yield from _after_name(text, (far or begins).end(), end, "sign" if far else how)
         return
-    label = folded[max(0, at - 8) : at]
+    if how == "bare" and _words().before.search(folded, max(0, begin - 20), begin):
+        how = "with"
+    label = folded[max(0, at - 12) : at]
     if (
         sort == "password"
         and how != "bare"
@@ -434,36 +457,59 @@ def _after(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
         yield phrase
         return
     value = _value_at(text, begins.end(), end, equals=how == "sign" and "=" in begins[0])
+    if sort == "pin" and how == "bare" and folded[at - 1] == "s":
+        return  # several pins are those of a plug
+    opening = _OPEN.match(text, begins.end(), end) if sort == "pin" else None
+    if opening and (pin := _PIN.match(text, opening.end(), end)):
+        value = _Value(*pin.span(), quoted=False)  # blanks may stand between groups of digits
     if value and _is_value(text, value, end, sort, how):
         yield value.start, value.end
-    elif sort == "password" and how == "bare" and (far := _words().far.match(folded, at, end)):
-        value = _value_at(text, far.end(), end)
-        ends = value and _REMARK.match(text, value.end, end)
-        if value and ends and _is_secret_word(text[value.start : value.end]):
+
+
+def _near(
+    text: str, folded: str, line: int, begin: int, at: int, end: int, sort: str
+) -> Iterator[Span]:
+    """Yield values that the sentence of a label states further on, or right before the label.
+
+    Such a value looks like nothing else: `the password was changed from X to Y`, `X is the PIN`.
+    """
+    if sort not in ("password", "secret", "key", "token", "pin"):
+        return
+    strong, weak = [], []
+    for joint in _words().near.finditer(folded, at, min(end, at + 80)):
+        if (value := _value_at(text, joint.end(), end)) is None:
+            continue
+        made_up = sort == "password" and _is_made_up(text[value.start : value.end])
+        fits = made_up and _is_value(text, value, end, sort, "sign")
+        ends = sort != "pin" or (
+            _REMARK.match(text, value.end, end) and not _YEAR.match(text, value.start)
+        )
+        if (ends and _is_stated(text, value, end, sort)) or (fits and joint["changed"]):
+            strong.append((value.start, value.end))
+        elif made_up:
+            weak.append((value.start, value.end))
+    yield from strong + [spot for spot in weak if strong and spot[1] - spot[0] >= 6]
+    if "phrase" in folded[begin:at] or "frase" in folded[begin:at]:
+        for quote in regex(r"[\"'“„«‘](?=\w)").finditer(text, at, min(end, at + 60)):
+            if phrase := _phrase_at(text, quote.start(), end, "phrase"):
+                yield phrase
+    behind = _words().behind.search(folded, max(line, begin - 40), begin)
+    if behind and (
+        word := regex(r"\S{4,60}\Z").search(text, max(line, behind.start() - 60), behind.start())
+    ):
+        value = _value_at(text, word.start(), behind.start())
+        if value and _is_stated(text, value, end, sort) and not _YEAR.match(text, value.start):
             yield value.start, value.end
 
 
-def _changed(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
-    """Yield both values of `password from X to Y`, if one of them looks like a password."""
-    words = _words()
-    before = words.origin.match(folded, at, end)
-    first = _value_at(text, before.end(), end) if before else None
-    joint = words.target.search(folded, first.end, min(end, first.end + 12)) if first else None
-    second = _value_at(text, joint.end(), end) if joint else None
-    if first and second:
-        values = [text[value.start : value.end] for value in (first, second)]
-        if any(map(_is_secret_word, values)) and min(map(len, values)) >= 6:
-            yield first.start, first.end
-            yield second.start, second.end
-
-
-def _later_value(text: str, folded: str, at: int, end: int) -> Span | None:
-    """Return the new value that follows an old one, as in `was X, now it is Y`."""
-    joint = _words().target.search(folded, at, min(end, at + 30))
-    value = _value_at(text, joint.end(), end) if joint else None
-    if value and value.end - value.start >= 6 and _is_secret_word(text[value.start : value.end]):
-        return value.start, value.end
-    return None
+def _is_stated(text: str, at: _Value, end: int, sort: str) -> bool:
+    """Return whether a word is a value although it does not stand right after its label."""
+    value = text[at.start : at.end]
+    if sort in ("pin", "cvv"):
+        return _is_value(text, at, end, sort, "sign")
+    if sort in ("key", "token", "weak"):
+        return is_key(value, 12) and not _UUID.fullmatch(value)
+    return len(value) >= 6 and _is_secret_word(value) and not _stands_for_one(text, at, end)
 
 
 def _is_row(text: str, at: int) -> bool:
@@ -478,7 +524,7 @@ class _Value(NamedTuple):
 
 def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     """Return the span of a pass phrase of several words, in quotes or after such a label."""
-    named = "phrase" in label
+    named = "phrase" in label or "frase" in label or "фраз" in label
     opening = _OPEN.match(text, at, end)
     start = opening.end() if opening else at
     close = _QUOTES.get(text[start - 1 : start]) if start > at else None
@@ -493,7 +539,10 @@ def _phrase_at(text: str, at: int, end: int, label: str) -> Span | None:
     several = len(phrase.split()) >= (3 if named or not _is_mixed(phrase) else 2)
     if not several or is_placeholder(phrase) or phrase[:1] in "<[({$":
         return None
-    prose = _words().rules if _is_mixed(phrase) else _words().prose | _words().rules
+    stated = _is_mixed(phrase) or (named and close)
+    if named and close and not _words().telling.isdisjoint(words):
+        return None
+    prose = _words().rules if stated else _words().prose | _words().rules
     return (start, stop) if prose.isdisjoint(words) else None
 
 
@@ -510,7 +559,7 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
     if match is None:
         return None
     value, before = match[0], text[max(0, start - 200) : start].rpartition("\n")[2]
-    if _is_row(text, start):
+    if "|" in value and (_is_row(text, start) or text[start - 1 : start] == "|"):
         value = value.partition("|")[0]
     if equals:
         value = regex(r"[;&](?=\w)|;$").split(value)[0]
@@ -530,7 +579,15 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     value = text[at.start : at.end]
     match sort:
         case "pin":
-            return bool(_PIN.fullmatch(text, at.start, at.end) and _PIN.match(text, at.start, end))
+            pin = _PIN.match(text, at.start, end)
+            ends = how != "bare" or _REMARK.match(text, at.end, end) or _AND.match(text, at.end)
+            return bool(pin and ends and pin.end() == at.end)
+        case "secret" if how != "sign" or not _is_odd(value):
+            return is_key(value, 0 if how == "sign" else 20) or (
+                len(value) >= 8
+                and bool(_WOVEN.search(value))
+                and not (_stands_for_one(text, at, end) or _words().pointer.fullmatch(value))
+            )
         case "cvv":
             return bool(_CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end))
         case "token" | "weak":
@@ -540,7 +597,7 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             pass
     if len(value) < 6 or _stands_for_one(text, at, end) or _words().pointer.fullmatch(value):
         return False
-    if _EMAIL.fullmatch(value):
+    if _EMAIL.fullmatch(value) or value.lower().strip("0123456789") in _words().ordinary:
         return False
     inner = _words().label.match(value.lower())
     if inner and value[inner.end() : inner.end() + 1] in (":", "="):
@@ -550,10 +607,16 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
     if sort == "key":
         plain = "@*|\\".find(value[0]) < 0 and "*" not in value and "|" not in value
         short = how != "bare" and (alone or at.quoted) and _is_mixed(value) and plain
-        return short or is_key(value, 0 if how == "sign" else 16)
-    if how == "bare" and sort == "password" and _NUMBER.fullmatch(value):
+        woven = len(value) >= 10 and bool(_WOVEN.search(value)) and _is_secret_word(value)
+        return short or woven or is_key(value, 0 if how == "sign" else 16)
+    if how in ("bare", "with") and sort == "password" and _NUMBER.fullmatch(value):
         return True
-    if how == "bare" or sort == "pass":
+    if how == "with":
+        alone = bool(_REMARK.match(text, at.end, end))
+        return (made_up and (at.quoted or alone or _is_odd(value))) or _is_said(text, at)
+    if how == "bare" and sort == "password" and _is_said(text, at):
+        return True
+    if how == "bare" or sort in ("pass", "secret"):
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
         return True
@@ -568,43 +631,82 @@ def _after_name(text: str, at: int, end: int, how: str) -> Iterator[Span]:
     if (
         value
         and ":" not in text[value.start : value.end]
-        and _is_listed(text, value, end, "password")
+        and _is_stated(text, value, end, "password")
     ):
         yield value.start, value.end
+
+
+def _rows_below(text: str, start: int, end: int) -> Span | None:
+    """Return the span of the rows under a line that is the header of a table."""
+    at = stop = _line_end(text, end + 1)
+    if text.find("|", start, end) < 0 or not _RULER.match(text, end + 1, at):
+        return None
+    while text.find("|", stop + 1, further := _line_end(text, stop + 1)) >= 0:
+        stop = further
+    return at + 1, stop
+
+
+def _column(
+    text: str, start: int, end: int, label_start: int, sort: str, table_to: int
+) -> Iterator[Span]:
+    """Yield the values in the column of a table whose header row holds the label."""
+    if sort in ("login", "credentials") or (sort == "pass" and "fail" in text[start:end].lower()):
+        return  # names, or a table of tests
+    column, at = text.count("|", start, label_start), _line_end(text, end + 1) + 1
+    how = "with" if sort == "pass" else "sign"
+    sort = "password" if sort in _SAID else sort
+    while at < table_to:
+        cell, stop = at - 1, _line_end(text, at)
+        for _ in range(column):
+            cell = text.find("|", cell + 1, stop)
+            if cell < 0:
+                break
+        value = _value_at(text, cell + 1, stop) if cell >= at - 1 else None
+        if value and _is_value(text, value, stop, sort, how):
+            yield value.start, value.end
+        at = stop + 1
 
 
 def _below(
     text: str, folded: str, start: int, end: int, sort: str, label_end: int
 ) -> Iterator[Span]:
-    """Yield the values under a heading, under a line that ends with a colon, or in a table column.
+    """Yield the values under a heading, under a line that ends with a colon or with the label.
 
     The last item is (0, offset): the offset to which lines were read, or 0 for a heading.
     """
     line, rest = text[start:end].strip(), text[label_end:end].strip("*_:`\"' \t\r：")
     heading = _HEADING.match(text, start, end)
     at = end + 1
-    if line.startswith("|"):
-        if _RULER.match(text, at, _line_end(text, at)):
-            column = text.count("|", start, label_end)
-            while text.startswith("|", at := _line_end(text, at) + 1):
-                yield from _in_cell(text, at, _line_end(text, at), sort, column)
-    elif len(rest) <= 30 if heading else not rest and line.rstrip("*_").endswith((":", "：")):
+    colon = line.rstrip("*_").endswith((":", "："))
+    plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
+    titled = bool(plain) and sort in _SAID and len(line.split()) <= 4
+    if not line.startswith("|") and (
+        len(rest) <= 30 if heading else not rest and (colon or titled)
+    ):
         level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
         for _ in range(_MAX_LINES):
             stop = _line_end(text, at)
             inner, line = _HEADING.match(text, at, stop), text[at:stop].strip()
             if at >= len(text) or (inner and len(inner[1]) <= level):
                 break
-            if (seen and not line and not heading) or (quote and not line.startswith(">")):
+            if (seen and not (line and colon) and not heading) or (
+                quote and not line.startswith(">")
+            ):
                 break  # a quote does not name values after it
-            seen = seen or bool(line and not line.startswith(("```", "~~~")))
-            yield from _in_item(text, folded, at, stop, sort)
+            first = not seen and bool(line.strip("`~=-"))
+            seen = seen or first
+            yield from _in_item(text, folded, at, stop, sort, first=first)
             at = stop + 1
     yield 0, 0 if heading else at
 
 
-def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
-    """Yield the value of a list item: the text after a name, a code span, or the whole item."""
+def _in_item(
+    text: str, folded: str, at: int, end: int, sort: str, *, first: bool
+) -> Iterator[Span]:
+    """Yield the value of a list item: the text after a name, a code span, or the whole item.
+
+    The only word of the first line under a heading need not look as odd.
+    """
     item = _ITEM.match(text, at, end)
     at = item.end() if item else at
     named = _NAME.match(text, at, end)
@@ -612,7 +714,15 @@ def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[S
         return
     value = _value_at(text, named.end() if named else at, end)
     whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
-    if value and whole and _is_listed(text, value, end, sort):
+    only = whole and not named and first and sort in _SAID
+    if (
+        value
+        and whole
+        and (
+            _is_stated(text, value, end, sort)
+            or (only and _is_value(text, value, end, "password", "with"))
+        )
+    ):
         yield value.start, value.end
     elif sort in ("key", "token", "weak") and not named:
         yield from _keys_in(text, folded, at, end)
@@ -620,7 +730,7 @@ def _in_item(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[S
         before = regex(r"[\W_]+").split(folded[at : code.start()])
         spot = _Value(*code.span(1), quoted=True)
         named_so = _words().names.isdisjoint(before) and _REMARK.match(text, code.end(), end)
-        if named_so and _is_listed(text, spot, end, sort):
+        if named_so and _is_stated(text, spot, end, sort):
             yield code.span(1)
 
 
@@ -637,27 +747,9 @@ def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
         before = word.end()
 
 
-def _in_cell(text: str, cell: int, end: int, sort: str, column: int) -> Iterator[Span]:
-    """Yield the value in a cell in one row of a table."""
-    for _ in range(column - 1):
-        cell = text.find("|", cell + 1, end)
-        if cell < 0:
-            return
-    value = _value_at(text, cell + 1, end)
-    if value and sort not in ("login", "credentials") and _is_value(text, value, end, sort, "sign"):
-        yield value.start, value.end
-
-
-def _is_listed(text: str, at: _Value, end: int, sort: str) -> bool:
-    value = text[at.start : at.end]
-    if sort in ("pin", "cvv"):
-        return _is_value(text, at, end, sort, "sign")
-    if sort in ("key", "token", "weak"):
-        return is_key(value, 12) and not _UUID.fullmatch(value)
-    fine = len(value) >= 6 and not (
-        _stands_for_one(text, at, end) or _words().pointer.fullmatch(value)
-    )
-    return fine and _is_made_up(value) and _is_odd(value)
+def _is_said(text: str, at: _Value) -> bool:
+    """Return whether a word is quoted as a person quotes, and not as code is marked."""
+    return at.quoted and text[at.start - 1] in "\"'“„«" and text[at.start : at.end].isalnum()
 
 
 # -- values ----------------------------------------------------------------------------------

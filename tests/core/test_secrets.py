@@ -252,6 +252,9 @@ def test_redacting_twice_changes_nothing_more(text: str) -> None:
         "api_key=x",
         "123456789:",
         "a.b-c_",
+        "|password|\n|---|\n",
+        "is the PIN ",
+        'passphrase "',
     ],
 )
 def test_a_hostile_line_is_read_to_its_end(seed: str) -> None:

@@ -219,7 +219,7 @@ _YEAR = regex(r"(?:19|20)\d\d(?!\w)")
 _NUMBER = regex(r"(?!(?:19|20)\d{4,6}$)\d{6,10}")
 _MAX_COLUMNS = 8
 """The maximum number of columns of secrets that are read in a table."""
-_SAID = ("password", "pass", "secret")
+_SPOKEN = ("password", "pass", "secret")
 _PIN = regex(
     r"(?:\d{4,8}[#*A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})(?![A-Za-z0-9_%/]|[.,:-]\d)"
 )
@@ -393,7 +393,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                 folded, max(start, label.start() - 24), label.start()
             ):
                 continue
-            if sort in _SAID and words.misnamed.match(folded, label.end(), end):
+            if sort in _SPOKEN and words.misnamed.match(folded, label.end(), end):
                 continue
             last, kind = (sort, label.end()), _KINDS.get(sort, "token")
             spots = [
@@ -613,8 +613,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         return True
     if how == "with":
         alone = bool(_REMARK.match(text, at.end, end))
-        return (made_up and (at.quoted or alone or _is_odd(value))) or _is_said(text, at)
-    if how == "bare" and sort == "password" and _is_said(text, at):
+        return (made_up and (at.quoted or alone or _is_odd(value))) or _stands_in_speech(text, at)
+    if how == "bare" and sort == "password" and _stands_in_speech(text, at):
         return True
     if how == "bare" or sort in ("pass", "secret"):
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
@@ -654,7 +654,7 @@ def _column(
         return  # names, or a table of tests
     column, at = text.count("|", start, label_start), _line_end(text, end + 1) + 1
     how = "with" if sort == "pass" else "sign"
-    sort = "password" if sort in _SAID else sort
+    sort = "password" if sort in _SPOKEN else sort
     while at < table_to:
         cell, stop = at - 1, _line_end(text, at)
         for _ in range(column):
@@ -679,7 +679,7 @@ def _below(
     at = end + 1
     colon = line.rstrip("*_").endswith((":", "："))
     plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
-    titled = bool(plain) and sort in _SAID and len(line.split()) <= 4
+    titled = bool(plain) and sort in _SPOKEN and len(line.split()) <= 4
     if not line.startswith("|") and (
         len(rest) <= 30 if heading else not rest and (colon or titled)
     ):
@@ -714,7 +714,7 @@ def _in_item(
         return
     value = _value_at(text, named.end() if named else at, end)
     whole = value and (named or not text[value.end : end].strip("`*_ \t\r"))
-    only = whole and not named and first and sort in _SAID
+    only = whole and not named and first and sort in _SPOKEN
     if (
         value
         and whole
@@ -747,7 +747,7 @@ def _keys_in(text: str, folded: str, at: int, end: int) -> Iterator[Span]:
         before = word.end()
 
 
-def _is_said(text: str, at: _Value) -> bool:
+def _stands_in_speech(text: str, at: _Value) -> bool:
     """Return whether a word is quoted as a person quotes, and not as code is marked."""
     return at.quoted and text[at.start - 1] in "\"'“„«" and text[at.start : at.end].isalnum()
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from memrepo.actions.setup.agent import HOSTS
+from memrepo.actions.setup.agent import PRINTED
 from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
@@ -227,24 +227,16 @@ def tool_table(tools: Iterable[Tool]) -> str:
 
 
 def client_table() -> str:
-    """Render the clients that `memrepo agent install` sets up without session hooks."""
+    """Render the clients whose parts `memrepo agent install` prints."""
 
     def file(name: str, folder: str = "") -> str:
         return f"`{folder}{name}`" if name else ""
 
     rows = (
-        (
-            f"`{name}`",
-            file(c.home, "~/"),
-            file(c.project),
-            f"`{c.key}`",
-            file(c.project_instructions),
-        )
-        for name, c in HOSTS.items()
-        if c.is_client
+        (f"`{name}`", file(c.file, "~/"), file(c.project), f"`{c.table}`")
+        for name, c in PRINTED.items()
     )
-    head = ("client", "for all projects", "in one project", "key", "instructions of a project")
-    return table(head, rows)
+    return table(("client", "for all projects", "in one project", "table"), rows)
 
 
 def part(name: str) -> str:

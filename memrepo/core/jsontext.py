@@ -1,30 +1,22 @@
 """Edit JSON files of other programs, and read and write JSON lines.
 
-Unedited parts of a JSON file remain identical byte for byte. Values are added at the end of an
-object or a list, in the file's indentation, and can be removed later. Comments and trailing commas,
-which many programs allow in settings, are preserved.
+What is not edited stays identical byte for byte. A value is added at the front of an object or a
+list, in the indentation found there, and can be removed later, even after the program has written
+the file anew. Files with comments are refused.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 
-_PIECE = regex(r'"(?:[^"\\\n]|\\.)*"?|(?P<comment>//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/)|/\*[\s\S]*|,')
-"""A string, a comment or a comma. An unclosed string or comment also matches, and is invalid JSON.
-"""
 _BLANK = regex(r"[ \t\r\n]*")
-_BREAK = regex(r"[ \t]*\r?\n")
-_NO_BLANK = regex(r"[^ \t\r\n]")
-_TRAILING = regex(r",[ \t\r\n]*[]}]")
-_INDENT = regex(r"\n([ \t]+)\S")
 _DECODER = json.JSONDecoder()
 
 
@@ -35,140 +27,110 @@ class NotJson(ValueError):
         super().__init__(f"line {text.count(chr(10), 0, offset) + 1}: {what}")
 
 
-class JsonPart(msgspec.Struct, frozen=True, kw_only=True):
-    """An object member with its key, or a list item, with its start offset and its value."""
+class JsonPart(NamedTuple):
+    """A member of an object or an item of a list: its key, its value, and where both stand."""
 
+    key: str
+    value: Any
     start: int
-    value: JsonNode
-    key: str = ""
-
-
-class JsonNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed value with its position in the text.
-
-    `kind` is `{`, `[` or empty, and `parts` are the members of a container.
-    """
-
-    start: int
+    at: int
+    """Where the value begins."""
     end: int
-    kind: str = ""
-    parts: tuple[JsonPart, ...] = ()
 
 
-def parse(text: str) -> JsonNode:
-    """Parse a text into a node tree. Raise NotJson if the text is not valid JSON."""
-    plain = without_comments(text)
-    try:
-        json.loads(plain)
-    except (ValueError, RecursionError) as error:
-        raise NotJson(text, getattr(error, "pos", 0), getattr(error, "msg", str(error))) from error
-    return _node(plain, _past(plain, 0))
+def put_item(text: str, keys: Sequence[str], value: object) -> str:
+    """Add a value to the list found by following `keys`. Create missing objects and the list.
 
-
-def without_comments(text: str) -> str:
-    """Replace comments and trailing commas by blanks. The length of the text does not change."""
-    if "//" not in text and "/*" not in text and not _TRAILING.search(text):
-        return text
-    bare = _PIECE.sub(lambda m: _NO_BLANK.sub(" ", m[0]) if m["comment"] else m[0], text)
-    return _PIECE.sub(lambda m: " " if m[0] == "," and _is_last(bare, m.start()) else m[0], bare)
-
-
-def _is_last(text: str, at: int) -> bool:
-    """Return whether no value follows a comma before the end of the container."""
-    before = at
-    while before and text[before - 1] in " \t\r\n":
-        before -= 1
-    after = _past(text, at + 1)
-    return text[before - 1 : before] not in ("", "{", "[", ",") and text[after : after + 1] in (
-        "}",
-        "]",
-    )
-
-
-def append(text: str, keys: Sequence[str], value: object) -> str:
-    """Append a value to the list found by following `keys` from the root.
-
-    Missing objects and the list are created. Raise NotJson if a key leads to another type.
+    Raise NotJson if a key leads to another type.
     """
-    path = _path(parse(text), keys)
-    rest = keys[len(path) - 1 :]
-    if path[-1].kind != ("{" if rest else "["):
-        raise NotJson(text, path[-1].start, f"expected {'an object' if rest else 'a list'}")
-    if not rest:
-        return _add(text, path[-1], "", value)
-    made: object = [value]
-    for key in reversed(rest[1:]):
-        made = {key: made}
-    return _add(text, path[-1], rest[0], made)
+    return _put(text, keys, "", value)
 
 
-def put(text: str, keys: Sequence[str], value: object) -> str:
-    """Set the member found by following `keys` from the root. Create missing parent objects.
-
-    Raise NotJson if a parent is not an object.
-    """
-    text = take_away(text, keys, lambda _: True, empty=False)
-    path = _path(parse(text), keys[:-1])
-    if path[-1].kind != "{":
-        raise NotJson(text, path[-1].start, "expected an object")
-    first, *rest = keys[len(path) - 1 :]
-    made = value
-    for key in reversed(rest):
-        made = {key: made}
-    return _add(text, path[-1], first, made)
+def put_member(text: str, keys: Sequence[str], value: object) -> str:
+    """Add a member at the path `keys`, whose last key is not there yet. Create missing objects."""
+    return _put(text, keys[:-1], keys[-1], value)
 
 
-def take_away(
-    text: str, keys: Sequence[str], ours: Callable[[object], bool], *, empty: bool = True
-) -> str:
-    """Remove the member found by following `keys` if `ours` returns true for the member's value.
+def _put(text: str, keys: Sequence[str], last: str, value: object) -> str:
+    text = text if text.strip() else "{\n}\n"
+    at, rest = _start(text), [*keys]
+    while rest and (found := next((p for p in _parts(text, at) if p.key == rest[0]), None)):
+        at = found.at
+        del rest[0]
+    name, made = last, value
+    if rest:
+        name, made = rest[0], {last: value} if last else [value]
+        for key in reversed(rest[1:]):
+            made = {key: made}
+    kind = "{" if name else "["
+    if text[at] != kind:
+        raise NotJson(text, at, f"expected {'an object' if name else 'a list'}")
+    gap = text[at + 1 : _past(text, at + 1)]
+    is_empty = text[at + 1 + len(gap)] in "}]"
+    unit = "  " if "\n" in gap else ""
+    gap += unit if is_empty else ""
+    body = json.dumps(made, ensure_ascii=False, indent=unit or None)
+    piece = gap + (f"{json.dumps(name)}: " if name else "") + body.replace("\n", gap or "\n")
+    return f"{text[: at + 1]}{piece}{'' if is_empty else ','}{text[at + 1 :]}"
 
-    If `empty`, also remove the objects that become empty.
-    """
-    path = _path(parse(text), keys)
-    if len(path) <= len(keys):
-        return text
-    if not ours(json.loads(without_comments(text)[path[-1].start : path[-1].end])):
-        return text
-    for depth in reversed(range(len(keys))):
-        path = _path(parse(text), keys)
-        if depth < len(keys) - 1 and (path[depth + 1].parts or not empty):
-            break
-        text = _cut(text, path[depth], [p.key for p in path[depth].parts].index(keys[depth]))
-    return text
 
-
-def take_out(text: str, keys: Sequence[str], ours: Callable[[object], bool]) -> str:
-    """Remove the items for which `ours` returns true from the list found by following `keys`.
+def take_item(text: str, keys: Sequence[str], is_ours: Callable[[object], bool]) -> str:
+    """Remove the items for which `is_ours` returns true from the list found by following `keys`.
 
     Also remove the containers that become empty.
     """
-    path = _path(parse(text), keys)
-    if len(path) <= len(keys) or path[-1].kind != "[":
+    path = _path(text, keys)
+    if len(path) <= len(keys) or text[path[-1]] != "[":
         return text
-    plain = without_comments(text)
-    values = (json.loads(plain[p.value.start : p.value.end]) for p in path[-1].parts)
-    number = next((n for n, value in enumerate(values) if ours(value)), None)
-    if number is None:
+    for number, part in enumerate(parts := _parts(text, path[-1])):
+        if is_ours(part.value):
+            text = _cut(text, path[-1], parts, number)
+            return take_item(_without_empty(text, keys), keys, is_ours)
+    return text
+
+
+def take_member(text: str, keys: Sequence[str], is_ours: Callable[[object], bool]) -> str:
+    """Remove the member found by following `keys` if `is_ours` returns true for its value.
+
+    Also remove the containers that become empty.
+    """
+    path = _path(text, keys[:-1])
+    if len(path) < len(keys):
         return text
-    text = _cut(text, path[-1], number)
-    for depth in reversed(range(len(keys))):
-        path = _path(parse(text), keys)
-        if path[depth + 1].parts:
+    for number, part in enumerate(parts := _parts(text, path[-1])):
+        if part.key == keys[-1] and is_ours(part.value):
+            return _without_empty(_cut(text, path[-1], parts, number), keys[:-1])
+    return text
+
+
+def _without_empty(text: str, keys: Sequence[str]) -> str:
+    for depth in range(len(keys), 0, -1):
+        path = _path(text, keys[:depth])
+        if len(path) <= depth or _parts(text, path[-1]):
             break
-        text = _cut(text, path[depth], [p.key for p in path[depth].parts].index(keys[depth]))
-    return take_out(text, keys, ours)
+        parts = _parts(text, path[-2])
+        text = _cut(text, path[-2], parts, [part.key for part in parts].index(keys[depth - 1]))
+    return text
 
 
-def _path(root: JsonNode, keys: Sequence[str]) -> list[JsonNode]:
-    """Return the existing nodes along `keys`, starting with the root."""
-    path = [root]
+def _path(text: str, keys: Sequence[str]) -> list[int]:
+    """Return the offsets of the existing values along `keys`, beginning with the root."""
+    path = [_start(text)]
     for key in keys:
-        found = next((p.value for p in path[-1].parts if p.key == key), None)
+        found = next((part.at for part in _parts(text, path[-1]) if part.key == key), None)
         if found is None:
             break
         path.append(found)
     return path
+
+
+def _start(text: str) -> int:
+    """Return the offset of the root. Raise NotJson if the text is not valid JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise NotJson(text, getattr(error, "pos", 0), getattr(error, "msg", str(error))) from error
+    return _past(text, 0)
 
 
 def _past(text: str, at: int) -> int:
@@ -176,79 +138,29 @@ def _past(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _node(text: str, start: int) -> JsonNode:
-    kind = text[start]
-    if kind not in "{[":
-        return JsonNode(start=start, end=_DECODER.raw_decode(text, start)[1])
+def _parts(text: str, at: int) -> list[JsonPart]:
+    """Return the parts of the object or list at an offset, or none for another value."""
     parts: list[JsonPart] = []
-    at = _past(text, start + 1)
-    while text[at] not in "}]":
-        began, key = at, ""
-        if kind == "{":
+    is_object, at = text[at] == "{", _past(text, at + 1) if text[at] in "{[" else -1
+    while at >= 0 and text[at] not in "}]":
+        start, key = at, ""
+        if is_object:
             key, at = _DECODER.raw_decode(text, at)
             at = _past(text, _past(text, at) + 1)
-        value = _node(text, at)
-        parts.append(JsonPart(start=began, value=value, key=key))
-        at = _past(text, value.end)
-        if text[at] == ",":
-            at = _past(text, at + 1)
-    return JsonNode(start=start, end=at + 1, kind=kind, parts=tuple(parts))
+        value, end = _DECODER.raw_decode(text, at)
+        parts.append(JsonPart(key, value, start, at, end))
+        at = _past(text, end)
+        at = _past(text, at + 1) if text[at] == "," else at
+    return parts
 
 
-def _add(text: str, node: JsonNode, key: str, value: object) -> str:
-    """Insert a member at the end of a container."""
-    name = f"{json.dumps(key, ensure_ascii=False)}: " if key else ""
-    if node.parts and "\n" not in text[node.start : node.end]:
-        made = f", {name}{json.dumps(value, ensure_ascii=False)}"
-        return text[: node.parts[-1].value.end] + made + text[node.parts[-1].value.end :]
-    unit = found[1] if (found := _INDENT.search(text)) else "  "
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    outer = _indent(text, node.parts[-1].start if node.parts else node.start)
-    inner = outer if node.parts else outer + unit
-    lines = (name + json.dumps(value, ensure_ascii=False, indent=unit)).split("\n")
-    made = line_end + line_end.join(inner + line for line in lines)
-    last = node.parts[-1].value.end if node.parts else node.start + 1
-    between = text[last : node.end - 1].rstrip()
-    if between.strip(","):  # leave comments in their place
-        comma = "," if node.parts and not _comma(between) else ""
-        rest = text[last + len(between) :]
-        end = "" if _BREAK.match(rest) else f"{line_end}{outer}"
-        return f"{text[:last]}{comma}{between}{made}{end}{rest}"
-    if node.parts:
-        return f"{text[:last]},{made}{text[last:]}"
-    return f"{text[: node.start + 1]}{made}{line_end}{outer}{text[node.end - 1 :]}"
-
-
-def _comma(text: str) -> re.Match[str] | None:
-    """Return the offset of the first comma between two values, ignoring commas in comments."""
-    return next((m for m in _PIECE.finditer(text) if m[0] == ","), None)
-
-
-def _comments(between: str) -> str:
-    """Return the text between two values without the comma, or "" if only blanks remain."""
-    comma = _comma(between)
-    rest = between[: comma.start()] + between[comma.end() :] if comma else between
-    return rest if rest.strip() else ""
-
-
-def _indent(text: str, at: int) -> str:
-    """Return the indentation of the line that contains an offset."""
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
-
-
-def _cut(text: str, node: JsonNode, number: int) -> str:
-    """Remove one member of a container, together with the comma next to it."""
-    parts = node.parts
-    start, end = parts[number].start, parts[number].value.end
-    before = parts[number - 1].value.end if number else node.start + 1
+def _cut(text: str, at: int, parts: Sequence[JsonPart], number: int) -> str:
+    """Remove one part of the container at an offset, together with the comma next to it."""
+    if number + 1 < len(parts):
+        return text[: parts[number].start] + text[parts[number + 1].start :]
     if number:
-        return text[:before] + _comments(text[before:start]) + text[end:]
-    after = parts[1].start if len(parts) > 1 else node.end - 1
-    kept = _comments(text[end:after])
-    if len(parts) > 1:
-        return text[:start] + kept + text[after:]
-    return text[:before] + _comments(text[before:start]) + kept + text[after:]
+        return text[: parts[number - 1].end] + text[parts[number].end :]
+    return text[: at + 1] + text[parts[0].end :]
 
 
 # -- JSON lines -----------------------------------------------------------------------------------

@@ -17,22 +17,33 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.guard import narrowed
 from memrepo.actions.lifecycle import session
 from memrepo.actions.recall.recall import index_of, recall
 from memrepo.actions.recall.search import hit_of
-from memrepo.actions.setup.agent import CLAUDE_EVENTS, DEADLINES, PATIENCE
+from memrepo.actions.setup.agent import (
+    CLAUDE_EVENTS,
+    DEADLINES,
+    EVERYWHERE,
+    NO_SCOPE,
+    PATIENCE,
+    is_hook,
+)
 from memrepo.actions.verbs import perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write import add
 from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import digest
 from memrepo.core.messages import fold
+from memrepo.core.patterns import regex
 from memrepo.core.secrets import concealed, redact
 from memrepo.core.times import format_time, parse_time
 from memrepo.faces.mcp.replies import acting, hit_entry, listing
+from memrepo.policies.importance import Lexicon, lexicon
+from memrepo.policies.standing import is_of_project
 from memrepo.store.corpus import Filter
 from memrepo.store.index import no_model
-from memrepo.text.words import query_terms
+from memrepo.text.words import query_terms, tokens
 from memrepo.views.hot import fenced
 
 FOLDER = "captured"
@@ -51,10 +62,14 @@ class HookEvent(msgspec.Struct, frozen=True, kw_only=True):
     reply: str = ""
     own: str = ""
     """The folder of the program's own notes."""
+    folder: str = ""
+    """The folder in which the session works."""
 
 
 def happened(work: Work, event: HookEvent) -> str:
     """Handle an event of a session. Return a text for the agent, or an empty string."""
+    if _is_private(work, event):
+        return ""
     match event.kind:
         case "start":
             begun = perform(work, "session", session.Request(what="start", id=event.session))
@@ -74,6 +89,14 @@ def happened(work: Work, event: HookEvent) -> str:
     return ""
 
 
+def _is_private(work: Work, event: HookEvent) -> bool:
+    """Return whether `agents.private` leaves out a session, by its name or by its folder."""
+    places = [Path(event.folder), *Path(event.folder).parents] if event.folder else []
+    names = {event.session, work.call.id, *map(str, places)} - {""}
+    wanted = {str(Path(name).expanduser()) for name in work.config.get("agents.private")}
+    return "*" in wanted or not wanted.isdisjoint(names)
+
+
 def _take_in_own(work: Work, folder: str) -> None:
     """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
     from memrepo.actions.exchange import import_
@@ -81,7 +104,8 @@ def _take_in_own(work: Work, folder: str) -> None:
     if work.config.get("agents.additions") == "review":
         return  # an import takes effect at once, so only a person may start it
     with suppress(import_.NothingToImport):
-        perform(work, "import", import_.Request(format="claude-code", path=folder))
+        # The verb is refused to a bound caller, who names a path. Here the program names it.
+        import_.do(work, import_.Request(format="claude-code", path=folder))
 
 
 def _offer(work: Work, prompt: str) -> str:
@@ -95,7 +119,11 @@ def _offer(work: Work, prompt: str) -> str:
         return ""
     index = replace(index_of(work), model=no_model)
     every = recall(work, index, [words], Filter(limit=OFFERS), work.call.now).hits
-    found = [one for one in every if one.held.answers]
+    found = [
+        one
+        for one in every
+        if one.held.answers and (work.call.scope or not is_of_project(one.memory))
+    ]
     best = max((one.score for one in found), default=0.0)
     asked, commit = query_terms(words), work.tree.commit
     near = [hit_entry(hit_of(one, commit), asked) for one in found if one.score >= best / 2]
@@ -132,10 +160,15 @@ def _read(place: Path) -> Mapping[str, Any]:
 
 
 def _take_in(work: Work, place: Path) -> None:
-    """Write the recorded prompts of a session as one note, and delete the session's file."""
+    """Write the recorded prompts of a session as one note, and delete the session's file.
+
+    Greetings and thanks are left out. A session of nothing else leaves no note.
+    """
     record = _read(place)
-    if record.get("prompts"):
-        asked = "\n".join(f"- {prompt}" for prompt in record["prompts"])
+    words = lexicon(work.config.get("importance.words"))
+    prompts = [prompt for prompt in record.get("prompts", ()) if not _is_small_talk(prompt, words)]
+    if prompts:
+        asked = "\n".join(f"- {prompt}" for prompt in prompts)
         ended = f"\n\nIt ended with: {record['reply']}" if record.get("reply") else ""
         request = add.Request(
             text=f"{asked}{ended}",
@@ -145,6 +178,15 @@ def _take_in(work: Work, place: Path) -> None:
         )
         perform(work, "add", request)
     place.unlink(missing_ok=True)
+
+
+_PIECES = regex(r"[,;:.!?…]+")
+
+
+def _is_small_talk(prompt: str, words: Lexicon) -> bool:
+    """Return whether a prompt consists of greetings, thanks and the like, in any language."""
+    pieces = filter(None, map(tokens, _PIECES.split(prompt)))
+    return all(map(words.is_trivial, pieces))
 
 
 def _take_in_broken_off(work: Work) -> None:
@@ -168,16 +210,19 @@ class _Late(Exception):
     """Raised when an answer is not ready at its deadline."""
 
 
-def hook(call: Call, host: str) -> str:
+def hook(call: Call, host: str, scope: str = "") -> str:
     """Answer an event of an agent's program (the host). Report errors as a message to the user.
 
-    Work that misses its deadline is abandoned. An abandoned write is either complete or absent.
+    Work that misses its deadline is abandoned. An abandoned write is either complete or absent. The
+    hook of all projects (`EVERYWHERE`) leaves a project to the hook that is installed there.
     """
     name, began = "", time.monotonic() - call.age()
     try:
         name, event = _event(host, _within("prompt", began, call.read))
-        if event.kind not in DEADLINES:
+        there = _scope_at(event.folder) if scope in ("", EVERYWHERE) else scope
+        if event.kind not in DEADLINES or (scope == EVERYWHERE and there):
             return ""
+        call = replace(call, scope=narrowed(call.scope, "" if there == NO_SCOPE else there))
         return _answer(host, name, _within(event.kind, began, lambda: _handle(call, host, event)))
     except MemrepoError as error:
         note = fenced(fold(error.message, 300))
@@ -237,6 +282,26 @@ def _within(kind: str, began: float, asked: Callable[[], str]) -> str:
     return answer
 
 
+def _scope_at(folder: str) -> str:
+    """Return the scope of memrepo's hook that is installed in a project, or "" if there is none.
+
+    The project is the folder of a session or a folder above it.
+    """
+    for place in [Path(folder), *Path(folder).parents] if folder else []:
+        if place == Path.home():
+            break
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            settings = json.loads((place / ".claude/settings.json").read_text(encoding="utf-8"))
+            ours = next(filter(is_hook, settings["hooks"]["SessionStart"]), None)
+            if ours is not None:
+                words = _SCOPE.search(ours["hooks"][0]["command"])
+                return words[1] if words else NO_SCOPE
+    return ""
+
+
+_SCOPE = regex(r" --scope (\S+)")
+
+
 def _event(host: str, given: str) -> tuple[str, HookEvent]:
     data = json.loads(given)
     if not isinstance(data, Mapping):
@@ -249,8 +314,9 @@ def _event(host: str, given: str) -> tuple[str, HookEvent]:
             prompt=_text(data, "prompt"),
             reply=_text(data, "last_assistant_message"),
             own=_own_memory(_text(data, "transcript_path")),
+            folder=_text(data, "cwd"),
         )
-    keys = ("session", "prompt", "reply")
+    keys = ("session", "prompt", "reply", "folder")
     return "", HookEvent(kind=_text(data, "event"), **{key: _text(data, key) for key in keys})
 
 

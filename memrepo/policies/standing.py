@@ -433,3 +433,8 @@ def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None
         if best is None or rank < best[0]:
             best = rank, Surfaced(memory=memory, score=score, age_days=age)
     return best[1] if best else None
+
+
+def is_of_project(memory: Memory) -> bool:
+    """Return whether a memory is of one project's scope, which other projects do not see."""
+    return memory.text("scope").startswith("project:")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import shutil
 import stat
+import tomllib
 from pathlib import Path
 
 import hubs
 import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects
 from hubs import clone, commit_all, converge, tip, write
+
+from memrepo.actions.setup.person import with_person
+from memrepo.core.errors import UsageError
 
 
 @pytest.fixture(scope="module")
@@ -646,3 +650,50 @@ def test_log_lists_the_runs_that_a_sync_put_off_the_line(machines: tuple[Path, P
         assert listed == [run]
     times = [e["when"] for e in done(desk, "log")["entries"]]
     assert times == sorted(times, reverse=True)
+
+
+def test_a_second_person_is_told_that_they_count_as_a_program_and_one_command_mends_it(
+    tmp_path: Path,
+) -> None:
+    ana, ben = hubs.begin(tmp_path, "ana", "ben")
+    git(ben, "config", "user.email", "ben@example.org")
+
+    def told(*argv: str) -> set[str]:
+        answer = memrepo(ben, *argv, as_json=False)
+        assert answer.exit == 0
+        return {line.split()[1] for line in answer.err.splitlines()}
+
+    for verb in ("status", "sync"):
+        assert told(verb) == {"merge-driver", "person-unknown"}
+    assert told("add", "Ben likes tea.") == {"merge-driver"}
+    assert told("init") == {"person-unknown"}
+    assert told("add", "Ben likes rye.") == set()
+    assert told("init", "--person") == set()
+    assert told("status") == told("sync") == set()
+    done(ana, "sync")
+    assert 'ben@example.org"]' in (ana / "memrepo.toml").read_text(encoding="utf-8")
+    done(ben, "add", "Ben likes the sea.")
+    actors = git(ben, "log", "-3", "--format=%(trailers:key=Memrepo-Actor,valueonly)").split()
+    assert actors[0] == "human:ben@example.org"
+    assert actors[-1] == "process:unknown"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'human_authors = ["a@example.org"]\nx = 1\n',
+        'human_authors = [\n  "a@example.org",\n]\n[t]\nx = 1\n',
+        "human_authors = []\n",
+        "x = 1\n[t]\nhuman_authors = 2\n",
+        "",
+    ],
+)
+def test_an_e_mail_is_added_to_the_list_however_it_is_written(text: str) -> None:
+    before = tomllib.loads(text).get("human_authors", [])
+    after = tomllib.loads(with_person(text, "b@example.org", "memrepo.toml"))
+    assert after["human_authors"] == [*before, "b@example.org"]
+
+
+def test_a_list_that_cannot_be_edited_is_named() -> None:
+    with pytest.raises(UsageError, match="human_authors"):
+        with_person('human_authors = [ # x]\n "a"]\n', "b@example.org", "memrepo.toml")

@@ -31,7 +31,7 @@ from memrepo.core.state import State
 from memrepo.core.times import EARLIEST, format_time
 from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
 from memrepo.policies.hotcache import session_page
-from memrepo.policies.standing import disputed, is_retired
+from memrepo.policies.standing import disputed, is_of_project, is_retired
 from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
@@ -216,10 +216,11 @@ def context(
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
     load_page_traits(first.store.folder)
-    hot = list(session_page(state.active, accesses, first.call.now, rules.hot, rules.decay))
+    seen = [m for m in state.active if first.call.scope or not is_of_project(m)]
+    hot = list(session_page(seen, accesses, first.call.now, rules.hot, rules.decay))
     notes = [
         m
-        for m in state.active
+        for m in seen
         if m.is_note and effective(m, accesses.of(m.id), first.call.now, rules.tiers) == "hot"
     ]
     if audience == "shared":
@@ -242,7 +243,7 @@ def context(
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:
         waiting.append(counted(len(problems), "file is", "files are") + " unreadable")
-    shown = [m for m in state.active if audience != "shared" or m.layer not in PERSONAL_LAYERS]
+    shown = [m for m in seen if audience != "shared" or m.layer not in PERSONAL_LAYERS]
     return pack(hot, notes, waiting, max_tokens, _doubts(shown)), hot, notes, waiting
 
 

@@ -1,7 +1,8 @@
-"""`memrepo agent`: install memrepo into an agent program, or uninstall it.
+"""`memrepo agent`: install memrepo into an agent program, uninstall it, or print what to paste.
 
-Installing twice does not duplicate memrepo's part. Uninstalling works even if the file was edited
-after the installation.
+Claude Code, OpenClaw and Codex are installed. For other programs the parts of their files are
+printed. Each part names its program, so that uninstalling one leaves the others' parts alone. What
+a person wrote in the same files stays byte for byte.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ import os
 import re
 import shlex
 import shutil
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -25,7 +25,8 @@ from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import Exit, MemrepoError, UsageError
-from memrepo.core.jsontext import NotJson, append, put, take_away, take_out
+from memrepo.core.ids import slugify
+from memrepo.core.jsontext import NotJson, put_item, put_member, take_item, take_member
 from memrepo.core.patterns import regex
 from memrepo.policies.rules import RunMode
 from memrepo.store import crontab
@@ -43,76 +44,47 @@ class AgentPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
     """Return the prompt for an agent that a scheduler starts for a run."""
-    return _filled(work, f"{mode}-cron.md")
+    return _filled(f"{mode}-cron.md", [*crontab.program(), "-C", str(work.store.root)])
 
 
-def agent_snippet(work: Work) -> AgentPrompt:
+def agent_snippet(work: Work, program: Sequence[str] = ()) -> AgentPrompt:
     """Return the section about memory for an agent's own instructions."""
-    return _filled(work, "agent-snippet.md")
+    return _filled("agent-snippet.md", program or [*crontab.program(), "-C", str(work.store.root)])
 
 
-def agent_tools() -> AgentPrompt:
-    """Return the section about memory for an agent that uses tools instead of commands."""
-    raw = asset("prompts", "agent-tools.md").read_text(encoding="utf-8")
-    return _prompt(raw, raw)
-
-
-def _filled(work: Work, name: str) -> AgentPrompt:
+def _filled(name: str, program: Sequence[str]) -> AgentPrompt:
     raw = asset("prompts", name).read_text(encoding="utf-8")
-    program = shlex.join([*crontab.program(), "-C", str(work.store.root)])
-    return _prompt(raw, Template(raw).substitute(memrepo=" ".join(program.split("\n"))))
-
-
-def _prompt(raw: str, filled: str) -> AgentPrompt:
+    words = " ".join(_shell(program).split("\n"))
     version = _VERSION.search(raw)
     return AgentPrompt(
         version=int(version[1]) if version else 0,
         hash=f"sha256:{hashlib.sha256(raw.encode()).hexdigest()}",
-        prompt=filled.strip(),
+        prompt=Template(raw).safe_substitute(memrepo=words).strip(),
     )
 
 
-_SAYS = "(memrepo keeps this block; `memrepo agent uninstall` removes it)"
-BEGIN = f"<!-- memrepo:begin {_SAYS} -->"
-END = "<!-- memrepo:end -->"
-_BLOCK = regex(r"(?:\r?\n)?<!-- memrepo:begin.*?<!-- memrepo:end -->\r?\n?", re.DOTALL)
-_SPECIAL = regex(r"[\\\"$`]")
-_TOML_BEGIN = f"# memrepo:begin {_SAYS}"
-_TOML_END = "# memrepo:end"
-_TOML_BLOCK = regex(r"(?:\r?\n)?^# memrepo:begin.*?^# memrepo:end$\r?\n?", re.DOTALL | re.MULTILINE)
+class Host(NamedTuple):
+    """A program whose settings a person edits: the file of its MCP servers, and the table there.
+
+    A `file` is relative to the home folder. `project` is the file of one project, if there is one.
+    """
+
+    file: str
+    project: str
+    table: str
 
 
-def with_block(text: str, body: str, *, toml: bool = False) -> str:
-    """Return a text with memrepo's block, replacing an existing block or adding one at the end."""
-    rest = without_block(text, toml=toml)
-    joint = "" if not rest or rest.endswith("\n") else "\n"
-    begin, end = (_TOML_BEGIN, _TOML_END) if toml else (BEGIN, END)
-    return f"{rest}{joint}{chr(10) if rest else ''}{begin}\n{body.strip()}\n{end}\n"
-
-
-def without_block(text: str, *, toml: bool = False) -> str:
-    """Return a text without memrepo's block."""
-    return (_TOML_BLOCK if toml else _BLOCK).sub("", text)
-
-
-class Host(msgspec.Struct, frozen=True, kw_only=True):
-    """A program for agents and its files, as `hosts.toml` describes them."""
-
-    home: str = ""
-    project: str = ""
-    key: str = ""
-    home_instructions: str = ""
-    project_instructions: str = "AGENTS.md"
-    entry: Mapping[str, str] = {}
-    folder: str = ""
-    uses: Literal["tools", "commands"] = "tools"
-    is_client: bool = False
-
-
-HOSTS = msgspec.convert(
-    tomllib.loads(Path(__file__).with_name("hosts.toml").read_text(encoding="utf-8")),
-    dict[str, Host],
-)
+INSTALLED = ("claude-code", "openclaw", "codex")
+"""The programs whose files `memrepo agent install` edits."""
+PRINTED: Mapping[str, Host] = {
+    "gemini-cli": Host(".gemini/settings.json", ".gemini/settings.json", "mcpServers"),
+    "cursor": Host(".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
+    "vs-code": Host("", ".vscode/mcp.json", "servers"),
+    "windsurf": Host(".codeium/windsurf/mcp_config.json", "", "mcpServers"),
+    "zed": Host(".config/zed/settings.json", ".zed/settings.json", "context_servers"),
+    "generic": Host("", "", "mcpServers"),
+}
+"""Other programs, for which the parts of their files are printed."""
 FAILED = "memrepo could not run: this session goes on without its memory"
 DEADLINES = {"start": 5.0, "prompt": 3.0, "stop": 3.0, "end": 120.0}
 """The timeout of a hook in seconds, by event. Nobody waits for the end of a session."""
@@ -124,29 +96,38 @@ CLAUDE_EVENTS = {
     "Stop": "stop",
     "SessionEnd": "end",
 }
+NO_SCOPE = "none"
+"""The word for `--scope` that binds an agent to no scope."""
+EVERYWHERE = "all"
+"""The scope of the hook of all projects. It leaves a project with a hook of its own to that hook.
+"""
+_UNBOUND = ("", NO_SCOPE, EVERYWHERE)
+_FOLDER = "${CLAUDE_PROJECT_DIR:-.}"
+"""The project's folder in the settings of Claude Code, which the shell or the program expands."""
+_SPECIAL = regex(r"[\\\"$`]")
 
 
 def program_for(host: str, into: Path, repository: Path) -> tuple[str, ...]:
     """Return the command line that starts memrepo, as a tuple of words.
 
-    In the files of a project it contains no absolute path, because these files are committed.
+    In a file that may be committed it contains no absolute path: there it finds `memrepo` on the
+    PATH, and the repository relative to the project or to the home folder.
     """
-    variable = HOSTS[host].folder
-    if into == home_of(host) or not variable:
+    if into == home_of(host):
         return (*crontab.program(), "-C", str(repository))
-    folder = os.path.relpath(repository.resolve(), into)
-    return ("memrepo", "-C", f"{variable}/{Path(folder).as_posix()}")
+    folder = Path(os.path.relpath(repository.resolve(), into)).as_posix()
+    return ("memrepo", "-C", f"{_FOLDER}/{folder}" if host == "claude-code" else folder)
 
 
 def _shell(words: Sequence[str]) -> str:
-    """Join words like `shlex.join`, but let the shell expand the project folder variable."""
-    variable = HOSTS["claude-code"].folder
+    """Join words like `shlex.join`, but let the shell expand a leading folder variable or `~/`."""
 
     def quoted(word: str) -> str:
-        if not word.startswith(variable):
-            return shlex.quote(word)
-        rest = _SPECIAL.sub(r"\\\g<0>", word.removeprefix(variable))
-        return f'"{variable}{rest}"'
+        for start in (_FOLDER, "~/"):
+            if word.startswith(start):
+                rest = _SPECIAL.sub(r"\\\g<0>", word.removeprefix(start))
+                return f'"{start}{rest}"' if start == _FOLDER else f"~/{shlex.quote(rest)}"
+        return shlex.quote(word)
 
     return " ".join(map(quoted, words))
 
@@ -162,69 +143,77 @@ class FilePart(msgspec.Struct, frozen=True, kw_only=True):
     take: Callable[[str], str]
 
 
-def parts_of(host: str, into: Path, program: Sequence[str], snippet: str) -> Iterator[FilePart]:
-    """Yield the parts to install for an agent program in a folder.
-
-    `program` is the command line of memrepo.
-    """
-    known, is_home = HOSTS[host], into == home_of(host)
-    if host == "claude-code":
-        yield _settings(into / ".claude" / "settings.json", program)
-    if host == "openclaw":
-        yield from _hook_folder(into / "hooks" / "memrepo", program)
-    servers = known.home if is_home else known.project
-    if servers.endswith(".toml"):
-        yield _table(into / servers, f"{known.key}.memrepo", program)
-    elif servers:
-        yield _server(into / servers, (known.key, "memrepo"), program, known.entry)
-    if file := known.home_instructions if is_home else known.project_instructions:
-        yield FilePart(
-            path=into / file, put=lambda text: with_block(text, snippet), take=without_block
-        )
+_KEPT = "(memrepo keeps this block; `memrepo agent uninstall` removes it)"
 
 
-def home_of(host: str) -> Path | None:
-    """Return the folder of a program's settings for all projects, or None if it has none."""
-    if host == "generic" or (HOSTS[host].is_client and not HOSTS[host].home):
-        return None
+def block_part(
+    path: Path, host: str, body: str, marks: tuple[str, str] = ("<!-- ", " -->")
+) -> FilePart:
+    """Return the part that keeps a marked block of text at the end of a file."""
+    begin, end = (f"{marks[0]}memrepo:{word} {host}" for word in ("begin", "end"))
+    block = f"{begin} {_KEPT}{marks[1]}\n{body.strip()}\n{end}{marks[1]}\n"
+    found = regex(rf"\n?{re.escape(begin)} .*?{re.escape(end + marks[1])}\n?", re.DOTALL)
+
+    def take(text: str) -> str:
+        return found.sub("", text)
+
+    def put(text: str) -> str:
+        rest = take(text)
+        return f"{rest}\n{block}" if rest else block
+
+    return FilePart(path=path, put=put, take=take)
+
+
+def parts_of(host: str, into: Path, work: Work, scope: str) -> Iterator[FilePart]:
+    """Yield the parts to install for an agent program in a folder."""
+    is_home, root = into == home_of(host), work.store.root
+    program = program_for(host, into, root)
+    tools = agent_tools()
+    match host:
+        case "claude-code":
+            yield _settings(into / ".claude" / "settings.json", program, scope)
+            if not is_home:
+                yield _server(into / ".mcp.json", ("mcpServers", "memrepo"), program, scope)
+            yield block_part(into / ".claude" / "CLAUDE.md", host, tools)
+        case "codex":
+            table = "\n".join(_toml(program, scope))
+            yield block_part(into / ".codex" / "config.toml", host, table, ("# ", ""))
+            yield block_part(into / (".codex/AGENTS.md" if is_home else "AGENTS.md"), host, tools)
+        case _:
+            yield from _hook_folder(into / "hooks" / "memrepo", program)
+            told = agent_snippet(work, ("memrepo", "-C", _from_home(root))).prompt
+            yield block_part(into / "workspace" / "AGENTS.md", host, told)
+
+
+def agent_tools() -> str:
+    """Return the section about memory for an agent that uses tools instead of commands."""
+    return asset("prompts", "agent-tools.md").read_text(encoding="utf-8").strip()
+
+
+def _from_home(folder: Path) -> str:
+    """Return a path that begins with `~/` if the folder is in the home folder."""
+    home = Path.home()
+    return f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) else str(folder)
+
+
+def _arguments(program: Sequence[str], scope: str) -> list[str]:
+    return [*program[1:], "mcp", *(("--scope", scope) if scope not in _UNBOUND else ())]
+
+
+def _toml(program: Sequence[str], scope: str) -> list[str]:
+    # A JSON string or list of strings is valid TOML with the same value.
+    command, args = json.dumps(program[0]), json.dumps(_arguments(program, scope))
+    return ["[mcp_servers.memrepo]", f"command = {command}", f"args = {args}"]
+
+
+def home_of(host: str) -> Path:
+    """Return the folder of a program's settings for all projects."""
     return Path.home() / ".openclaw" if host == "openclaw" else Path.home()
 
 
-def next_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
-    """Return the steps that the user must take after the installation."""
-    steps = _host_steps(host, into, program)
-    if program[0] == "memrepo" and shutil.which("memrepo") is None:
-        here = shlex.quote(crontab.program()[0])
-        steps = (f"put memrepo on the PATH, as with: ln -s {here} ~/.local/bin/memrepo", *steps)
-    return steps
-
-
-def _host_steps(host: str, into: Path, program: Sequence[str]) -> tuple[str, ...]:
-    serve = shlex.join([*program, "mcp"])
-    match host:
-        case "claude-code":
-            if into != home_of(host):
-                return ("Claude Code asks once whether it may start the server of .mcp.json",)
-            return (f"tools too: claude mcp add --scope user memrepo -- {serve}",)
-        case "openclaw":
-            server = json.dumps({"command": program[0], "args": [*program[1:], "mcp"]})
-            return (
-                "openclaw hooks enable memrepo, then restart the gateway",
-                f"tools too: openclaw mcp set memrepo {shlex.quote(server)}",
-            )
-        case _ if HOSTS[host].is_client:
-            is_home = into == home_of(host)
-            if not is_home and not HOSTS[host].project:
-                return (f"the tools are for all projects only: memrepo agent install {host}",)
-            if is_home and not HOSTS[host].home_instructions:
-                return (f"instructions are a project's: memrepo agent install {host} --into DIR",)
-            return (f"restart {host}",)
-        case _:
-            hook = shlex.join([*program, "agent", "hook", "generic"])
-            return (f"call at each event, as docs/agents.md says: {hook}", f"tools too: {serve}")
-
-
-def hook_line(program: Sequence[str], host: str, kind: str = "start") -> str:
+def hook_line(
+    program: Sequence[str], host: str, kind: str = "start", scope: str = EVERYWHERE
+) -> str:
     """Return the shell command of a hook.
 
     The command always exits with 0, because a host may treat a failure as a veto.
@@ -233,60 +222,34 @@ def hook_line(program: Sequence[str], host: str, kind: str = "start") -> str:
     hosts cancel slow hooks then.
     """
     call = f"{_shell(program)} agent hook {host}"
+    if scope:
+        call += f" --scope {shlex.quote(scope)}"
     if kind == "end":
         return f'input=$(cat); {{ printf %s "$input" | nohup {call}; }} >/dev/null 2>&1 &'
     failed = json.dumps({"systemMessage": FAILED})
     return f"{call} || echo {shlex.quote(failed)}"
 
 
-def _settings(path: Path, program: Sequence[str]) -> FilePart:
+def _settings(path: Path, program: Sequence[str], scope: str) -> FilePart:
     def take(text: str) -> str:
-        for event in CLAUDE_EVENTS:
-            text = take_out(text, ("hooks", event), _is_ours)
+        for event in CLAUDE_EVENTS if text.strip() else ():
+            text = take_item(text, ("hooks", event), is_hook)
         return text
 
     def put(text: str) -> str:
-        text = take(text) if text.strip() else "{}\n"
+        text = take(text)
         for event, kind in CLAUDE_EVENTS.items():
-            line = hook_line(program, "claude-code", kind)
+            line = hook_line(program, "claude-code", kind, scope)
             seconds = PATIENCE if kind == "end" else int(DEADLINES[kind]) + PATIENCE
             hook = {"type": "command", "command": line, "timeout": seconds}
-            text = append(text, ("hooks", event), {"hooks": [hook]})
+            text = put_item(text, ("hooks", event), {"hooks": [hook]})
         return text
 
     return FilePart(path=path, put=put, take=take)
 
 
-def _table(path: Path, name: str, program: Sequence[str]) -> FilePart:
-    """Return the part that sets a server entry in a TOML file, as a marked block."""
-    # A JSON string or list of strings is valid TOML with the same value.
-    command, args = json.dumps(program[0]), json.dumps([*program[1:], "mcp"])
-    body = f"[{name}]\ncommand = {command}\nargs = {args}"
-    return FilePart(
-        path=path,
-        put=lambda text: with_block(text, body, toml=True),
-        take=lambda text: without_block(text, toml=True),
-    )
-
-
-def _server(
-    path: Path, keys: Sequence[str], program: Sequence[str], more: Mapping[str, str]
-) -> FilePart:
-    """Return the part that sets the MCP server's entry in a JSON file."""
-    entry = {**more, "command": program[0], "args": [*program[1:], "mcp"]}
-
-    def take(text: str) -> str:
-        return take_away(text, keys, _is_server) if text.strip() else text
-
-    return FilePart(path=path, put=lambda text: put(text or "{}\n", keys, entry), take=take)
-
-
-def _is_server(entry: object) -> bool:
-    args = entry.get("args") if isinstance(entry, Mapping) else None
-    return isinstance(args, list) and args[-1:] == ["mcp"]
-
-
-def _is_ours(group: object) -> bool:
+def is_hook(group: object) -> bool:
+    """Return whether an entry of Claude Code's settings is memrepo's hook."""
     hooks = group.get("hooks") if isinstance(group, Mapping) else None
     commands = [h.get("command", "") for h in hooks or () if isinstance(h, Mapping)]
     return bool(commands) and all(
@@ -294,20 +257,50 @@ def _is_ours(group: object) -> bool:
     )
 
 
+def _server(path: Path, keys: Sequence[str], program: Sequence[str], scope: str) -> FilePart:
+    """Return the part that sets the MCP server's entry in a JSON file."""
+    entry = {"command": program[0], "args": _arguments(program, scope)}
+
+    def is_server(found: object) -> bool:
+        args = found.get("args") if isinstance(found, Mapping) else None
+        return isinstance(args, list) and "mcp" in args
+
+    def take(text: str) -> str:
+        return take_member(text, keys, is_server) if text.strip() else text
+
+    return FilePart(path=path, put=lambda text: put_member(take(text), keys, entry), take=take)
+
+
 def _hook_folder(folder: Path, program: Sequence[str]) -> Iterator[FilePart]:
     words = json.dumps([*program, "agent", "hook", "openclaw"])
     for name in ("HOOK.md", "handler.js"):
         raw = asset("templates", f"agents/openclaw/{name}").read_text(encoding="utf-8")
         text = raw.replace("__COMMAND__", words) if name == "handler.js" else raw
-        yield _own_file(folder / name, text)
+        yield FilePart(path=folder / name, put=lambda _, text=text: text, take=lambda _: "")  # type: ignore[misc]
 
 
-def _own_file(path: Path, text: str) -> FilePart:
-    return FilePart(path=path, put=lambda _: text, take=lambda _: "")
-
-
-RECEIPTS = "agents.json"
-"""The receipts file in memrepo's folder: the text of each edited file before and after the edit."""
+def next_steps(host: str, into: Path, program: Sequence[str], scope: str) -> Iterator[str]:
+    """Yield the steps that the user must take after the installation."""
+    if program[0] == "memrepo" and shutil.which("memrepo") is None:
+        here = shlex.quote(crontab.program()[0])
+        yield f"put memrepo on the PATH, as with: ln -s {here} ~/.local/bin/memrepo"
+    serve = shlex.join([*program, "mcp"])
+    match host:
+        case "claude-code" if into == home_of(host):
+            yield f"tools too: claude mcp add --scope user memrepo -- {serve}"
+        case "claude-code":
+            yield "Claude Code asks once whether it may start the server of .mcp.json"
+        case "openclaw":
+            server = json.dumps({"command": program[0], "args": [*program[1:], "mcp"]})
+            yield "openclaw hooks enable memrepo, then restart the gateway"
+            yield f"tools too: openclaw mcp set memrepo {shlex.quote(server)}"
+        case _:
+            yield f"restart {host}"
+    if scope not in _UNBOUND:
+        yield (
+            f"what is stored there has the scope {scope}, and other projects do not see it"
+            f" (`--scope {NO_SCOPE}` shares it)"
+        )
 
 
 Does: TypeAlias = Literal["unchanged", "made", "edited", "removed"]
@@ -322,26 +315,6 @@ class Unreadable(MemrepoError):
         super().__init__(f"{path}: {what}; nothing was written", fix="fix the file, then try again")
 
 
-class FileEdit(msgspec.Struct, frozen=True, kw_only=True):
-    """The edit to make to one file.
-
-    `found` is the current text, `base` the text without memrepo's part, and `after` the new text.
-    None means that the file does not exist.
-    """
-
-    path: Path
-    found: str | None
-    base: str | None
-    after: str | None
-
-    @property
-    def does(self) -> Does:
-        """Return what the edit does to the file."""
-        if self.found == self.after:
-            return "unchanged"
-        return "removed" if self.after is None else "made" if self.found is None else "edited"
-
-
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo agent`."""
 
@@ -352,9 +325,19 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             choices=("install", "uninstall", "hook"),
         ),
     ]
-    host: Annotated[str, option("which program; generic is any other", choices=tuple(HOSTS))]
+    host: Annotated[
+        str,
+        option("which program; generic is any other", choices=(*INSTALLED, *PRINTED)),
+    ]
     into: Annotated[
         str, option("a project's folder, instead of all your projects", "--into", metavar="DIR")
+    ] = ""
+    scope: Annotated[
+        str,
+        option(
+            "the scope of the project (default: project:NAME of its folder; none: no scope)",
+            "--scope",
+        ),
     ] = ""
     dry_run: DryRun = False
 
@@ -367,123 +350,108 @@ class EditedFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
-    """The change to each file, and the steps that the user must take."""
+    """The change to each file, the text to paste if none was edited, and the user's next steps."""
 
-    files: tuple[EditedFile, ...]
-    next: tuple[str, ...]
+    files: tuple[EditedFile, ...] = ()
+    paste: str = ""
+    scope: str = ""
+    next: tuple[str, ...] = ()
 
 
 def do(work: Work, request: Request) -> Result:
     """Install or uninstall memrepo. The command line handles hook calls itself."""
-    into = _into(work, request)
-    program = program_for(request.host, into, work.store.root)
-    snippet = (agent_tools() if HOSTS[request.host].uses == "tools" else agent_snippet(work)).prompt
-    receipts = _receipts(work)
-    parts = [*parts_of(request.host, into, program, snippet)]
+    if request.host in PRINTED:
+        return _printed(work, request)
+    into = Path(work.call.where, request.into).resolve() if request.into else home_of(request.host)
+    scope = request.scope or _scope_of(work, request, into)
     out = request.what == "uninstall"
-    edits = [_edit(part, receipts.get(str(part.path)), out=out) for part in parts]
+    edits = [(part, *_edit(part, out=out)) for part in parts_of(request.host, into, work, scope)]
     if not request.dry_run:
-        _write(work, parts, edits, receipts, out=out)
+        for part, before, after in edits:
+            _write(part.path, before, after)
     return Result(
-        files=tuple(EditedFile(path=str(edit.path), does=edit.does) for edit in edits),
-        next=() if out else (*_unread(edits), *next_steps(request.host, into, program)),
+        files=tuple(
+            EditedFile(path=str(part.path), does=_does(before, after))
+            for part, before, after in edits
+        ),
+        scope="" if scope in _UNBOUND else scope,
+        next=()
+        if out
+        else tuple(
+            next_steps(request.host, into, program_for(request.host, into, work.store.root), scope)
+        ),
     )
 
 
-def _unread(edits: Sequence[FileEdit]) -> Iterator[str]:
-    """Yield a warning if Claude Code ignores the edited settings because of comments in them."""
-    for edit in edits:
-        if edit.path.name == "settings.json" and edit.path.parent.name == ".claude":
-            with suppress(ValueError):
-                json.loads(edit.after or "{}")
-                return
-            yield (
-                f"{edit.path} has comments or trailing commas: Claude Code ignores the hooks"
-                " in such a file; remove them, or install the plugin instead"
-            )
+def _scope_of(work: Work, request: Request, into: Path) -> str:
+    """Return the scope of a project. A repository inside the project needs none."""
+    is_apart = not work.store.root.resolve().is_relative_to(into)
+    if request.into and request.host != "openclaw":
+        return f"project:{slugify(into.name)}" if is_apart else NO_SCOPE
+    return EVERYWHERE
 
 
-def _into(work: Work, request: Request) -> Path:
-    if request.into:
-        return Path(work.call.where, request.into).resolve()
-    home = home_of(request.host)
-    if home is None:
+def _printed(work: Work, request: Request) -> Result:
+    """Return the parts of a program's files as text to paste."""
+    host = PRINTED[request.host]
+    if request.what == "uninstall":
         raise UsageError(
-            f"memrepo agent: {request.host} has no writable folder for all projects",
-            fix="name a project's folder with --into",
+            f"memrepo agent: it never wrote into the files of {request.host}",
+            fix=f"remove `memrepo` from {host.file or host.project or 'its list of MCP servers'}",
         )
-    return home
+    program = [*crontab.program(), "-C", str(work.store.root)]
+    scope = request.scope
+    entry = {"command": program[0], "args": _arguments(program, scope)}
+    if request.host == "vs-code":
+        entry = {"type": "stdio", **entry}
+    files = [f"~/{host.file}"] * bool(host.file) + [f"PROJECT/{host.project}"] * bool(host.project)
+    named = " or ".join(files) or f"the list of MCP servers of your program ({host.table})"
+    server = json.dumps({host.table: {"memrepo": entry}}, indent=2)
+    hook = shlex.join([*program, "agent", "hook", "generic"])
+    return Result(
+        paste=f"{named}:\n\n{server}\n\nits instructions, such as AGENTS.md:\n\n{agent_tools()}",
+        next=(f"a program with hooks calls at each event, as docs/agents.md says: {hook}",)
+        if request.host == "generic"
+        else (f"paste both, then restart {request.host}",),
+    )
 
 
-def _edit(part: FilePart, receipt: Mapping[str, Any] | None, *, out: bool) -> FileEdit:
-    """Return the edit to make to one file.
-
-    A file that is unchanged since the installation is restored byte for byte.
-    """
-    found = _read(part.path)
+def _edit(part: FilePart, *, out: bool) -> tuple[str | None, str | None]:
+    """Return the text of a file before and after the edit. None means that there is no file."""
     try:
-        if receipt is not None and found == receipt["after"]:
-            base = receipt["before"]
-        else:
-            base = None if found is None else part.take(found)
-            made = receipt is not None and receipt["before"] is None
-            base = None if _is_bare(base, made=made) else base
-        after = base if out else part.put(base or "")
+        before: str | None = part.path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        before = None
+    except UnicodeDecodeError as error:
+        raise Unreadable(part.path, f"found a byte that is not UTF-8 at {error.start}") from error
+    if out and before is None:
+        return None, None
+    try:
+        after = part.take(before or "") if out else part.put(before or "")
     except NotJson as error:
         raise Unreadable(part.path, str(error)) from error
-    return FileEdit(path=part.path, found=found, base=base, after=after)
+    is_bare = out and after != before and "".join(after.split()) in ("", "{}")
+    return before, None if is_bare else after
 
 
-def _is_bare(text: str | None, *, made: bool) -> bool:
-    """Return whether an edited file has no content left.
-
-    An empty JSON object counts as empty only if memrepo created the file (`made`).
-    """
-    return text is None or text.strip() in (("", "{}") if made else ("",))
+def _does(before: str | None, after: str | None) -> Does:
+    if before == after:
+        return "unchanged"
+    return "removed" if after is None else "made" if before is None else "edited"
 
 
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        return None
-    except UnicodeDecodeError as error:
-        raise Unreadable(path, f"found a byte that is not UTF-8 at {error.start}") from error
-
-
-def _write(
-    work: Work,
-    parts: Sequence[FilePart],
-    edits: Sequence[FileEdit],
-    receipts: dict[str, object],
-    *,
-    out: bool,
-) -> None:
-    for edit in edits:
-        if edit.after is None:
-            edit.path.unlink(missing_ok=True)
-        elif edit.after != edit.found:
-            # The settings file may be a symbolic link into a dotfiles folder: preserve the link.
-            real = edit.path.resolve()
-            real.parent.mkdir(parents=True, exist_ok=True)
-            draft = real.with_name(f".{real.name}.memrepo")
-            draft.write_bytes(edit.after.encode("utf-8"))
-            with suppress(FileNotFoundError):
-                draft.chmod(real.stat().st_mode)
-            draft.replace(real)
-        receipts.pop(str(edit.path), None)
-        if not out:
-            receipts[str(edit.path)] = {"before": edit.base, "after": edit.after}
-    if out:
-        for part in parts:
-            with suppress(OSError):  # folder is not empty
-                part.path.parent.rmdir()
-    (work.store.folder / RECEIPTS).write_text(json.dumps(receipts), encoding="utf-8")
-
-
-def _receipts(work: Work) -> dict[str, Any]:
-    with suppress(OSError, ValueError):
-        found = json.loads((work.store.folder / RECEIPTS).read_text(encoding="utf-8"))
-        if isinstance(found, dict):
-            return found
-    return {}
+def _write(path: Path, before: str | None, after: str | None) -> None:
+    """Write or delete a file, and the folder that becomes empty."""
+    if after is None:
+        path.unlink(missing_ok=True)
+        with suppress(OSError):  # folder is not empty
+            path.parent.rmdir()
+    elif after != before:
+        # The settings file may be a symbolic link into a dotfiles folder: preserve the link.
+        real = path.resolve()
+        real.parent.mkdir(parents=True, exist_ok=True)
+        draft = real.with_name(f".{real.name}.memrepo")
+        draft.write_bytes(after.encode("utf-8"))
+        with suppress(FileNotFoundError):
+            draft.chmod(real.stat().st_mode)
+        draft.replace(real)

@@ -16,6 +16,7 @@ from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_i
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import Usable, usable_judges
+from memrepo.actions.setup.person import add_person, unknown_person
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
@@ -75,6 +76,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     workspace: Annotated[
         str, option("the agent's workspace, which runs read", "--from", metavar="WORKSPACE")
     ] = ""
+    person: Annotated[
+        bool, option("in a clone: count your edits as a person's (`human_authors`)", "--person")
+    ] = False
 
 
 class Recognised(NamedTuple):
@@ -105,6 +109,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Whether the folder already was a memrepo repository."""
     made: bool
     """Whether the git repository was created too."""
+    person: str = ""
+    """The e-mail that was added to `human_authors`."""
     recognised: str = ""
     """The recognised kind of the workspace.
 
@@ -165,6 +171,9 @@ def do(work: Work, request: Request) -> Result:
         if not store.work.linked(inbox):
             (store.root / inbox).mkdir(parents=True, exist_ok=True)
         at = Work(work.call, store=store)
+        joined = ""
+        if request.person and known is not None and (commit := add_person(at)):
+            at, joined = at.refreshed(), person(store.repo)[1]
         brought = _claims(at, workspace or where)
         ingested = take_in(at.refreshed(), reason="first snapshot of the workspace")
         root = workspace or settings.workspace(store.repo) or (where if adopted else None)
@@ -178,7 +187,7 @@ def do(work: Work, request: Request) -> Result:
         if workspace is not None and not (known or alone or _holds(at.refreshed(), ingested)):
             warnings.append(f"{workspace} {_EMPTY}")
         branch = store.branch.removeprefix("refs/heads/")
-        zone = at.refreshed().config.zone.key
+        zone, unknown = at.refreshed().config.zone.key, unknown_person(at.refreshed())
         if request.profile == "classic" and at.refreshed().config.lifecycle != "classic":
             warnings.append("its profile stays: `memrepo config set lifecycle.profile classic`")
         config = store.layout.config
@@ -196,11 +205,12 @@ def do(work: Work, request: Request) -> Result:
         known=known is not None,
         recognised=found.what if workspace is not None or adopted else "",
         made=made,
+        person=joined,
         left_alone=alone,
         left_alone_pct=unread.percent(),
         judges=usable_judges(at.refreshed()),
         proposed=proposed_patterns([n for n in unread.unmatched if not n.endswith("/")]),
-        notices=(*brought.problems, *ingested.problems, *store.notices),
+        notices=(*brought.problems, *ingested.problems, *unknown, *store.notices),
     )
 
 

@@ -24,6 +24,7 @@ from memrepo.actions.pending import (
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
+from memrepo.actions.setup.person import unknown_person
 from memrepo.actions.setup.survey import Budgets, budgets, survey, uncommitted_rejected
 from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
@@ -124,6 +125,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         *(replace(p, severity="warning") for p in found.broken),
         *unhooked_problems(work),
         *driver_notices(work),
+        *unknown_person(work),
         *broken_branches(work),
     )
     sources, unread = _sources(work, manifests)

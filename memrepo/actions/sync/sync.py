@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
+from memrepo.actions.setup.person import unknown_person
 from memrepo.actions.sync.join import MergeClash, Merged, PreparedMerge, join
 from memrepo.actions.work import Work
 from memrepo.core.changes import Step
@@ -113,6 +114,7 @@ def do(work: Work, request: Request) -> Result:
         *repeated,
         *joined.problems,
         *((failure,) if failure else ()),
+        *unknown_person(work.refreshed()),
         *work.store.notices,
     )
     failed = failure is not None and failure.severity == "error"

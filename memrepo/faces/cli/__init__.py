@@ -259,7 +259,8 @@ def _now(text: str) -> datetime:
 
 def _actor(text: str) -> str:
     """Return the actor from the environment, where an agent sets it to avoid acting as a person."""
-    return text if not text or ":" in text else f"process:{text}"
+    name = text.removeprefix("agent:")
+    return name if not name or ":" in name else f"process:{name}"
 
 
 def _read() -> str:

@@ -224,7 +224,9 @@ class Hooked(VerbResult, frozen=True, kw_only=True):
 def agent(work: Work, request: AgentRequest) -> VerbResult:
     """Install or uninstall the hooks of an agent's program, or answer one event of a session."""
     if request.what != "hook":
-        return perform(work, "agent", request)
+        # `-C` names the repository; a project's folder is relative to where the person stands.
+        into = str(Path.cwd() / request.into) if request.into else ""
+        return perform(work, "agent", replace(request, into=into))
     from memrepo.faces.hook import hook
 
-    return Hooked(answer=hook(work.call, request.host))
+    return Hooked(answer=hook(work.call, request.host, request.scope))

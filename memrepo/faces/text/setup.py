@@ -85,6 +85,8 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     """Format the result of `init`: the new repository, the imported data and the next step."""
     first = "is a memrepo repository already" if result.known else "is a memrepo repository now"
     lines = [f"{result.path} {first}{' (git init)' if result.made else ''}"]
+    if result.person:
+        lines.append(f"{result.person} counts as a person from now on ({result.commit[:10]})")
     if result.recognised:
         lines.append(f"recognised {result.recognised}{_READS.get(result.recognised, '')}")
     if result.import_.commit:
@@ -144,8 +146,9 @@ def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool)
     if not isinstance(result, Result):
         return result.answer
     lines = [f"{file.does:<10} {file.path}" for file in result.files]
+    lines += [result.paste, ""] if result.paste else []
     lines += [f"next: {line}" for line in result.next]
-    if request.dry_run:
+    if request.dry_run and result.files:
         lines.append("dry run: nothing was written")
     return "\n".join(lines)
 

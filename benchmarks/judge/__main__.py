@@ -1,8 +1,8 @@
 """`python -m benchmarks.judge [--measure]`: train the model of `memrepo.read.learned`, or test it.
 
-Logistic regression with an L2 penalty, one model for the worth and one per type, in plain Python:
+Logistic regression with an L2 penalty, in plain Python:
 the same rows give the same bytes. `--measure` trains with each workspace left out in turn and
-prints how well the others' model orders and types the thoughts of that one.
+prints how well the others' model orders the thoughts of that one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import math
 import struct
 import sys
 import zlib
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,12 +21,10 @@ from benchmarks.judge.rows import MIN_WORKSPACES, Row, Rows, load
 from memrepo.read import learned
 from memrepo.read.kinds import kinds
 
-COST, TYPE_COST = 3.0, 2.0
+COST = 3.0
 """How much an error costs against the size of the weights (the inverse of the penalty)."""
 EPOCHS = 40
 NEWTON_STEPS = 40
-MIN_OF_TYPE = 35
-"""A type with fewer labels is not learned: such thoughts are facts."""
 
 Vector = tuple[tuple[tuple[int, ...], float], ...]
 """Features that have one value each group."""
@@ -111,36 +108,18 @@ def train(data: Rows, left_out: int | None = None) -> learned.LearnedWeights:
         )
         for of in map(vector, rows)
     ]
-    outputs = [fit(vectors, [row.keep for row in rows], [COST * row.weight for row in rows])]
-    typed = [at for at, row in enumerate(rows) if row.type]
-    counts = Counter(rows[at].type for at in typed)
-    types = sorted(kind for kind, count in counts.items() if count >= MIN_OF_TYPE)
-    for kind in types:
-        is_kind = [rows[at].type == kind for at in typed]
-        costs = [TYPE_COST] * len(typed)
-        outputs.append(fit([vectors[at] for at in typed], is_kind, costs))
-    return quantised(tuple(types), outputs, frozenset(data.templates))
+    output = fit(vectors, [row.keep for row in rows], [COST * row.weight for row in rows])
+    return quantised(output, frozenset(data.templates))
 
 
-def quantised(
-    types: tuple[str, ...], outputs: Sequence[dict[int, float]], templates: frozenset[int]
-) -> learned.LearnedWeights:
+def quantised(output: dict[int, float], templates: frozenset[int]) -> learned.LearnedWeights:
     """Return a model whose weights are integers of one byte."""
-    steps = [max(abs(w) for one, w in output.items() if one) / 127 for output in outputs]
-    steps = [float(f"{step:.6g}") for step in steps]
-    rows = {}
-    for one in sorted(set().union(*outputs) - {0}):
-        numbers = tuple(
-            max(-127, min(127, round(output.get(one, 0.0) / step)))
-            for output, step in zip(outputs, steps, strict=True)
-        )
-        if any(numbers):
-            rows[one] = numbers
+    step = float(f"{max(abs(w) for one, w in output.items() if one) / 127:.6g}")
+    numbers = {one: max(-127, min(127, round(output[one] / step))) for one in sorted(output) if one}
     return learned.LearnedWeights(
-        types=types,
-        bias=tuple(float(f"{output[0]:.4g}") for output in outputs),
-        steps=tuple(steps),
-        rows=rows,
+        bias=float(f"{output[0]:.4g}"),
+        step=step,
+        rows={one: number for one, number in numbers.items() if number},
         templates=templates,
     )
 
@@ -186,35 +165,17 @@ def figures(rows: Sequence[Row], scores: Sequence[float]) -> str:
     return "  ".join(f"{number:.3f}" for number in numbers)
 
 
-def typing(pairs: Sequence[tuple[str, str]]) -> str:
-    """Return accuracy, and precision and recall of each type."""
-    lines = [f"accuracy {sum(a == b for a, b in pairs) / len(pairs):.3f}"]
-    for kind in sorted({kind for kind, _ in pairs}):
-        right = sum(a == b == kind for a, b in pairs)
-        said, are = sum(b == kind for _, b in pairs), sum(a == kind for a, _ in pairs)
-        share = f"{right / said:.2f}" if said else "-"
-        lines.append(f"  {kind:13} precision {share:>4}  recall {right / are:.2f}  of {are}")
-    return "\n".join(lines)
-
-
 def measure(data: Rows) -> None:
     """Print how well the model does on workspaces that it has not seen."""
     rows: list[Row] = []
     scores: list[float] = []
-    types: list[tuple[str, str, str]] = []
     for number in sorted({row.workspace for row in data.rows}):
         model = train(data, number)
         for row in data.rows:
             if row.workspace != number:
                 continue
-            found = row.features
-            logits = learned.scores(found, model)
             rows.append(row)
-            scores.append(logits[0])
-            if row.type:
-                by_type = dict(zip(model.types, logits[1:], strict=True))
-                free = max(by_type, key=lambda kind: by_type[kind])
-                types.append((row.type, free, learned.stated_type(found, by_type)))
+            scores.append(learned.score(row.features, model))
     worth = [at for at, row in enumerate(rows) if row.weight == 1.0]
     own = [rows[at] for at in worth]
     voices: dict[str, Callable[[int], float]] = {
@@ -228,21 +189,18 @@ def measure(data: Rows) -> None:
     print(f"{len(own)} statements: average precision, precision at 10/20/30 %, mean by workspace")
     for name, voice in voices.items():
         print(f"{name:22} {figures(own, [voice(at) for at in worth])}")
-    print(f"types of {len(types)}, the model's:", typing([(a, b) for a, b, _ in types]))
-    print("only what is stated:", typing([(a, b) for a, _, b in types]))
 
 
 def encode(model: learned.LearnedWeights) -> bytes:
     """Return the bytes of a model's file."""
     head = learned.Head(
-        types=model.types,
         bias=model.bias,
-        steps=model.steps,
+        step=model.step,
         features=len(model.rows),
         templates=len(model.templates),
     )
     ids, lines = sorted(model.rows), sorted(model.templates)
-    numbers = [n for one in ids for n in model.rows[one]]
+    numbers = [model.rows[one] for one in ids]
     return b"".join(
         (
             msgspec.json.encode(head) + b"\n",

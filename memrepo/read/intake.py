@@ -27,9 +27,17 @@ from memrepo.merge.statements import leave_out
 from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
-from memrepo.read.kinds import FileKind, Owners, file_kind, is_profile, kinds, read_owners
+from memrepo.read.kinds import (
+    FileKind,
+    Owners,
+    file_kind,
+    is_profile,
+    kinds,
+    other_agents,
+    read_owners,
+)
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
-from memrepo.read.shelf import RankedUnit, Taste, rank_file, taste_of
+from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
 from memrepo.text.dates import is_date_heading
 from memrepo.text.words import content_words
@@ -282,12 +290,10 @@ class Reader:
         *,
         whole: bool = False,
         size: Size = "normal",
-        learn: bool = False,
     ) -> None:
-        """Prepare to read. With `learn`, decisions on memories of `state` adjust the ranks."""
+        """Prepare to read."""
         self._read = read
         self._size = size
-        self._learn = learn
         self._state = state
         self._whole = whole
         self.left_out: dict[tuple[str, str], str] = {}
@@ -361,7 +367,7 @@ class Reader:
         """Return the file kind of a source file."""
         units = self.claims(text.name, text.blob).units
         shown = self.data(text.blob).decode("utf-8", "replace")
-        return file_kind(text.name, shown, units, text.as_kind)
+        return file_kind(text.name, shown, units, text.as_kind, self._others)
 
     def is_inert(self, text: SourceText) -> bool:
         """Return whether a file changes, supports and ends no memory, such as a backup."""
@@ -376,8 +382,6 @@ class Reader:
             names=self.owners.names,
             open_=open_,
             size=self._size,
-            taste=self.taste,
-            resource=text.resource,
             sources=self._names,
         )
 
@@ -386,17 +390,9 @@ class Reader:
         return frozenset(text.name for text in self._current.values() if text.blob)
 
     @cached_property
-    def taste(self) -> Taste | None:
-        """Return the owner's preferences, learned from decisions, or None if learning is off."""
-        return (
-            taste_of(self._state, self._kind_of)
-            if self._learn and self._state is not None
-            else None
-        )
-
-    def _kind_of(self, resource: str) -> str:
-        text = self._current.get(resource)
-        return self.file_kind(text).kind.name if text is not None and text.blob else ""
+    def _others(self) -> frozenset[str]:
+        """Return the folders of other agents than the owner's."""
+        return other_agents(self._names)
 
     def standing(self, resource: str) -> frozenset[str]:
         """Return the text hashes of the units in the current version of a source file."""

@@ -23,7 +23,7 @@ from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
 from memrepo.read.sources import is_episode
 from memrepo.read.thoughts import Unit, field_of, filled, width
-from memrepo.text.dates import date_of_path, find_clock, is_time_heading
+from memrepo.text.dates import date_of_path, find_clock, find_date, is_time_heading
 from memrepo.text.languages import patterns
 
 TABLE = Path(__file__).with_name("kinds.toml")
@@ -80,15 +80,52 @@ def kinds() -> Kinds:
 
 
 _WORDS = regex(r"[^\W_]+")
-_NAMELESS = ("stanzas", "talk")
+_NAMELESS = ("stanzas", "talk", "journal")
 """Shapes that decide only on files whose path implies no kind."""
+PROFILES = frozenset(("USER.md", "IDENTITY.md", "SOUL.md", "human.md", "persona.md"))
+"""Files that describe a person or an agent. The folder of an agent has one of them."""
+AGENT_FOLDER = regex(r"(?:^|/)agents(?:/(?P<name>[^/]+))?(?:/|$)")
 
 
-def file_kind(path: str, text: str, units: Sequence[Unit], override: str = "") -> FileKind:
-    """Return the kind of a file. A kind set in the configuration (`override`) takes precedence."""
+def other_agents(names: Iterable[str]) -> frozenset[str]:
+    """Return the folders that belong to other agents than the owner's, given the names of files.
+
+    The topmost folder with a profile is the owner's, and so is a hidden folder. Other folders with
+    profiles, and folders in one that is named `agents`, are other agents'.
+    """
+    places = [name.rpartition("/")[::2] for name in names]
+    homes = {folder for folder, name in places if name in PROFILES and "/." not in f"/{folder}"}
+    least = min(map(_depth, homes), default=-1)
+    own = {folder for folder in homes if _depth(folder) == least}
+    named = {folder for folder, _ in places if AGENT_FOLDER.search(folder)} if own else set()
+    return frozenset((homes | named) - own)
+
+
+def _depth(folder: str) -> int:
+    return folder.count("/") + bool(folder)
+
+
+def is_below(path: str, folders: Collection[str]) -> bool:
+    """Return whether a file is in one of some folders, or below it."""
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def file_kind(
+    path: str,
+    text: str,
+    units: Sequence[Unit],
+    override: str = "",
+    others: Collection[str] = (),
+) -> FileKind:
+    """Return the kind of a file. A kind set in the configuration (`override`) takes precedence.
+
+    `others` are the folders of other agents (`other_agents`).
+    """
     table = kinds()
     if override:
         return FileKind(kind=table.named(override), reason="set in memrepo.toml")
+    if is_below(path, others):
+        return FileKind(kind=table.named("other agent"), reason="is another agent's")
     *folders, name = path.split("/")
     lines = [line for line in text.splitlines() if line.strip()]
     for kind in table.kind:
@@ -137,9 +174,11 @@ _PLACEHOLDERS = (
     r"<[a-z][a-z _-]{2,30}>",
     r"\{\{[^{}\n]{0,80}\}\}",
     r"\bYYYY-MM-DD\b",
+    r"\[[\u3040-\u9fff\uac00-\ud7af]{2,12}\](?!\()",
 )
 PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
 _SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
+_TURN = regex(r"^(user|assistant):\s", re.IGNORECASE)
 _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
 _DIGITS = regex(r"\d+")
@@ -158,15 +197,22 @@ def _has_shape(
     match shape:
         case "template":
             rows = [row for text in texts for row in text.split("\n")]
-            return share(PLACEHOLDER.search, rows) > 0.5
+            unfilled = share(PLACEHOLDER.search, rows)
+            return unfilled > 0.5 or (unfilled > 0.15 and unfilled * len(rows) >= 3)
         case "stanzas":
             alike = Counter(filter(lambda s: len(s) > 6, map(plain_line, lines)))
             keys = Counter(key for line in lines if (key := plain_line(field_of(line)[0])))
             again = sum(n for n in alike.values() if n >= 3)
             fields = sum(n for n in keys.values() if n >= 4) - 0.15 * len(lines)
             return len(lines) > 25 and max(again, fields) > 0.45 * len(lines)
+        case "journal":
+            heads = [line for line in lines if line.startswith("#")]
+            dated = sum(map(bool, map(find_date, heads)))
+            return dated >= 5 and 4 * dated >= len(heads)
         case "talk":
-            return len(lines) > 12 and share(_SPEAKER.match, lines) > 0.2
+            turns = Counter(match[1].lower() for match in map(_TURN.match, lines) if match)
+            is_log = min(turns["user"], turns["assistant"]) >= 2
+            return is_log or (len(lines) > 12 and share(_SPEAKER.match, lines) > 0.2)
         case "dated name":
             lasting = (k for k in kinds().kind if k.name in ("decisions", "rules", "project"))
             folders = path.split("/")[:-1]  # e.g. a folder of decisions has records named by date
@@ -205,12 +251,23 @@ def section_kind(headings: Sequence[str]) -> str:
     """
     table = patterns().headings
     for heading in reversed(headings[1:] or headings):
+        label = _LABEL_EDGE.sub("", heading)
+        is_label = len(label.split()) <= LABEL_WORDS and width(label) <= LABEL_WIDTH
         for kind in kinds().sections:
-            if table[kind].search(heading):
+            found = table[kind].search(label)
+            if found and (is_label or not found.start()):
                 return kind
         if is_time_heading(heading) or find_clock(heading):
             return "log"
     return ""
+
+
+LABEL_WORDS, LABEL_WIDTH = 5, 48
+"""A heading within these limits is a label, in which any word may name the kind of its section.
+
+In a longer heading, which is a sentence or a title, only the first word names it.
+"""
+_LABEL_EDGE = regex(r"\A[\W\d_]+|\s*[(（][^()（）]*[)）]|[\W_]+\Z")
 
 
 @cache
@@ -224,7 +281,7 @@ def mark_of(text: str) -> str:
     return kinds().marks[match[1]] if match else ""
 
 
-_TICKED = regex(r"^\W*\[[xX]\]|[✅✔☑]|~~")
+_TICKED = regex(r"^\W*\[[xX]\]|^[-*+\s\d.)]*[✅✔☑]|~~")
 _IDENTIFIER = regex(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b|#\d{2,}")
 _QUESTION = regex(r"[?？]\W*$")
 _ITALIC = regex(r"^\s*[_*][^_*].*[_*]\s*$")
@@ -232,7 +289,10 @@ _PATH = regex(r"^\W*(?:`[^`]+`|[\w./-]+/[\w./-]+|https?:\S+)\W*(?:[(—–:-].{0
 _LINK = regex(r"^[^\n]{0,60}(?:→|->)\s*`?[\w./-]+\.(?:md|json|py|js)`?\W*$")
 _TARGET = regex(r"^\W*(?:\[[^\]\n]+\]\((?P<link>[^()\n]+\.md)[^()\n]*\)|`(?P<path>[^`\s]+\.md)`)")
 """A line that begins with a link or path to the file it describes."""
-_PROGRESS = regex(r"\b\d+\s*/\s*\d+\b|\d+%")
+_PROGRESS = regex(
+    r"\b\d+\s*/\s*\d+\b|\d+%|\A[^:：\n]{1,40}[:：][\W_]*\d[\d.,+-]*\s*[^\W\d]{2,}\W*\Z"
+)
+"""A share done, or a bare count below a label (`Total: 8 jobs`)."""
 _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
@@ -279,7 +339,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "done": table["done"].search(begin) or table["done_end"].search(first),
         "meta": all(table["meta"].match(_NO_MARK.sub("", line)) for line in lines),
         "mark": _marked().search(text),
-        "ticked": unit.task == "done" or _TICKED.search(text),
+        "ticked": unit.task == "done" or all(map(_TICKED.search, lines)),
         "open_box": unit.task == "open" or text.startswith("⏳"),
         "clock": find_clock(first[:40]),
         "identifier": _IDENTIFIER.search(text),
@@ -291,7 +351,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "short": size < 2 * TINY_WIDTH and not unit.key,
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
-        "code": unit.kind == "code",
+        "code": unit.kind == "code" or _is_mostly_code(lines),
         "path": one and _PATH.match(first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
@@ -302,6 +362,11 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "link": one and (_LINK.match(first) or _TARGET.match(first)),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
+
+
+def _is_mostly_code(lines: Sequence[str]) -> bool:
+    fences = [n for n, line in enumerate(lines) if line.lstrip().startswith("```")]
+    return len(fences) > 1 and 2 * (fences[-1] - fences[0]) > len(lines)
 
 
 TINY_WIDTH = 12

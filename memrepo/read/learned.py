@@ -1,4 +1,4 @@
-"""Rank statements and predict their types with a linear model over their words and form.
+"""Rank statements with a linear model over their words and form.
 
 The weights were trained on labelled statements (`benchmarks/judge`). They are loaded from
 `learned.bin`: one line of JSON, then binary numbers. Each feature is the hash of a word, and only
@@ -31,25 +31,6 @@ SCALES = (1.0, 0.6, 0.7)
 """Relative weights of the words, the words of the context, and the form."""
 TEMPLATE_LENGTH = 12
 """Minimum length of a template line. A shorter line is too common to identify a template."""
-FACT, TWICE = "fact", 1.0
-"""The default type, and the bonus for a type that both sentence and heading state."""
-STATED: Mapping[str, frozenset[str]] = {
-    "preference": frozenset(("sign preference",)),
-    "constraint": frozenset(("sign ban", "sign rule")),
-    "decision": frozenset(("sign decision", "section decision")),
-    "lesson": frozenset(("sign lesson", "section lesson")),
-    "procedure": frozenset(
-        {"shape steps", "shape section", "shape code", "shape card"}
-        | {"sign rule", "section rule", "kind tools"}
-    ),
-    "identity": frozenset(("sign identity", "section person", "kind profile")),
-}
-"""The features that state each type. A statement with none of a type's features cannot have it."""
-HEADED = {kind: f"section {kind}" for kind in ("preference", "decision", "lesson")} | {
-    "identity": "section person"
-}
-PASSING = frozenset(("sign done", "sign ticked", "section plan", "section status"))
-"""Features of done work, plans and status. They state no preference, rule or decision."""
 _WORD = regex(r"\w+")
 _DIGIT = regex(r"\d")
 _NO_WORD = regex(r"\W+")
@@ -70,26 +51,23 @@ class Features(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class LearnedWeights(msgspec.Struct, frozen=True, kw_only=True):
-    """The weights of the model. `rows` maps each feature's hash to one small integer per output.
+    """The weights of the model. `rows` maps each feature's hash to a small integer.
 
-    The first output is the worth, and the others are the logits of `types`. `steps` is the factor
-    that scales the integers of each output. `templates` contains the hashes of lines that many
-    workspaces share.
+    `step` is the factor that scales the integers. `templates` contains the hashes of lines that
+    many workspaces share.
     """
 
-    types: tuple[str, ...]
-    bias: tuple[float, ...]
-    steps: tuple[float, ...]
-    rows: Mapping[int, tuple[int, ...]]
+    bias: float
+    step: float
+    rows: Mapping[int, int]
     templates: frozenset[int]
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True):
     """The first line of the model's file, followed by ids, rows and templates as binary data."""
 
-    types: tuple[str, ...]
-    bias: tuple[float, ...]
-    steps: tuple[float, ...]
+    bias: float
+    step: float
     features: int
     templates: int
 
@@ -115,30 +93,7 @@ def features(unit: Unit, file_kind: str, section_kind: str, signs: Collection[st
 
 def worth(found: Features) -> float:
     """Compute the log odds that an editor with little space would store a statement."""
-    return scores(found, weights(), outputs=1)[0]
-
-
-def type_scores(found: Features) -> dict[str, float]:
-    """Map each type that the model knows to its logit."""
-    model = weights()
-    return dict(zip(model.types, scores(found, model)[1:], strict=True))
-
-
-def stated_type(found: Features, logits: Mapping[str, float]) -> str:
-    """Return the likeliest type among the types that a statement expresses."""
-    form = frozenset(found.form)
-    if "sign open_box" in form:
-        return "commitment"
-    best, most = FACT, logits.get(FACT, 0.0)
-    for kind, signs in STATED.items():
-        passing = kind in ("preference", "constraint", "decision") and form & PASSING
-        if passing or not form & signs or kind not in logits:
-            continue
-        twice = HEADED.get(kind) in form and f"sign {kind}" in form
-        logit = logits[kind] + TWICE * twice
-        if logit > most:
-            best, most = kind, logit
-    return best
+    return score(found, weights())
 
 
 def is_template(text: str, templates: Collection[int] | None = None) -> bool:
@@ -164,33 +119,27 @@ def weights() -> LearnedWeights:
     """Load the weights of the model."""
     line, _, body = WEIGHTS.read_bytes().partition(b"\n")
     head = msgspec.json.decode(line, type=Head)
-    width, at = len(head.steps), 4 * head.features
+    at = 4 * head.features
     ids = struct.unpack_from(f"<{head.features}I", body)
-    end = at + width * head.features
-    rows = struct.iter_unpack(f"<{width}b", body[at:end])
-    templates = struct.unpack_from(f"<{head.templates}I", body, end)
+    numbers = struct.unpack_from(f"<{head.features}b", body, at)
+    templates = struct.unpack_from(f"<{head.templates}I", body, at + head.features)
     return LearnedWeights(
-        types=head.types,
         bias=head.bias,
-        steps=head.steps,
-        rows=dict(zip(ids, rows, strict=True)),
+        step=head.step,
+        rows=dict(zip(ids, numbers, strict=True)),
         templates=frozenset(templates),
     )
 
 
-def scores(found: Features, model: LearnedWeights, outputs: int | None = None) -> list[float]:
-    """Return the logits of a model's outputs. If `outputs` is given, return only the first ones."""
-    total = list(model.bias[:outputs])
+def score(found: Features, model: LearnedWeights) -> float:
+    """Return the logit of a statement."""
     groups: tuple[tuple[Iterable[int], float], ...] = (
         (found.text, SCALES[0] / max(1, found.sizes[0]) ** 0.5),
         (found.context, SCALES[1] / max(1, found.sizes[1]) ** 0.5),
         (map(form_hash, found.form), SCALES[2]),
     )
-    for hashes, scale in groups:
-        known = [row for one in hashes if (row := model.rows.get(one)) is not None]
-        for at in range(len(total)):
-            total[at] += scale * model.steps[at] * sum([row[at] for row in known])
-    return total
+    total = sum(scale * sum(model.rows.get(one, 0) for one in group) for group, scale in groups)
+    return model.bias + model.step * total
 
 
 def _hashes(group: str, text: str) -> frozenset[int]:

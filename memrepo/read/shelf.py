@@ -10,16 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate
-from memrepo.core.memory import CLAIM_TYPES, Memory, Stamp, of_types
 from memrepo.core.patterns import regex
-from memrepo.core.state import State
 from memrepo.policies.rules import SHELF_SIZES, Size
 from memrepo.read.kinds import (
     FileKind,
@@ -30,7 +27,7 @@ from memrepo.read.kinds import (
     section_kind,
     signs_of,
 )
-from memrepo.read.learned import FACT, Features, features, stated_type, type_scores, worth
+from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.languages import patterns
@@ -46,9 +43,9 @@ SMALL_FILE = 6
 """A memory or profile file with at most this many statements is kept whole: few facts, not none."""
 THIN, FILLED = 30, 0.7
 """A shelf accepts fair statements below this number of claims, or below this share of its size."""
-BASE, PER_ROOT_FILE = 40, 8
+BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
-CLAIM_LENGTH = 1500
+CLAIM_LENGTH = 700
 """Maximum length of a statement that may become a claim, except for whole files and sections."""
 LEARNED, LOGIT_LIMIT = 1.4, 4.0
 """The weight of the model's logit relative to structure, and the limit of that logit."""
@@ -58,15 +55,22 @@ SECTION_COST = 0.12
 """The cost in rank of each earlier statement of the same section."""
 _STATED = (("decided", "decision"), ("prefers", "preference"), ("commits", "commitment"))
 """Rows of the sentence tables whose matches state a type, most certain first."""
-OPENING = 200
-"""The number of leading characters that determine a statement's type."""
+_FIELDS = (("decision", "decision"), ("lesson", "lesson"))
+_LABELS = (*_FIELDS, ("ban", "constraint"), ("ruled", "constraint"), ("preference", "preference"))
+"""Rows of the heading tables that are labels of a line, with the type that each gives."""
+MAX_FIELDS = 8
+"""The number of lines in which a block of fields is searched for such a label."""
+FACT = "fact"
+_PASSING = frozenset(("done", "now", "ticked"))
+OPENING, EARLY = 200, 40
+"""The numbers of leading characters that determine a statement's type, and where a modal rules."""
 
 
 class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The rank and type of a statement, with the reasons for the rank.
 
-    `fits` is whether the file's share includes it: "good", "fair" (only while there are few claims)
-    or "".
+    `fits` is whether the file's share includes it: "good", "fair" (while there are few claims),
+    "side" (in a side file, only if there are hardly any) or "".
     """
 
     rank: float
@@ -74,7 +78,7 @@ class RankedUnit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     file_kind: str
     section: str = ""
     signs: frozenset[str] = frozenset()
-    fits: Literal["good", "fair", ""] = ""
+    fits: Literal["good", "fair", "side", ""] = ""
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -90,17 +94,14 @@ def rank_file(
     names: Collection[str] = (),
     open_: Collection[str] | None = None,
     size: Size = "normal",
-    taste: Taste | None = None,
-    resource: str = "",
     sources: Collection[str] = (),
 ) -> dict[str, RankedUnit]:
     """Rank the statements of a file. Return the ranks by unit hash.
 
     `names` are the names of the people and agents in the profile files. `open_` contains the hashes
     of new statements, and the file's share is computed from these only, so a long file still
-    contributes news. With `size` "all", only meaningless statements are excluded. `taste` is
-    derived from the owner's decisions and knows the file as `resource`. Statements that only link
-    to one of `sources` are never promoted.
+    contributes news. With `size` "all", only meaningless statements are excluded. Statements that
+    only link to one of `sources` are never promoted.
     """
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
@@ -114,12 +115,6 @@ def rank_file(
             one = msgspec.structs.replace(one, signs=one.signs | {"pointer"})
         if one.signs & kinds().groups["void_signs"]:
             one = msgspec.structs.replace(one, rank=min(one.rank, POOR))
-        if taste:
-            # Adjust the rank by the owner's decisions on similar statements.
-            groups = groups_of(unit, resource, one.file_kind, one.section, one.type)
-            delta = taste.delta(groups)
-            signs = one.signs | {code} if (code := taste.code(delta, groups)) else one.signs
-            one = msgspec.structs.replace(one, rank=one.rank + delta, signs=signs)
         cost = SECTION_COST * seen[unit.headings]
         seen[unit.headings] += open_ is None or unit.hash in open_
         ranked.setdefault(unit.hash, msgspec.structs.replace(one, rank=round(one.rank - cost, 3)))
@@ -146,6 +141,8 @@ def rank_file(
         least = POOR if is_small and ranked[hash_].signs <= kinds().groups["plain_signs"] else FAIR
         fair = lasts and rank >= least and _is_in(kind.kind.name, "generous")
         fits = "good" if rank >= GOOD else "fair" if fair else ""
+        if fits and _is_in(kind.kind.name, "side"):
+            fits = "side"
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
     return ranked
@@ -195,77 +192,111 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
         rank -= 0.6
-    seen = features(unit, name, section, signs)
-    rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, worth(seen)))
+    logit = worth(features(unit, name, section, signs))
+    rank += LEARNED * max(-LOGIT_LIMIT, min(LOGIT_LIMIT, logit))
     return RankedUnit(
         rank=rank,
-        type=type_of(unit, name, section, signs, seen),
+        type=type_of(unit, name, section, signs),
         file_kind=name,
         section=section,
         signs=signs,
     )
 
 
-def type_of(
-    unit: Unit, file_kind: str, section: str, signs: Collection[str], seen: Features
-) -> str:
-    """Return the type that a statement expresses, or `fact` if it expresses no type."""
+def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -> str:
+    """Return the type that a statement's form expresses, or `fact` if it expresses none.
+
+    A label decides first, then the opening sentence, then the heading, and last a word.
+    """
     by_name = default_type(unit.resource)
     by_file = kinds().file_types.get(file_kind) or (by_name if by_name != FACT else "")
-    if fixed := unit.hint or by_file or mark_of(unit.text):
+    if fixed := unit.hint or by_file or mark_of(unit.text) or _labelled(unit):
         return fixed
-    if "link" in signs and not ("ban" in signs and _is_in(file_kind, "of_rules")):
-        return FACT
-    key = field_of(unit.text.partition("\n")[0].lstrip("-*+ "))[0]
-    if unit.kind == "card" and key.lower() in patterns().names:
-        return "identity"
-    if unit.kind == "steps":  # numbered rules are not steps
-        if _opens_as_rule(unit, file_kind, section, ("ban",)):
-            return "constraint"
-        if section == "lesson":
-            return FACT if _is_in(file_kind, "loose") and not _teaches(unit) else "lesson"
-        return "procedure"
-    if "question" in signs:
+    if {"link", "row"} & set(signs) or unit.kind in ("table", "code"):
+        is_banned = "ban" in signs and "link" in signs and _is_in(file_kind, "of_rules")
+        return "constraint" if is_banned else FACT
+    if "open_box" in signs:
+        return "commitment"
+    is_single = "\n" not in unit.text
+    if "question" in signs and is_single and sum(unit.text.count(mark) for mark in "?？") == 1:
         return "open_question"
-    passing = bool({"done", "now", "ticked"} & set(signs)) or _is_in(section, "unsettled_sections")
-    if not passing and (stated := _stated(unit, signs)):
+    is_kept = _is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
+    if not is_kept and (_PASSING & set(signs) or _is_in(section, "unsettled_sections")):
+        return FACT
+    is_loose = _is_in(file_kind, "loose") and file_kind != "day log"
+    if not is_loose and (stated := _stated(unit, signs)):
         return stated
-    is_personal = section in ("preference", "person") or file_kind == "profile"
-    if "preference" in signs and "ban" not in signs and is_personal and not passing:
+    key = unit.key if file_kind == "day log" else ""
+    own = section_kind([key]) or section_kind(unit.headings[-1:])
+    if own in ("lesson", "decision") and not (is_loose or _opens_as_ban(unit)):
+        return own
+    if _is_rule(unit, file_kind, section, signs):
+        return "constraint"
+    if _is_preference(file_kind, section, signs):
         return "preference"
-    found = stated_type(seen, type_scores(seen))
-    unstated = (
-        (found == "constraint" and not _opens_as_rule(unit, file_kind, section))
-        or (found == "procedure" and "\n" not in unit.text)  # a single line has no steps
-        or (found == "lesson" and "lesson" not in signs)
-        or (found == "identity" and "identity" not in signs)
-    )
-    learned = found == "constraint" and section == "lesson" and _teaches(unit)
-    found = ("lesson" if learned else FACT) if unstated else found
-    plain = {"path", "link", "code", "row", "identifier", "numbers", "dated"} & set(signs)
-    if found == FACT and not passing and not plain and unit.kind not in ("table", "code"):
-        is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
-        if section == "rule" and not is_ruled and not _is_in(file_kind, "of_rules"):
-            return FACT  # a heading such as "Workflow" or "Security" also has facts below it
-        headed = kinds().section_types.get(section, FACT)
-        says = headed != "constraint" or _opens_as_rule(unit, file_kind, section)
-        return headed if says else FACT
+    if unit.kind == "steps" and _is_in(section, "step_sections"):
+        return "procedure"
+    return "lesson" if "lesson" in signs and section == "lesson" and not is_loose else FACT
+
+
+def _labelled(unit: Unit) -> str:
+    """Return the type that the label of a statement's first line names, or an empty string.
+
+    A block of fields about one thing has the type of its field `Decision` or `Lesson`.
+    """
+    table, found = patterns().headings, ""
+    for number, line in enumerate(unit.text.split("\n")[:MAX_FIELDS]):
+        key = field_of(line.lstrip("-*+ "))[0]
+        if not key:
+            continue
+        if not number and key.lower() in patterns().names:
+            return "identity" if unit.kind in ("card", "item") else ""
+        rows = _LABELS if not number else _FIELDS
+        found = found or next((type_ for row, type_ in rows if table[row].fullmatch(key)), "")
     return found
 
 
 def _stated(unit: Unit, signs: Collection[str]) -> str:
     """Return the type that a statement's first sentence makes explicit, or an empty string."""
     opening, table = _opening(unit), patterns().sentences
-    is_sentence = not {"question", "row", "code", "link", "path", "dangling"} & set(signs)
-    if not is_sentence or unit.kind in ("table", "code", "steps", "row"):
+    if {"question", "path", "dangling"} & set(signs) or unit.kind == "steps":
         return ""
-    key = field_of(opening.partition("\n")[0])[0]
-    if key and patterns().headings["decision"].fullmatch(key):
-        return "decision"
     found = (type_ for row, type_ in _STATED if table[row].search(opening))
     type_ = next(found, "")
     is_ban = "ban" in signs and table["ban"].search(opening)
-    return "" if type_ != "decision" and is_ban else type_
+    return "" if type_ == "decision" and is_ban else type_
+
+
+def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -> bool:
+    """Return whether heading and form make a statement a rule.
+
+    An imperative is one anywhere. Where rules are kept, a word such as "must" or a heading such as
+    "Rules" is enough. Elsewhere a heading needs such a word, and the word alone is not enough.
+    """
+    if _opens_as_ban(unit):
+        return True
+    says = bool({"ban", "rule"} & set(signs)) and not _QUOTE.match(unit.text)
+    is_headed = section in ("ban", "rule")
+    if _is_in(file_kind, "of_rules"):
+        return is_headed or (file_kind == "rules" and says)
+    if _is_in(file_kind, "loose"):
+        return is_headed and says
+    is_ruled = any(map(patterns().headings["ruled"].search, unit.headings))
+    return (is_headed and (says or section == "ban" or is_ruled)) or (says and _says_early(unit))
+
+
+def _says_early(unit: Unit) -> bool:
+    """Return whether a ban or a modal stands near the beginning, not in a clause further on."""
+    found = (patterns().sentences[row].search(unit.text[:OPENING]) for row in ("ban", "rule"))
+    return any(match is not None and match.start() < EARLY for match in found)
+
+
+def _is_preference(file_kind: str, section: str, signs: Collection[str]) -> bool:
+    """Return whether a statement is a person's habit: where a person is described, or wished."""
+    if section == "preference":
+        is_said = "preference" in signs and file_kind in ("memory", "day log")
+        return is_said or file_kind in ("profile", "rules")
+    return file_kind == "profile" and "preference" in signs
 
 
 def _is_news(unit: Unit, signs: Collection[str]) -> bool:
@@ -275,17 +306,10 @@ def _is_news(unit: Unit, signs: Collection[str]) -> bool:
     return bool(_stated(unit, signs) or patterns().sentences["corrects"].search(_opening(unit)))
 
 
-def _opens_as_rule(
-    unit: Unit, file_kind: str, section: str, rows: Sequence[str] = ("ban", "rule")
-) -> bool:
-    """Return whether a statement's file, heading or opening marks it as a rule."""
+def _opens_as_ban(unit: Unit) -> bool:
+    """Return whether a clause at the beginning of a statement opens with a ban or a rule."""
     table, text = patterns().sentences, unit.text[:OPENING]
-    says = any(table[row].search(text) for row in rows)
-    headed = section in ("ban", "rule")
-    if not _is_in(file_kind, "loose"):
-        return says or headed or file_kind == "rules"
-    clauses = _CLAUSE.split(text)
-    return (headed and says) or any(table[r].match(one) for r in rows for one in clauses)
+    return any(table[row].match(one) for row in ("ban", "rule") for one in _CLAUSE.split(text)[:3])
 
 
 def _teaches(unit: Unit) -> bool:
@@ -333,12 +357,12 @@ def choose(
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
     taken = 0
-    for fits in ("good", "fair"):
+    for fits, limit in (("good", math.inf), ("fair", max(THIN, FILLED * size)), ("side", THIN)):
         for one in own:
             full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
             if one.fits != fits or full:
                 continue
-            if fits == "fair" and existing + taken >= max(THIN, FILLED * size):
+            if existing + taken >= limit:
                 break
             shelf.add(one.candidate_id)
             taken += 1
@@ -348,6 +372,7 @@ def choose(
     return ShelfChoice(shelf=frozenset(shelf), next_best=next_best | followed, same=same)
 
 
+_QUOTE = regex(r"^\W{0,4}[\"“„«‘]")
 _CLAUSE = regex(r"(?:^|[.!?:=;(。：；]|\s[–—-]\s|\n)[^\w\n]{0,12}")
 _SENTENCE_END = regex(r"[.!?](?=\s)|[。！？]|\n\s*\n")
 _NUMBERS = regex(r"\d+")
@@ -379,143 +404,3 @@ def _same(order: Sequence[Candidate]) -> dict[str, str]:
                     holding[word].append(len(kept))
             kept.append((one, words, numbers))
     return same
-
-
-FEWEST = 3
-"""Minimum number of decisions for an adjustment."""
-LIMIT = 1.5
-"""Maximum adjustment of a rank."""
-STATED_TWICE = 0.3
-"""Minimum adjustment that a rationale mentions."""
-SLOW = 3
-"""Number of decisions at which half of the adjustment applies."""
-BALANCE = 0.25
-"""Minimum share assumed for each side.
-
-If an owner only rejects, that is little evidence about the remaining statements.
-"""
-ALIKE = 0.4
-"""Share of common words from which statements are similar, whatever their file."""
-_GROUPS: Mapping[str, tuple[float, float]] = {
-    "kind": (0.5, 12.0),
-    "file": (0.5, 12.0),
-    "section": (0.5, 6.0),
-    "type": (0.5, 12.0),
-    "shape": (0.5, 12.0),
-    "under": (1.0, 3.0),
-    "words": (1.0, 3.0),
-}
-"""The weight of each feature group, and the decisions on one feature at which half of it applies.
-
-Features that few statements share need fewer decisions.
-"""
-Groups = Mapping[str, frozenset[Hashable]]
-
-
-class Taste:
-    """The owner's preferences, learned from decisions.
-
-    False in a boolean context if there are too few decisions.
-    """
-
-    def __init__(self, decided: Sequence[tuple[Groups, bool]]) -> None:
-        """Count how often statements with each feature were accepted and rejected."""
-        self._decided = decided
-        self._counts: tuple[Counter[tuple[str, Hashable]], ...] = (Counter(), Counter())
-        for groups, kept in decided:
-            self._counts[kept].update(
-                (name, one) for name, group in groups.items() for one in group
-            )
-        share = (sum(kept for _, kept in decided) + 1) / (len(decided) + 2)
-        self._share = min(1 - BALANCE, max(BALANCE, share))
-
-    def __bool__(self) -> bool:
-        return len(self._decided) >= FEWEST
-
-    def delta(self, groups: Groups) -> float:
-        """Return the adjustment to the rank of a statement with the given features."""
-        if not self:
-            return 0.0
-        total = sum(
-            weight
-            * sum(sorted(self._odds(name, one, slow) for one in groups[name]))
-            / math.sqrt(len(groups[name]))
-            for name, (weight, slow) in _GROUPS.items()
-            if groups[name]
-        )
-        total *= len(self._decided) / (len(self._decided) + SLOW)
-        return round(max(-LIMIT, min(LIMIT, total)), 3)
-
-    def _odds(self, name: str, one: Hashable, slow: float) -> float:
-        """Return how a single feature changes the log odds that a statement is accepted."""
-        gone, kept = (counts[name, one] for counts in self._counts)
-        odds = (kept / self._share + slow) / (gone / (1 - self._share) + slow)
-        return math.log(odds)
-
-    def code(self, delta: float, groups: Groups) -> str:
-        """Return a code that explains an adjustment, with the number of similar decisions."""
-        if abs(delta) < STATED_TWICE:
-            return ""
-        similar = sum(kept == (delta > 0) and _alike(groups, had) for had, kept in self._decided)
-        return f"owner_{'prefers' if delta > 0 else 'rejects'}" + (f"_{similar}" if similar else "")
-
-
-def _alike(one: Groups, other: Groups) -> bool:
-    """Return whether two statements have the same file and heading, or enough common words."""
-    shared = len(one["words"] & other["words"])
-    is_same_file = one["file"] == other["file"] and bool(one["under"] & other["under"])
-    return is_same_file or shared >= ALIKE * max(1, len(one["words"]))
-
-
-def groups_of(unit: Unit, resource: str, file_kind: str, section: str, type_: str) -> Groups:
-    """Return the features used to compare a statement with statements already decided on."""
-    inner = [*unit.headings, *filter(None, (unit.lead,))][-1:]
-    seen = features(replace(unit, headings=(*inner,), lead=""), file_kind, section, ())
-    return {
-        "kind": frozenset(filter(None, (file_kind,))),
-        "file": frozenset((resource,)),
-        "section": frozenset(filter(None, (section,))),
-        "type": frozenset((type_,)),
-        "shape": frozenset(("\n" in unit.text, bool(unit.key))),
-        "under": seen.context,
-        "words": seen.text,
-    }
-
-
-def taste_of(state: State, kind_of: Callable[[str], str]) -> Taste:
-    """Learn the owner's preferences from the decisions in a state.
-
-    `kind_of` returns the kind of a source, or an empty string. Memories without a decision are
-    excluded (`is_decided`).
-    """
-    of = [memory for memory in of_types(state.every, CLAIM_TYPES) if is_decided(memory)]
-    if len(of) < FEWEST:
-        return Taste(())
-    return Taste([(_groups(m, kind_of(m.first[0])), m.status != "forgotten") for m in of])
-
-
-def is_decided(memory: Memory) -> bool:
-    """Return whether a person decided on a memory that has a source."""
-    if not memory.sources:
-        return False
-    stamps: list[Stamp | None] = [memory.fields.get("generated")]
-    stamps += memory.fields.get("verified", ())
-    return (
-        memory.status == "forgotten"
-        or any(map(memory.flag, ("pinned", "critical", "user_marked")))
-        or any(stamp is not None and stamp.by.startswith("human:") for stamp in stamps)
-    )
-
-
-def _groups(memory: Memory, file_kind: str) -> Groups:
-    """Return the features of the statement behind a memory, using the memory's fields only."""
-    resource, _ = memory.first
-    name = resource.rpartition("/")[2].removesuffix(".md")
-    parts = memory.text("context").split(" › ")
-    under = tuple(parts[parts.index(name) + 1 :] if name in parts else parts)
-    key = memory.text("predicate")
-    unit = Unit(
-        resource=resource, kind="item", text=memory.body, lines=(1, 1), headings=under, key=key
-    )
-    section = (section_kind([key]) if key else "") or section_kind(("", *under))
-    return groups_of(unit, resource, file_kind, section, memory.type)

@@ -424,15 +424,24 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
         return None, problem("source-too-large", name, limit=limit)
     if data.startswith(LFS_POINTER):
         return None, problem("source-lfs-pointer", name)
+    stray = None
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        return None, problem("source-not-utf8", name, offset=error.start)
+        text = data.decode("utf-8", "replace")
+        if MAX_STRAY * text.count("\ufffd") > len(text):
+            return None, problem("source-not-utf8", name, offset=error.start)
+        stray = problem("source-stray-bytes", name, offset=error.start)
+        data = text.encode()
     if "\0" in text:
         return None, problem("source-binary", name)
     if line := find_conflict(text):
         return None, problem("source-conflict", name, at=line)
-    return data, None
+    return data, stray
+
+
+MAX_STRAY = 200
+"""A file is text if at most one of this many characters is not UTF-8."""
 
 
 def _redact_secrets(

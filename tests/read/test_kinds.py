@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memrepo.read.kinds import file_kind, kinds, section_kind, signs_of
+from memrepo.read.kinds import file_kind, kinds, other_agents, section_kind, signs_of
 from memrepo.read.thoughts import scan
 
 PLAIN = "# Mill\n\nThe mill stands at the upper weir of the valley.\n"
@@ -15,6 +15,17 @@ FILES = [
     ("README.md", PLAIN, "article"),
     ("AGENTS.md", PLAIN, "instruction"),
     ("pulse.md", "".join(f"Pulse {n} of the pump was fine\n" for n in range(40)), "machine log"),
+    (
+        "2026-01-04.md",
+        "# Session\n\nuser: dry?\nassistant: yes.\n\nuser: so?\nassistant: no.\n",
+        "transcript",
+    ),
+    ("mill-updates.md", "".join(f"## 2026-01-0{n}\n\nIt ran.\n\n" for n in range(1, 7)), "day log"),
+    (
+        "form.md",
+        "# Ann\n\n- [项目类型]\n- [公司名称]\n- {{day}}\n" + "- It runs well.\n" * 9,
+        "template",
+    ),
     ("call.md", "user: is it dry?\nassistant: yes it is.\n" * 10, "transcript"),
     ("memory/2026-01-04.md", PLAIN, "day log"),
     ("MEMORY.md", PLAIN, "memory"),
@@ -43,13 +54,25 @@ def test_a_file_has_the_first_kind_that_fits(path: str, text: str, kind: str) ->
 
 
 def test_every_kind_has_a_file_here_and_a_person_may_set_any() -> None:
-    assert {kind.name for kind in kinds().kind} == {kind for _, _, kind in FILES}
+    by_folder = {"other agent"}
+    assert {kind.name for kind in kinds().kind} == {kind for _, _, kind in FILES} | by_folder
     assert file_kind("mill.md", PLAIN, (), override="rules").kind.name == "rules"
+
+
+def test_a_folder_below_the_owner_s_with_a_profile_of_its_own_is_another_agent_s() -> None:
+    names = ["USER.md", "memory/MEMORY.md", ".claude/USER.md", "agents/ada/MEMORY.md", "ox/SOUL.md"]
+    assert other_agents(names) == {"agents/ada", "ox"}
+    assert other_agents(["agents/ada/MEMORY.md", "agents/bob/MEMORY.md"]) == frozenset()
+    assert other_agents(["home/ada/USER.md", "CLAUDE.md"]) == frozenset()
+    found = file_kind("ox/rules.md", PLAIN, (), others=other_agents(names))
+    assert (found.kind.name, found.kind.cap) == ("other agent", 0)
 
 
 @pytest.mark.parametrize(
     ("headings", "kind"),
     [
+        (("Mill", "How the old wheel was turned by people in winter"), ""),
+        (("Mill", "Rules for guests who turn the wheel of the mill"), "rule"),
         (("Mill", "Decisions"), "decision"),
         (("Mill", "Rules", "Wheel"), "rule"),
         (("Rules", "Wheel"), ""),

@@ -51,7 +51,6 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         profile=config.profile,
         days=config.source_rules().days,
         shelf=config.get("run.shelf"),
-        learn=config.get("run.learn"),
         by_object=config.get("reuse.object"),
         contradictions=config.contradictions,
         context=config.get("judge.context"),
@@ -83,7 +82,7 @@ def gather(
     moves = find_moves(texts, cursor, read)
     moved = tuple(relocate(plan.state, moves))
     state = apply(plan.state, (change for step in moved for change in step.changes))
-    reader = Reader(texts, read, state, whole=whole, size=plan.shelf, learn=plan.learn)
+    reader = Reader(texts, read, state, whole=whole, size=plan.shelf)
     cursor = follow(moves, cursor)
     intake = take_in(texts, cursor, reader, whole=whole, days=plan.days, moves=moves)
     found = Input(

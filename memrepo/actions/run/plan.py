@@ -62,8 +62,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     shelf: Size = "normal"
     days: bool = True
     """Whether daily logs yield claims in addition to notes."""
-    learn: bool = True
-    """Whether the owner's decisions change the rank of similar statements."""
     by_object: bool = True
     """Whether claims with different objects are different claims."""
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)

@@ -1,59 +1,69 @@
-"""Records of purges, stored on a separate ref, and purge keys, stored outside the repository.
+"""Rewrite history without certain values by git-filter-repo, and take the old one's place.
 
-`refs/memrepo/purges` contains `<purge>/receipt.json` and, for each clone that repeated the purge,
-`<purge>/clones/<clone>.json`. A receipt does not reveal the value: it contains only HMACs. The key
-is in the user's configuration folder, `keys/<id>` (mode 0600), never in history.
+The new history is written to a repository of its own, `.git/memrepo-purge/new.git`. As long as
+`ready.json` is not beside it, an interrupted purge has changed nothing. As soon as it is, the next
+command that writes finishes the purge.
 
-`.git/memrepo/purged/` contains data of this clone only: `<purge>.map`, the commits before and
-after, and a copy of the keyed hashes with which every text is compared.
+`refs/memrepo/purges` holds a receipt of each purge. It does not reveal the value: it has only
+HMACs, whose key is in the user's configuration folder, `keys/<id>` (mode 0600).
+`.git/memrepo/purged/` maps the commits before each purge to those after it, and has a copy of the
+keyed hashes, with which every new text is compared.
 """
 
 from __future__ import annotations
 
+import gc
+import io
 import os
+import shutil
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from datetime import datetime
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from memrepo.core.needles import Keyed, find, known_again, mac
+from memrepo.core.patterns import regex
 from memrepo.core.secret_kinds import Span
 from memrepo.core.secrets import Watch
 from memrepo.core.state import Effect
-from memrepo.merge.purging import Edit
-from memrepo.store import quarantine
-from memrepo.store.git import user_config
+from memrepo.merge.purging import Edit, File
+from memrepo.store.errors import CannotWork, StoreError
+from memrepo.store.git import Git, GitFailed, user_config
 from memrepo.store.local import PURGED, purged_folder
-from memrepo.store.lock import scratch
-from memrepo.store.quarantine import RewritePlan
+from memrepo.store.lock import git_alive, scratch
 from memrepo.store.remote import RECORDS
-from memrepo.store.settings import clone_id
 from memrepo.store.stream import Chain, NewCommit
 
 if TYPE_CHECKING:
     from memrepo.store.local import Repo
     from memrepo.store.repo import Repository
 
+FOLDER = "memrepo-purge"
+READY = "ready.json"
+NEW = "new.git"
 VALUES = "values.json"
 _KEY_BYTES = 32
-
-
-class Count(msgspec.Struct, frozen=True, kw_only=True):
-    """The amount of data searched, and the number of occurrences of the purged value."""
-
-    objects: int = 0
-    bytes: int = 0
-    commits: int = 0
-    hits: Mapping[str, int] = msgspec.field(default_factory=dict)
-    """Occurrences by class of place."""
+_STASH = "refs/stash"
+_FETCHED_RECORDS = regex(r"refs/memrepo/remote/[^/]+/purges")
+_FIRST, _LAST = ("refs/memrepo/access", "refs/memrepo/remote/"), ("refs/notes/",)
+"""Refs whose commits others name, and refs whose paths name the commits of others."""
+_STALE = """
+    ORIG_HEAD FETCH_HEAD AUTO_MERGE COMMIT_EDITMSG MERGE_MSG SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG
+    gitk.cache
+""".split()
+_OF_GIT = ("config", "index", "packed-refs", "HEAD")
+_DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
+"""Files in memrepo's folder that a purge deletes, because they can be made again."""
 
 
 class PurgeReceipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a purge. It omits the value, but can be verified with the value or the key."""
+    """The record of a purge. It omits the value, but can be verified with the value or the key."""
 
     id: str
     at: datetime
@@ -61,26 +71,365 @@ class PurgeReceipt(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     values: tuple[Keyed, ...]
     words: tuple[str, ...] = ()
-    """HMACs of words that occurred only in the value and that pages listed separately."""
+    """HMACs of words that occurred only in the value."""
     reason: str = ""
-    searched: tuple[str, ...] = ()
-    before: Count = Count()
-    after: Count = Count()
-    tips_before: tuple[str, ...] = ()
-    """HMACs of the former tips. A plain commit id would confirm a guess of the value."""
-    tips_after: Mapping[str, str] = msgspec.field(default_factory=dict)
+    commits: int = 0
+    """The number of rewritten commits."""
+    hits: Mapping[str, int] = msgspec.field(default_factory=dict)
+    """Occurrences before the purge, by kind of place."""
+    tips: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """The branches and their commits after the purge."""
 
 
-class Acknowledged(msgspec.Struct, frozen=True, kw_only=True):
-    """A record by which a clone confirms that it repeated a purge."""
+class RewritePlan(msgspec.Struct, frozen=True, kw_only=True):
+    """What takes the old history's place, also after a restart."""
 
-    clone: str
-    at: datetime
-    hits_before: int
-    hits_after: int
+    edit: Edit
+    before: Mapping[str, str]
+    """The refs of the old history."""
+    after: Mapping[str, str]
+    """The refs of the new history."""
+    commits: Mapping[str, str]
+    """The changed ids of commits and tags."""
+    receipt: PurgeReceipt | None = None
+
+    def rename(self, word: str) -> str:
+        """Return the new id of a commit or an abbreviation of it, and any other word as it is."""
+        if word in self.commits:
+            return self.commits[word]
+        found = [new for old, new in self.commits.items() if old.startswith(word)]
+        return found[0][: len(word)] if len(found) == 1 else word
 
 
-# -- keys ------------------------------------------------------------------------------------
+def folder_of(repo: Repo) -> Path:
+    """Return the folder that contains the new history until it has taken the old one's place."""
+    return repo.common_dir / FOLDER
+
+
+def refuse_unfit(store: Repository) -> None:
+    """Raise CannotWork if a purge could miss objects, or lose what is not committed."""
+    common = store.repo.common_dir
+    if (common / "objects" / "info" / "alternates").exists():
+        raise CannotWork("alternates")
+    if any((common / "worktrees").glob("*")):
+        raise CannotWork("work-trees")
+    if not store.repo.refs.branch:
+        raise CannotWork("detached")
+    edited = [path for path, state in store.work.dirty().items() if state != "??"]
+    if edited:
+        raise CannotWork("purge-edits", named=", ".join(sorted(edited)[:5]))
+
+
+def refs_of(git: Git) -> dict[str, str]:
+    """Return {name: id} of all refs that are rewritten, symbolic ones and receipts left out."""
+    form = "--format=%(objectname) %(objecttype) %(symref) %(refname)"
+    rows = (line.split(" ", 3) for line in git.call("for-each-ref", form).splitlines())
+    found = {}
+    for id_, kind, symbolic, name in rows:
+        if symbolic or name == RECORDS or _FETCHED_RECORDS.fullmatch(name):
+            continue
+        if kind not in ("commit", "tag"):
+            raise StoreError("cannot-rewrite", name=name, kind=kind)
+        found[name] = id_
+    return found
+
+
+def _stashed(repo: Repo) -> list[str]:
+    """Return the commits of the stash, oldest first, with the rest of their lines in its log."""
+    path = repo.common_dir / "logs" / _STASH
+    lines = path.read_bytes().splitlines() if path.exists() else []
+    return [line.decode("utf-8", "surrogateescape").split(" ", 1)[1] for line in lines]
+
+
+def files_of(repo: Repo) -> Iterator[File]:
+    """Yield every version of every file in history, once under each path that it had."""
+    stashed = [line.partition(" ")[0] for line in _stashed(repo)]
+    words = ("log", "--all", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z")
+    shown = repo.call(*words, "--format=", *stashed, "--").split("\0")
+    rows: dict[tuple[str, str], None] = {}
+    for head, path in zip(shown[0::2], shown[1::2], strict=False):
+        mode, blob = head.split()[1], head.split()[3]
+        if blob.strip("0") and mode != "160000":
+            rows[blob, path] = None
+    ordered = sorted(rows)
+    blobs = list(dict.fromkeys(blob for blob, _ in ordered))
+    found = zip(blobs, repo.objects.each(blobs), strict=True)
+    data = next(found, None)
+    for blob, path in ordered:
+        while data is not None and data[0] != blob:
+            data = next(found, None)
+        if data is not None and data[1] is not None:
+            yield File(path, blob, data[1].data)
+
+
+# -- the new history ---------------------------------------------------------------------------
+
+
+def rewrite(repo: Repo, edit: Edit) -> RewritePlan:
+    """Write the new history beside the old one, and return the plan to take its place."""
+    folder = folder_of(repo)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    new = folder / NEW
+    form = repo.call("rev-parse", "--show-object-format").strip()
+    repo.call("init", "--quiet", "--bare", f"--object-format={form}", str(new))
+    before = refs_of(repo)
+    stashed = [line.partition(" ")[0] for line in _stashed(repo)]
+    commits: dict[str, str] = {}
+    first = [name for name in before if name.startswith(_FIRST)]
+    last = [name for name in before if name.startswith(_LAST)]
+    rest = [name for name in before if name not in first and name not in last]
+    for refs in (first, [*rest, *stashed[:-1]], last):
+        if refs:
+            _filter(repo, new, edit, refs, commits)
+    with Git(new) as git:
+        (new / "HEAD").write_text(f"ref: {edit.path(repo.refs.branch)}\n", "utf-8")
+        kept = {f"refs/purge/{n}": commits.get(id_, id_) for n, id_ in enumerate(stashed)}
+        lines = [f"update {name} {id_}\n" for name, id_ in kept.items()]
+        git.call("update-ref", "--stdin", lines=lines)
+        after = {name: id_ for name, id_ in refs_of(git).items() if name not in kept}
+        git.call("repack", "-a", "-d", "-q")
+    tags = {id_: after.get(edit.path(name), id_) for name, id_ in before.items()}
+    changed = {old: new_ for old, new_ in {**tags, **commits}.items() if old != new_}
+    return RewritePlan(edit=edit, before=before, after=after, commits=changed)
+
+
+def _filter(repo: Repo, new: Path, edit: Edit, refs: list[str], commits: dict[str, str]) -> None:
+    """Run git-filter-repo over some refs, and add the commits' new ids to `commits`."""
+    import git_filter_repo as filtering
+
+    def renamed(metadata: Mapping[str, Any]) -> Any:
+        told = metadata["commit_rename_func"]
+        return lambda word: commits.get(word) or told(word.encode()).decode()
+
+    def blob(found: Any, metadata: Mapping[str, Any]) -> None:
+        found.data = edit.file(found.data, renamed(metadata))
+
+    def words(found: Any, metadata: Mapping[str, Any]) -> None:
+        found.message = edit.message(found.message, renamed(metadata))
+        for change in getattr(found, "file_changes", ()):  # a note's path is the commit's id
+            whole = change.filename.replace(b"/", b"").decode("utf-8", "surrogateescape")
+            if noted := commits.get(whole):
+                at = change.filename.find(b"/")
+                change.filename = (
+                    f"{noted[:at]}/{noted[at:]}".encode() if at > 0 else noted.encode()
+                )
+
+    def path(name: bytes) -> bytes:
+        return os.fsencode(edit.path(os.fsdecode(name)))
+
+    def ref(name: bytes) -> bytes:
+        return path(name).replace(b"refs/noted/", b"refs/notes/", 1)
+
+    options = "--force --quiet --prune-empty never --prune-degenerate never"
+    options += " --preserve-commit-hashes --replace-refs update-no-add"
+    places = ("--source", str(repo.top), "--target", str(new))
+    with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+        # git-filter-repo leaves its pipes to the collector.
+        warnings.simplefilter("ignore", ResourceWarning)
+        try:
+            args = filtering.FilteringOptions.parse_args([*options.split(), *places])
+            # It would not look at commits on refs/notes/.
+            args.refs, args.repack = ["--refspec=refs/notes/*:refs/noted/*", *refs], False
+            filtering.RepoFilter(
+                args,
+                blob_callback=blob,
+                commit_callback=words,
+                tag_callback=words,
+                filename_callback=path,
+                refname_callback=ref,
+                name_callback=edit.name,
+                email_callback=edit.name,
+            ).run()
+        except (SystemExit, OSError) as error:
+            raise StoreError("purge-engine", cause=error) from error
+        finally:
+            gc.collect()
+    rows = (new / "filter-repo" / "commit-map").read_text("ascii").splitlines()[1:]
+    commits.update(tuple(row.split()) for row in rows)  # type: ignore[misc]
+    shutil.rmtree(new / "filter-repo")
+
+
+def make_ready(repo: Repo, plan: RewritePlan) -> None:
+    """Mark the new history as complete: from now on, it will take the old one's place."""
+    draft = scratch(folder_of(repo), f"{READY}.", msgspec.json.encode(plan))
+    with draft.open("rb") as handle:
+        os.fsync(handle.fileno())
+    draft.replace(folder_of(repo) / READY)
+
+
+def abandon(repo: Repo) -> None:
+    """Delete the new history, unless it is marked as complete."""
+    if not (folder_of(repo) / READY).exists():
+        shutil.rmtree(folder_of(repo), ignore_errors=True)
+
+
+# -- taking the old one's place ----------------------------------------------------------------
+
+
+def resume(store: Repository) -> bool:
+    """Finish an interrupted purge, if any. Return whether there was one."""
+    try:
+        data = (folder_of(store.repo) / READY).read_bytes()
+    except FileNotFoundError:
+        return False
+    finish(store, msgspec.json.decode(data, type=RewritePlan))
+    return True
+
+
+def finish(store: Repository, plan: RewritePlan) -> None:
+    """Let the new history take the old one's place, and record the purge. Can be repeated."""
+    repo = store.repo
+    stash = _stashed(repo)
+    _drop_locks(repo)
+    _add_objects(repo)
+    _move_refs(repo, plan)
+    repo.call("reset", "--hard", "--quiet")
+    _clean_files(store.root, plan)
+    _clean_git_folder(repo, plan, stash)
+    if plan.receipt is not None:
+        keep_map(repo, plan.receipt.id, plan.commits)
+        record(store, plan.receipt)
+    _drop_objects(repo)
+    shutil.rmtree(folder_of(repo))
+
+
+def _drop_locks(repo: Repo) -> None:
+    """Remove lock files of git processes that were killed. Raises StoreError if git is running."""
+    common = repo.common_dir
+    for path in [*common.glob("*.lock"), *common.glob("refs/**/*.lock")]:
+        if git_alive(repo):
+            raise StoreError("git-at-work", name=path.name, path=path)
+        path.unlink(missing_ok=True)
+
+
+def _add_objects(repo: Repo) -> None:
+    new = folder_of(repo) / NEW / "objects" / "pack"
+    there = repo.common_dir / "objects" / "pack"
+    there.mkdir(exist_ok=True)
+    for ending in ("pack", "rev", "idx"):  # git reads a pack as soon as it has an index
+        for path in new.glob(f"*.{ending}"):
+            if not (there / path.name).exists():
+                os.link(path, there / path.name)
+
+
+def _move_refs(repo: Repo, plan: RewritePlan) -> None:
+    """Move all refs in one transaction. Raises StoreError if another process changed a ref."""
+    there = refs_of(repo)
+    none = "0" * len(repo.refs.head)
+    lines = [
+        f"delete {name} {plan.before[name]}\n"
+        for name in there.keys() & plan.before.keys() - plan.after.keys()
+    ]
+    for name, id_ in plan.after.items():
+        if there.get(name) != id_:
+            lines.append(f"update {name} {id_} {plan.before.get(name, none)}\n")
+    branch = plan.edit.path(repo.refs.branch)
+    try:
+        if lines:
+            words = ("-c", "core.logAllRefUpdates=false", "update-ref", "--no-deref", "--stdin")
+            repo.call(*words, lines=lines)
+    except GitFailed as error:
+        if not any(
+            there.get(name) == id_ != plan.before.get(name) for name, id_ in plan.after.items()
+        ):
+            (folder_of(repo) / READY).unlink()  # the old history is complete and remains
+            abandon(repo)
+        raise StoreError("refs-moved", cause=error.cause) from error
+    repo.call("symbolic-ref", "HEAD", branch)
+
+
+def _clean_files(root: Path, plan: RewritePlan) -> None:
+    """Remove the value from files that git does not track, and from their names."""
+    for path, is_folder in [*work_files(root)][::-1]:
+        if not is_folder:
+            _clean_file(root, path, plan)
+        elif plan.edit.path(path.name) != path.name and not any(path.iterdir()):
+            path.rmdir()
+
+
+def _clean_file(root: Path, path: Path, plan: RewritePlan) -> None:
+    if path.is_symlink():
+        target = os.fsencode(path.readlink())
+        if (edited := plan.edit.file(target, plan.rename)) != target:
+            path.unlink()
+            path.symlink_to(os.fsdecode(edited))
+    elif path.is_file():
+        data = path.read_bytes()
+        if (edited := plan.edit.file(data, plan.rename)) != data:
+            draft = scratch(path.parent, ".memrepo-", edited)
+            draft.chmod(path.stat().st_mode & 0o7777)
+            draft.replace(path)
+    new = root / plan.edit.path(path.relative_to(root).as_posix())
+    if new != path:
+        new.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(new)
+
+
+def work_files(root: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield (path, is_folder) of every entry in a work tree, including ignored files."""
+    for above, folders, files in os.walk(root):
+        here = Path(above)
+        links = [name for name in folders if (here / name).is_symlink()]
+        folders[:] = [
+            name
+            for name in folders
+            if name != ".git" and name not in links and not (here / name / ".git").exists()
+        ]
+        yield from ((here / name, True) for name in folders)
+        yield from ((here / name, False) for name in (*files, *links) if name != ".git")
+
+
+def git_files(repo: Repo) -> Iterator[tuple[Path, str]]:
+    """Yield (path, name) of the files of the git directory, without objects and the new history."""
+    for folder, folders, files in os.walk(repo.common_dir):
+        here = Path(folder)
+        if here == repo.common_dir:
+            folders[:] = [name for name in folders if name not in ("objects", "modules", FOLDER)]
+        yield from ((here / n, (here / n).relative_to(repo.common_dir).as_posix()) for n in files)
+
+
+def is_derived(name: str) -> bool:
+    """Return whether a file of the git directory can be made again, or has no use any more."""
+    made = name.startswith("memrepo/") and any(part in name for part in _DERIVED)
+    return made or name in _STALE or name.startswith(("logs/", "rr-cache/"))
+
+
+def _clean_git_folder(repo: Repo, plan: RewritePlan, stash: list[str]) -> None:
+    """Remove the value from journals and captured texts. Delete reflogs, and what is derived."""
+    for path, name in [*git_files(repo)]:
+        if is_derived(name):
+            path.unlink(missing_ok=True)
+        elif name not in ("config", "index", "packed-refs", "HEAD") and not name.startswith(
+            "refs/"
+        ):
+            _clean_file(repo.common_dir, path, plan)
+    if stash:
+        last, log = "0" * len(repo.refs.head), ""
+        for line in stash:
+            old, rest = line.split(" ", 1)
+            new = plan.commits.get(old, old)
+            log += f"{last} {new} {plan.edit.text(rest, plan.rename)}\n"
+            last = new
+        path = repo.common_dir / "logs" / _STASH
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(log.encode("utf-8", "surrogateescape"))
+
+
+def _drop_objects(repo: Repo) -> None:
+    """Delete every unreachable object from the repository."""
+    objects = repo.common_dir / "objects"
+    for path in (*(objects / "pack").glob("*.keep"), objects / "pack" / "multi-pack-index"):
+        path.unlink(missing_ok=True)
+    (objects / "info" / "commit-graph").unlink(missing_ok=True)
+    shutil.rmtree(objects / "info" / "commit-graphs", ignore_errors=True)
+    repo.call("pack-refs", "--all", "--prune")
+    repo.call("repack", "-a", "-d", "-q")
+    repo.call("prune", "--expire=now")
+    repo.stop()  # running processes hold packs open that are gone
+
+
+# -- keys and receipts -------------------------------------------------------------------------
 
 
 def keys_folder() -> Path:
@@ -114,84 +463,36 @@ def _key_id(key: bytes) -> str:
     return sha256(b"memrepo key\0" + key).hexdigest()[:16]
 
 
-# -- records ---------------------------------------------------------------------------------
-
-
 def receipts(repo: Repo, ref: str = RECORDS) -> list[PurgeReceipt]:
     """Return the receipts of all recorded purges, oldest first."""
+    tip = repo.refs.id(ref)
     found = [
-        msgspec.json.decode(data, type=PurgeReceipt)
-        for path, data in _records(repo, ref)
-        if path.endswith("/receipt.json")
+        msgspec.json.decode(repo.objects.read(entry.id), type=PurgeReceipt)
+        for _, entry in (repo.objects.files(tip) if tip else ())
     ]
     return sorted(found, key=lambda receipt: (receipt.at, receipt.id))
 
 
-def acknowledged(repo: Repo, purge: str) -> list[Acknowledged]:
-    """Return the acknowledgements of all clones that repeated a purge."""
-    return [
-        msgspec.json.decode(data, type=Acknowledged)
-        for path, data in _records(repo, RECORDS)
-        if path.startswith(f"{purge}/clones/")
-    ]
-
-
-def _records(repo: Repo, ref: str) -> Iterator[tuple[str, bytes]]:
-    tip = repo.refs.id(ref)
-    if tip:
-        for path, entry in repo.objects.files(tip):
-            yield path, repo.objects.read(entry.id)
-
-
-def record(store: Repository, files: Mapping[str, msgspec.Struct], now: datetime) -> None:
-    """Write new receipts and acknowledgements to the purge ref. Keep existing ones unchanged."""
-    tip = store.repo.refs.id(RECORDS)
-    present = {path for path, _ in _records(store.repo, RECORDS)}
-    new: dict[str, bytes | None] = {
-        path: msgspec.json.format(msgspec.json.encode(record_), indent=1) + b"\n"
-        for path, record_ in files.items()
-        if path not in present
-    }
-    if new:
-        message = f"purge: {', '.join(sorted({path.partition('/')[0] for path in new}))}\n"
-        commit = NewCommit(message=message, effect=Effect(files=new))
-        when = store.not_before(now, tip)
+def record(store: Repository, receipt: PurgeReceipt) -> None:
+    """Write a receipt to the ref of purges, unless it is there."""
+    if receipt.id not in {known.id for known in receipts(store.repo)}:
+        tip = store.repo.refs.id(RECORDS)
+        data = msgspec.json.format(msgspec.json.encode(receipt), indent=1) + b"\n"
+        effect = Effect(files={f"{receipt.id}.json": data})
+        commit = NewCommit(message=f"purge: {receipt.id}\n", effect=effect)
+        when = store.not_before(receipt.at, tip)
         made = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
-        store.repo.git.update_ref(RECORDS, made)
+        store.repo.call("update-ref", RECORDS, made)
     keep_values(store.repo)
-
-
-def acknowledgement(
-    repo: Repo, receipt: PurgeReceipt, now: datetime, hits: int
-) -> dict[str, Acknowledged]:
-    """Create a record which states that this clone repeated a purge."""
-    clone = clone_id(repo)
-    made = Acknowledged(clone=clone, at=now, hits_before=hits, hits_after=0)
-    return {f"{receipt.id}/clones/{clone}.json": made}
-
-
-def is_done(repo: Repo, purge: str) -> bool:
-    """Return whether a purge has been made or repeated in this clone."""
-    return _map(repo, purge).exists()
-
-
-def seed_of(values: Iterable[Keyed], key: bytes) -> str:
-    """Return the seed for replacement names in a purge. Equal values give equal seeds and names."""
-    return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
-
-
-# -- data of this clone only -----------------------------------------------------------------
-
-
-def _map(repo: Repo, purge: str) -> Path:
-    return purged_folder(repo) / f"{purge}.map"
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:
     """Store the new ids of replaced commits, so that old commit ids can be resolved later."""
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     text = "".join(f"{old} {new}\n" for old, new in sorted(commits.items()))
-    scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(_map(repo, purge))
+    scratch(purged_folder(repo), f".{purge}.", text.encode()).replace(
+        purged_folder(repo) / f"{purge}.map"
+    )
 
 
 class Watched(msgspec.Struct, frozen=True, kw_only=True):
@@ -207,6 +508,11 @@ def keep_values(repo: Repo) -> None:
     purged_folder(repo).mkdir(parents=True, exist_ok=True, mode=0o700)
     data = msgspec.json.encode(list(dict.fromkeys(watched)))
     scratch(purged_folder(repo), f".{VALUES}.", data).replace(purged_folder(repo) / VALUES)
+
+
+def seed_of(values: Iterable[Keyed], key: bytes) -> str:
+    """Return the seed for replacement names in a purge. Equal values give equal seeds and names."""
+    return mac(key, "seed", " ".join(sorted(one.mac for one in values)))
 
 
 def watching(folder: Path) -> Watch | None:
@@ -235,29 +541,3 @@ def _watching(data: bytes, keys: tuple[str, ...]) -> Watch | None:
         return path
 
     return Watch(sha256(data).hexdigest(), look, name) if known else None
-
-
-# -- finishing -------------------------------------------------------------------------------
-
-
-def finish(store: Repository, plan: RewritePlan) -> None:
-    """Replace the repository with its rewritten copy, record the purge, and clean up."""
-    quarantine.take_place(store, plan)
-    receipt = msgspec.json.decode(plan.receipt, type=PurgeReceipt)
-    keep_map(store.repo, receipt.id, {**plan.commits, **plan.tags})
-    hits = sum(receipt.before.hits.values())
-    files: dict[str, msgspec.Struct] = {
-        f"{receipt.id}/receipt.json": receipt,  # already exists in a clone that repeats the purge
-        **acknowledgement(store.repo, receipt, receipt.at, hits),
-    }
-    record(store, files, receipt.at)
-    quarantine.done(store.repo)
-
-
-def resume(store: Repository) -> bool:
-    """Finish an interrupted purge, if any. Return whether there was one."""
-    plan = quarantine.waiting(store.repo)
-    if plan is None:
-        return False
-    finish(store, plan)
-    return True

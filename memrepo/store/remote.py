@@ -150,12 +150,32 @@ class Hub(msgspec.Struct, frozen=True):
         )
 
     @contextmanager
-    def _away(self) -> Iterator[Door]:
+    def visit(self, *refs: str) -> Iterator[tuple[Door, dict[str, str]]]:
+        """Fetch refs of the hub into a folder that is deleted at the end, next to no objects here.
+
+        Yield a git that reads what was fetched, and {ref: id}.
+        """
+        import tempfile
+
+        tips = self.tips(*refs) if refs else {}
+        ours = str((self.repo.common_dir / "objects").resolve())
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            self._away(GIT_OBJECT_DIRECTORY=folder, GIT_ALTERNATE_OBJECT_DIRECTORIES=ours) as git,
+        ):
+            if tips:
+                options = "--quiet --no-tags --no-write-fetch-head --no-auto-maintenance"
+                own = ("--no-recurse-submodules", "--refmap=", self.name)
+                git.fetch(*options.split(), *own, *tips)
+            yield git, tips
+
+    @contextmanager
+    def _away(self, **more: str) -> Iterator[Door]:
         """Run the block with a git that never prompts. Raise HubUnreachable if git fails.
 
         Git asks for no password and no host key, and it gives up dead connections.
         """
-        git, env = self.repo.git, {}
+        git, env = self.repo.git, dict(more)
         own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
         if not own and not self.repo.config.get("core.sshCommand"):
             env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"

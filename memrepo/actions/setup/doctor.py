@@ -463,7 +463,7 @@ def _broken(work: Work, fix: bool) -> CheckFinding:
 
 @_check("purged")
 def _purged(work: Work, fix: bool) -> CheckFinding:
-    """Check for purges whose key is missing or that this clone has not repeated."""
+    """Check for purges whose key is missing."""
     repo = work.store.repo
     if not repo.refs.id(RECORDS):
         return _finding("", "nothing was purged")
@@ -475,8 +475,6 @@ def _purged(work: Work, fix: bool) -> CheckFinding:
     if missing := sorted({r.key for r in known if purges.key_of(r.key) is None}):
         problem = f"{purges.keys_folder()} lacks {', '.join(missing)}: purged values may return"
         problem = f"{count}; {problem} in this clone"
-    elif due := [r.id for r in known if not purges.is_done(repo, r.id)]:
-        problem = f"{count}; `memrepo sync` repeats {', '.join(due)} here"
     return _finding(problem, f"{count}, and no purged value returned")
 
 

@@ -3,123 +3,46 @@
 The value is the text of a memory, or is read from standard input. It is never an argument, since
 shells store command lines and other users can see them. docs/erasing.md describes the procedure.
 
-A clone that purges a value pushes the record first. Then it replaces the old history on the hub,
-ref by ref, if the hub still has the replaced commit. A clone that receives a record finds the value
-by its key, purges its own history, and acknowledges this in the record.
+`memrepo sync` replaces the old history on the hub, ref by ref, if the hub still has the replaced
+commit. Another clone with the old history is refused: it is cloned anew.
 """
 
 from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo import views
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.verbs import VERBS
 from memrepo.actions.work import Call, Work
+from memrepo.core.changes import Op
 from memrepo.core.errors import Exit, UsageError
-from memrepo.core.ids import visible
-from memrepo.core.layout import Layout
+from memrepo.core.layout import AREAS
+from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.messages import counted
-from memrepo.core.needles import Keyed, Needle, fold, keyed, known_again, mac, needles_of
+from memrepo.core.needles import Needle, fold, keyed, known_again, mac, needles_of
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.merge.purging import WORD, Edit, File, is_page, with_ids, with_words
-from memrepo.store import purges, quarantine, settings
-from memrepo.store.errors import HubUnreachable, StoreError, UnfitRemote, problem
+from memrepo.merge.purging import WORD, Edit, prepare
+from memrepo.store import purges, settings
+from memrepo.store.errors import StoreError, problem
 from memrepo.store.git import Git, names
 from memrepo.store.local import replaced_commits
-from memrepo.store.purges import Count, PurgeReceipt
-from memrepo.store.quarantine import FullHistory, HistoryObject, RewritePlan, read_history
-from memrepo.store.remote import OWN, RECORDS, Hub, carry, hub_of
-from memrepo.store.settings import clone_id
+from memrepo.store.purges import PurgeReceipt, RewritePlan
+from memrepo.store.remote import RECORDS, Hub, carry
 
-_CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format", "ledger")
+_CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format")
 """The checks of `doctor` that concern the history, not this machine."""
-_AREAS = {
-    "sources": "source",
-    "memories": "memory",
-    "corrections": "correction",
-    "views": "view",
-    "candidates": "candidate",
-    "runs": "manifest",
-    "tombstones": "tombstone",
-    "threads": "thread",
-}
-CLASSES = (
-    *_AREAS.values(),
-    *("hot page", "configuration", "other file", "file name", "commit message", "tag", "author"),
-    *("ref name", "reflog", "index", "work tree", "cache", "git folder", "unreachable"),
-)
-"""The classes of places that are searched and cleaned."""
 OUTSIDE = ("git configuration", "workspace")
-"""The classes of places that are searched but left to their owner to clean."""
-
-
-def verify(work: Work, word: str) -> Result:
-    """Search for purged values again to verify their receipts.
-
-    If standard input has a value, search for this value and choose the matching receipts.
-    """
-    repo = work.store.repo
-    known = [r for r in purges.receipts(repo) if r.id.startswith(word)]
-    if not known:
-        raise UsageError(
-            f"no receipt {word!r} is on record here"
-            if word
-            else "no purge was recorded in this clone",
-            fix="`memrepo sync` fetches the records of other clones",
-        )
-    given = work.call.read().strip()
-    if given:
-        needles = needles_of([given])
-        known = [r for r in known if _is_about(r, needles)] or known[-1:]
-        _, found = _search(work, _history(work), Edit(needles=needles, seed=""))
-    else:
-        history = _history(work)
-        keys = {r.id: _key(r) for r in known}
-        needles = tuple(n for r in known for n in recognised(work, history, r.values, keys[r.id]))
-        listed = (recognised_words(work, history, r.words, keys[r.id]) for r in known)
-        edit = Edit(needles=needles, seed="", words=frozenset().union(*listed))
-        found = places(work, edit, history) if needles or edit.words else []
-    result = _result(
-        found, receipt=", ".join(r.id for r in known), clones=clones(work, known[-1].id)
-    )
-    return replace(result, verified=not result.hits, exit=Exit.NO if result.hits else Exit.DONE)
-
-
-def _history(work: Work) -> FullHistory:
-    return read_history(work.store.repo, quarantine.tips_of(work.store.repo))
-
-
-def _search(work: Work, history: FullHistory, edit: Edit) -> tuple[Edit, list[ValuePlace]]:
-    """Return the edit with words that only the value has, and the places that contain them."""
-    edit = with_words(edit, files_of(work, history), work.tree.layout)
-    return edit, places(work, edit, history)
-
-
-def _result(found: Sequence[ValuePlace], **more: Any) -> Result:
-    return Result(places=tuple(found), hits=hits_of(found), left=outside(found), **more)
-
-
-def _is_about(receipt: PurgeReceipt, needles: tuple[Needle, ...]) -> bool:
-    key = purges.key_of(receipt.key)
-    return key is not None and any(keyed(n, key) in receipt.values for n in needles)
-
-
-def _key(receipt: PurgeReceipt) -> bytes:
-    key = purges.key_of(receipt.key)
-    if key is None:
-        path = purges.keys_folder() / receipt.key
-        raise StoreError("key-missing", purge=receipt.id, key=receipt.key, path=path)
-    return key
-
-
+"""The kinds of places that are searched but left to their owner to clean."""
 VERIFY = "verify"
 COLLECT = "git reflog expire --expire=now --all && git repack -a -d -q && git prune --expire=now"
 """The command that removes the old objects from a hub."""
@@ -145,34 +68,24 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ValuePlace(msgspec.Struct, frozen=True, kw_only=True):
-    """A place that contains the value, with its class, its location and the number of hits."""
+    """A place that contains the value, with its kind, its location and the number of hits."""
 
     kind: str
     where: str
     hits: int
-    via: str = ""
-    """The ref by which the place was reached first."""
-
-
-class Clone(msgspec.Struct, frozen=True, kw_only=True):
-    """A known clone, and whether it has repeated the purge."""
-
-    clone: str
-    acknowledged: bool
 
 
 class Result(VerbResult, frozen=True, kw_only=True):
-    """The places with the value, the changes made, and the clones that must repeat the purge."""
+    """The places with the value, and what a purge changed or what remains to do."""
 
     receipt: str = ""
     places: tuple[ValuePlace, ...] = ()
     hits: dict[str, int] = msgspec.field(default_factory=dict)
-    """The number of hits by class, before the purge."""
+    """The number of hits by kind, before the purge."""
     left: dict[str, int] = msgspec.field(default_factory=dict)
-    """The remaining hits by class. After a dry run, only hits that are left to the user."""
+    """The hits in places that are left to their owner."""
     commits: int = 0
     """The number of rewritten commits."""
-    clones: tuple[Clone, ...] = ()
     verified: bool | None = None
     collect: str = ""
     """The command that removes the old objects from a hub."""
@@ -184,68 +97,74 @@ def do(work: Work, request: Request) -> Result:
         return verify(work, request.receipt)
     work.require_writable()
     needles = needles_of(_values(work, request.what))
-    if request.dry_run:
-        _, found = _search(work, _history(work), Edit(needles=needles, seed=""))
-        return _result(found)
     with work.store.running(), work.store.syncing(), work.store.writing():
-        work.store.refuse_unfit()
-        quarantine.refuse_unfit(work.store.repo)
-        notices = fetch_unknown(work)
-        key_id, key = purges.key_for(work.store.repo)
+        key_id, key = ("", b"") if request.dry_run else purges.key_for(work.store.repo)
         hidden = tuple(keyed(needle, key) for needle in needles)
-        words = (clone_id(work.store.repo), format_time(work.call.now), *(h.mac for h in hidden))
+        edit = _edit(work, needles, purges.seed_of(hidden, key))
+        result = _result(places(work, edit))
+        if request.dry_run or not result.hits:
+            return result if request.dry_run else replace(result, exit=Exit.NO)
+        work.store.refuse_unfit()
+        purges.refuse_unfit(work.store)
+        told = " ".join((settings.clone_id(work.store.repo), format_time(work.call.now)))
         receipt = PurgeReceipt(
-            id=f"pg-{mac(key, 'receipt', ' '.join(words))[:16]}",
+            id=f"pg-{mac(key, 'receipt', ' '.join((told, *(h.mac for h in hidden))))[:16]}",
             at=work.call.now,
             by=work.actor,
             key=key_id,
             values=hidden,
-            reason=request.reason,
-            searched=(*CLASSES, *OUTSIDE),
-        )
-        return purge(work, receipt, needles, key).after(notices)
-
-
-def purge(work: Work, receipt: PurgeReceipt, needles: Sequence[Needle], key: bytes) -> Result:
-    """Remove the value from history and files. The caller must hold the locks."""
-    store = work.store
-    repo = store.repo
-    tips = quarantine.tips_of(repo)
-    history = read_history(repo, tips)
-    edit = Edit(needles=tuple(needles), seed=purges.seed_of(receipt.values, key))
-    edit, found = _search(work, history, edit)
-    if not hits_of(found):
-        return _result(found, exit=Exit.NO)
-    edit = with_ids(edit, files_of(work, history), work.tree.layout)
-    try:
-        before = count(repo, edit, hits_of(found))
-        plan = quarantine.build(repo, tips, history, edit)
-        with Git(quarantine.folder_of(repo) / quarantine.NEW) as git:
-            after = count(git, edit)
-        if left := sum(after.hits.values()):
-            raise StoreError("purge-incomplete", places=counted(left, "place", "places"))
-        _refuse_broken(work, plan)
-        receipt = replace(
-            receipt,
             words=tuple(sorted(mac(key, "word", word) for word in edit.words)),
-            before=before,
-            after=after,
-            tips_before=tuple(sorted({mac(key, "tip", tip.id) for tip in tips})),
-            tips_after={ref.new_name: ref.new_id for ref in plan.refs},
+            reason=request.reason,
+            hits=result.hits,
         )
-        plan = replace(plan, receipt=msgspec.json.encode(receipt))
-        quarantine.make_ready(repo, plan)
-    finally:
-        quarantine.abandon(repo)
-    purges.finish(store, plan)
+        plan = _purge(work, edit, receipt)
     work.refresh()
-    return _result(
-        found,
-        receipt=receipt.id,
-        commits=len(plan.commits),
-        clones=clones(work, receipt.id),
-        collect=COLLECT if repo.git.remote().strip() else "",
+    has_hub = bool(work.store.repo.call("remote").strip())
+    return replace(
+        result, receipt=receipt.id, commits=len(plan.commits), collect=COLLECT if has_hub else ""
     )
+
+
+def _purge(work: Work, edit: Edit, receipt: PurgeReceipt) -> RewritePlan:
+    """Write the new history, prove it, and let it take the old one's place."""
+    repo = work.store.repo
+    try:
+        plan = purges.rewrite(repo, edit)
+        new = purges.folder_of(repo) / purges.NEW
+        with Git(new) as git:
+            left = sum(edit.holds(held.data) for held in _objects(git, {}))
+        left += sum(bool(edit.spans(name)) for name in plan.after)
+        if left:
+            raise StoreError("purge-incomplete", places=counted(left, "place", "places"))
+        _refuse_broken(work, new, plan)
+        tips = {n: id_ for n, id_ in plan.after.items() if n.startswith("refs/heads/")}
+        receipt = replace(receipt, commits=len(plan.commits), tips=tips)
+        plan = replace(plan, receipt=receipt)
+        purges.make_ready(repo, plan)
+    finally:
+        purges.abandon(repo)
+    purges.finish(work.store, plan)
+    return plan
+
+
+def _refuse_broken(work: Work, new: Path, plan: RewritePlan) -> None:
+    """Check a clone of the new history. Raise if any `doctor` check newly fails."""
+    doctor, where = VERBS["doctor"].load(), new.with_name("check")
+
+    def failing(one: Work) -> frozenset[str]:
+        found: Any = doctor.do(one, doctor.Request())
+        return frozenset(c.name for c in found.checks if c.name in _CHECKS and not c.ok)
+
+    before = failing(work.refreshed())
+    work.store.repo.call("clone", "--quiet", "--shared", str(new), str(where))
+    with Git(where) as git:
+        lines = [f"update {n} {i}\n" for n, i in plan.after.items() if n.startswith("refs/memrepo")]
+        git.call("update-ref", "--stdin", lines=lines)
+    with Work(Call(where=where, now=work.call.now)) as copy:
+        broken = failing(copy) - before
+    shutil.rmtree(where)
+    if broken:
+        raise StoreError("purge-harmful", checks=", ".join(sorted(broken)))
 
 
 def _values(work: Work, word: str) -> list[str]:
@@ -254,6 +173,11 @@ def _values(work: Work, word: str) -> list[str]:
         if not given:
             fix = "name a memory, or pipe the value to the command"
             raise UsageError("standard input is empty", fix=fix)
+        if fold(given) in _own_words():
+            raise UsageError(
+                "the value is a word that memrepo itself writes: purging it would change its files",
+                fix="give a longer value, such as one with the words around it",
+            )
         return [given]
     memory = work.tree.state().memories.get(word)
     if memory is None:
@@ -265,324 +189,191 @@ def _values(work: Work, word: str) -> list[str]:
     return [memory.body]
 
 
-def _refuse_broken(work: Work, plan: RewritePlan) -> None:
-    """Check the new history in a temporary work tree. Raise if any `doctor` check newly fails."""
-    repo, where = work.store.repo, quarantine.folder_of(work.store.repo)
-    old_refs = {ref.name: ref.id for ref in plan.refs}
-    new_refs = {ref.new_name: ref.new_id for ref in plan.refs}
-    head = repo.refs.branch or repo.refs.head
-    before = _failing(work, where / "before", repo.common_dir, old_refs, head)
-    after = _failing(work, where / "after", where / quarantine.NEW, new_refs, plan.head)
-    if broken := after - before:
-        raise StoreError("purge-harmful", checks=", ".join(sorted(broken)))
+def _edit(work: Work, needles: Iterable[Needle], seed: str) -> Edit:
+    edit, repo = Edit(needles=tuple(needles), seed=seed), work.store.repo
+    return prepare(edit, lambda: purges.files_of(repo), work.tree.layout, _own_words())
 
 
-def _failing(
-    work: Work, where: Path, lender: Path, refs: Mapping[str, str], head: str
-) -> frozenset[str]:
-    """Return the `doctor` checks that fail for given refs, in a work tree with borrowed objects."""
-    try:
-        git = quarantine.borrower(where, lender, bare=False)
-        quarantine.create_refs(git, refs.items(), head)
-        git.reset("--hard", "--quiet")
-        doctor = VERBS["doctor"].load()
-        with Work(Call(where=where, now=work.call.now)) as copy:
-            found: Any = doctor.do(copy, doctor.Request())
-    finally:
-        shutil.rmtree(where, ignore_errors=True)
-    return frozenset(c.name for c in found.checks if c.name in _CHECKS and not c.ok)
+@cache
+def _own_words() -> frozenset[str]:
+    """Return the folded words that memrepo writes into its pages, names and subjects."""
+    pages = Path(views.__file__).with_name("words.toml").read_text("utf-8")
+    own = {*AREAS, *get_args(Op), *LAYER_OF_TYPE, *LAYER_OF_TYPE.values(), *WORD.findall(pages)}
+    return frozenset(map(fold, own))
 
 
-def files_of(work: Work, history: FullHistory) -> Iterable[File]:
-    """Yield every version of every file, once under each path that it had."""
-    objects = work.store.repo.objects
-    for blob, paths in history.paths.items():
-        data = objects.read(blob)
-        yield from (File(path, data) for path in paths)
+# -- where the value is ------------------------------------------------------------------------
 
 
-def hits_of(found: Iterable[ValuePlace]) -> dict[str, int]:
-    """Return the number of hits per class of place that a purge cleans."""
-    return _sums(place for place in found if place.kind not in OUTSIDE)
+class _Held(NamedTuple):
+    """A text that may contain the value: its kind, its place and its bytes."""
+
+    kind: str
+    where: str
+    data: bytes
 
 
-def outside(found: Iterable[ValuePlace]) -> dict[str, int]:
-    """Return the number of hits per class of place that the user must clean."""
-    return _sums(place for place in found if place.kind in OUTSIDE)
+def places(work: Work, edit: Edit) -> tuple[ValuePlace, ...]:
+    """Return every place that contains the value: in history, in other files and outside."""
+    return tuple(
+        ValuePlace(kind=held.kind, where=edit.path(held.where), hits=hits)
+        for held in _everything(work)
+        if (hits := edit.holds(held.data))
+    )
 
 
-def _sums(found: Iterable[ValuePlace]) -> dict[str, int]:
+def _everything(work: Work) -> Iterator[_Held]:
+    repo, root = work.store.repo, work.store.root
+    yield from _objects(repo, {file.blob: file.path for file in purges.files_of(repo)})
+    for name in repo.call("for-each-ref", "--format=%(refname)").split():
+        yield _Held("ref name", name, name.encode())
+    for path, name in purges.git_files(repo):
+        kind = "reflog" if name.startswith("logs/") else "git folder"
+        kind = "cache" if purges.is_derived(name) and kind != "reflog" else kind
+        yield from _file("git configuration" if name == "config" else kind, path, f".git/{name}")
+    yield from _folder("work tree", root)
+    outside = settings.workspace(repo)
+    if outside is not None and outside.is_dir() and outside.resolve() != root.resolve():
+        yield from _folder("workspace", outside)
+
+
+def _objects(git: Git, paths: dict[str, str]) -> Iterator[_Held]:
+    """Yield every object, reachable or not. `paths` has a path for each version of a file."""
+    known = set[str]()
+    for found in git.objects.every():
+        if found.kind == "tree":
+            new = [name for name in names(found) if name not in known]
+            known.update(new)
+            data = "\n\n".join(new).encode("utf-8", "surrogateescape")
+            yield _Held("file name", found.id[:10], data)
+        else:
+            path = paths.get(found.id, "")
+            kind = {"blob": "file" if path else "loose file"}.get(found.kind, found.kind)
+            yield _Held(kind, f"{path} {found.id[:10]}".strip(), found.data)
+
+
+def _folder(kind: str, root: Path) -> Iterator[_Held]:
+    for path, is_folder in purges.work_files(root):
+        name = path.relative_to(root).as_posix()
+        yield from [_Held(kind, name, path.name.encode())] if is_folder else _file(kind, path, name)
+
+
+def _file(kind: str, path: Path, name: str) -> Iterator[_Held]:
+    yield _Held(kind, name, path.name.encode("utf-8", "surrogateescape"))
+    if path.is_symlink():
+        yield _Held(kind, name, str(path.readlink()).encode("utf-8", "surrogateescape"))
+    elif path.is_file():
+        yield _Held(kind, name, path.read_bytes())
+
+
+def _result(found: Sequence[ValuePlace], **more: Any) -> Result:
     counts: Counter[str] = Counter()
     for place in found:
         counts[place.kind] += place.hits
-    return dict(sorted(counts.items()))
+    hits = {kind: counts[kind] for kind in sorted(counts) if kind not in OUTSIDE}
+    left = {kind: counts[kind] for kind in sorted(counts) if kind in OUTSIDE}
+    return Result(places=tuple(found), hits=hits, left=left, **more)
 
 
-def clones(work: Work, purge_id: str) -> tuple[Clone, ...]:
-    """Return the clones that the ledgers name, and whether each has repeated a purge."""
-    repo = work.store.repo
-    done = {one.clone for one in purges.acknowledged(repo, purge_id)}
-    known = set(done)
-    for ref in ("refs/memrepo/access", *repo.refs.below(OWN)):
-        if (ref.endswith("/access") or "/" not in ref[len(OWN) :]) and (tip := repo.refs.id(ref)):
-            paths = (path for path, _ in repo.objects.files(tip))
-            known.update(path.partition("/")[0] for path in paths if path.endswith(".jsonl"))
-    return tuple(Clone(clone=visible(c), acknowledged=c in done) for c in sorted(known))
-
-
-def recognised(
-    work: Work, history: FullHistory, hidden: Sequence[Keyed], key: bytes
-) -> list[Needle]:
-    """Return search patterns for the keyed values, found by searching all texts in this clone."""
-    found: dict[str, Needle] = {}
-    repo = work.store.repo
-    objects = repo.objects
-    texts = (one.data for one in objects.every() if one.kind != "tree")
-    on_disk = (
-        *(p for p in quarantine.git_files(repo) if not p.is_symlink()),
-        *(p for p, is_folder in quarantine.work_files(work.store.root) if not is_folder),
-    )
-    disk = (path.read_bytes() for path in on_disk if path.is_file())
-    names = (path.encode("utf-8", "surrogateescape") for p in history.paths.values() for path in p)
-    for source in (texts, names, disk):
-        for data in source:
-            text = data.decode("utf-8", "surrogateescape")
-            for needle in known_again(text, hidden, key):
-                found[needle.letters] = needle
-    return sorted(found.values(), key=lambda n: (-len(n.letters), n.letters))
-
-
-def recognised_words(
-    work: Work, history: FullHistory, hidden: Sequence[str], key: bytes
-) -> set[str]:
-    """Return the words in pages and headers that came only from a purged value."""
-    objects = work.store.repo.objects
-    listed = set[str]()
-    for blob in history.paths if hidden else ():
-        data = objects.read(blob)
-        if is_page(data) or data.startswith(b"---\n"):
-            listed.update(map(fold, WORD.findall(data.decode("utf-8", "surrogateescape"))))
-    return {word for word in listed if mac(key, "word", word) in hidden}
-
-
-# -- where the value is ----------------------------------------------------------------------
-
-
-def places(work: Work, edit: Edit, history: FullHistory) -> list[ValuePlace]:
-    """Return every place that contains the value: in history, in other files and outside."""
-    searches = (_in_history(work, edit, history), _in_files(work, edit), _outside(work, edit))
-    return [place for found in searches for place in found if place.hits]
-
-
-def class_of(layout: Layout, path: str) -> str:
-    """Return the class of a file according to its path in the repository."""
-    if layout.is_hot(path):
-        return "hot page"
-    if path == layout.config:
-        return "configuration"
-    area = path.removeprefix(layout.prefix).partition("/")[0]
-    return _AREAS.get(area, "other file") if path.startswith(layout.prefix) else "other file"
-
-
-def _in_history(work: Work, edit: Edit, history: FullHistory) -> Iterator[ValuePlace]:
-    objects, layout = work.store.repo.objects, work.tree.layout
-    via_of: dict[str, str] = {}
-    known_names = set[str]()
-    for one in history.objects:
-        yield from _in_words(edit, one)
-        for path, _, after in one.changes:
-            via_of.setdefault(after.id, one.via)
-            if path not in known_names:
-                known_names.add(path)
-                hits = len(edit.spans(path)) or int(edit.path(path) != path)
-                yield ValuePlace(kind="file name", where=edit.path(path), hits=hits, via=one.via)
-    for blob, paths in history.paths.items():
-        hits = edit.holds(objects.read(blob))
-        path = next(iter(paths), "")
-        kind = class_of(layout, path) if path else "index"
-        where = f"{edit.path(path)} {blob[:10]}".strip()
-        yield ValuePlace(kind=kind, where=where, hits=hits, via=via_of.get(blob, ""))
-    known = {one.id for one in history.objects} | history.paths.keys()
-    for found in objects.every():
-        if found.id not in known and found.kind != "tree":
-            yield ValuePlace(kind="unreachable", where=found.id[:10], hits=edit.holds(found.data))
-    for name in work.store.repo.git.for_each_ref("--format=%(refname)").split():
-        yield ValuePlace(kind="ref name", where=edit.path(name), hits=len(edit.spans(name)))
-    for name, text in quarantine.logs(work.store.repo):
-        yield ValuePlace(kind="reflog", where=edit.path(name), hits=edit.holds(text.encode()))
-
-
-def _in_words(edit: Edit, one: HistoryObject) -> Iterator[ValuePlace]:
-    kind = "commit message" if one.kind == "commit" else "tag"
-    where = one.id[:10]
-    yield ValuePlace(
-        kind=kind,
-        where=where,
-        hits=edit.holds(one.message) + edit.excerpts(one.message),
-        via=one.via,
-    )
-    who = [line for key in ("author", "committer", "tagger") for line in one.headers.get(key, ())]
-    hits = sum(edit.who(line) != line for line in who)
-    yield ValuePlace(kind="author", where=where, hits=hits, via=one.via)
-
-
-def _in_files(work: Work, edit: Edit) -> Iterator[ValuePlace]:
-    repo = work.store.repo
-    for path in quarantine.git_files(repo):
-        name = path.relative_to(repo.common_dir).as_posix()
-        if name.startswith("logs/"):
-            continue
-        kind = "cache" if quarantine.is_derived(repo, path) else "git folder"
-        if name == "config":
-            kind = "git configuration"
-        yield ValuePlace(
-            kind=kind, where=f".git/{edit.path(name)}", hits=_in_file(edit, path, name)
+def verify(work: Work, word: str) -> Result:
+    """Search for purged values again: for the one on standard input, or by the key of a receipt."""
+    known = [r for r in purges.receipts(work.store.repo) if r.id.startswith(word)]
+    if not known:
+        raise UsageError(
+            f"no receipt {word!r} is on record here"
+            if word
+            else "no purge was recorded in this clone",
+            fix="`memrepo sync` fetches the records of other clones",
         )
-    root = work.store.root
-    for path, is_folder in quarantine.work_files(root):
-        name = path.relative_to(root).as_posix()
-        hits = len(edit.spans(path.name)) if is_folder else _in_file(edit, path, name)
-        yield ValuePlace(kind="work tree", where=edit.path(name), hits=hits)
+    given = work.call.read().strip()
+    edit = _edit(work, needles_of([given]), "") if given else _recognised(work, known)
+    result = _result(places(work, edit), receipt=", ".join(r.id for r in known))
+    return replace(result, verified=not result.hits, exit=Exit.NO if result.hits else Exit.DONE)
 
 
-def _in_file(edit: Edit, path: Path, name: str) -> int:
-    named = len(edit.spans(name))
-    if path.is_symlink():
-        return named + edit.holds(str(path.readlink()).encode())
-    return named + (edit.holds(path.read_bytes()) if path.is_file() else 0)
+def _recognised(work: Work, known: Sequence[PurgeReceipt]) -> Edit:
+    """Return the values and lone words that the keys of receipts find in this clone."""
+    needles, words = dict[str, Needle](), set[str]()
+    keys = [_key(receipt) for receipt in known]
+    for held in _everything(work):
+        text = held.data.decode("utf-8", "surrogateescape")
+        for receipt, key in zip(known, keys, strict=True):
+            found = known_again(text, receipt.values, key)
+            needles.update((needle.letters, needle) for needle in found)
+            if receipt.words and held.kind == "file":
+                folded = set(map(fold, WORD.findall(text)))
+                words.update(w for w in folded if mac(key, "word", w) in receipt.words)
+    return Edit(needles=tuple(needles.values()), words=frozenset(words))
 
 
-def _outside(work: Work, edit: Edit) -> Iterator[ValuePlace]:
-    """Yield the places in the workspace that contain the value."""
-    root = settings.workspace(work.store.repo)
-    if root is None or not root.is_dir() or root.resolve() == work.store.root.resolve():
-        return
-    for path, is_folder in quarantine.work_files(root):
-        if not is_folder:
-            name = path.relative_to(root).as_posix()
-            hits = _in_file(edit, path, name)
-            yield ValuePlace(kind="workspace", where=edit.path(name), hits=hits)
+def _key(receipt: PurgeReceipt) -> bytes:
+    key = purges.key_of(receipt.key)
+    if key is None:
+        path = purges.keys_folder() / receipt.key
+        raise StoreError("key-missing", purge=receipt.id, key=receipt.key, path=path)
+    return key
 
 
-def count(git: Git, edit: Edit, hits: Mapping[str, int] | None = None) -> Count:
-    """Count all objects of a repository, and the hits in them unless `hits` is given."""
-    objects = size = commits = 0
-    found: Counter[str] = Counter(hits or {})
-    for one in git.objects.every():
-        objects += 1
-        size += len(one.data)
-        commits += one.kind == "commit"
-        if hits is None:
-            named = "\n".join(names(one)) if one.kind == "tree" else ""
-            data = named.encode("utf-8", "surrogateescape") or one.data
-            found[one.kind] += edit.holds(data)
-    sums = {kind: number for kind, number in sorted(found.items()) if number}
-    return Count(objects=objects, bytes=size, commits=commits, hits=sums)
+# -- the hub -----------------------------------------------------------------------------------
 
-
-# -- other clones ----------------------------------------------------------------------------
-
-_MESSAGE = "Merge purge records\n"
 _OURS = ("refs/heads/", "refs/tags/", "refs/notes/", "refs/memrepo/")
 """The refs that a clone may push. A host has other refs, such as those of pull requests."""
 
 
-def fetch_unknown(work: Work) -> tuple[Problem, ...]:
-    """Fetch the refs that only the hub contains, so that their history is purged too."""
-    repo = work.store.repo
-    try:
-        hub = hub_of(repo, "", work.store.branch)
-        there = hub.every_tip()
-        known = {one.id for one in repo.objects.each(set(there.values())) if one is not None}
-        missing = {ref for ref, id_ in there.items() if id_ not in known and ref != RECORDS}
-        if missing:
-            hub.fetch({ref: f"{OWN}{hub.name}/other/{ref[5:]}" for ref in sorted(missing)})
-    except UnfitRemote:
-        return ()
-    except HubUnreachable as error:
-        return (problem("purge-hub-unreached", work.store.branch, cause=error.message),)
-    return ()
+def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
+    """Replace the history on the hub that was purged here, and return notices.
 
-
-def repeat_recorded(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Repeat recorded purges in this clone before fetching anything else, and update the hub.
-
-    Raises StoreError before anything is fetched or pushed.
+    Raises StoreError if another clone has purged a value from a history that this clone still has,
+    or if the hub has commits that were purged here. Nothing that was fetched is then kept.
     """
-    store = work.store
-    carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
-    purges.keep_values(store.repo)
-    repeated = [
-        _repeat(work, one)
-        for one in purges.receipts(store.repo)
-        if not purges.is_done(store.repo, one.id)
-    ]
-    if repeated:
-        carry(store, hub, RECORDS, _MESSAGE, work.call.now, ref=RECORDS)
-    return (*repeated, *_replaced(work, hub))
-
-
-def _repeat(work: Work, receipt: PurgeReceipt) -> Problem:
-    repo, now = work.store.repo, work.call.now
-    key = _key(receipt)
-    needles = recognised(work, _history(work), receipt.values, key)
-    hits = 0
-    if needles:
-        with work.store.running(), work.store.writing():
-            work.store.refuse_unfit()
-            quarantine.refuse_unfit(repo)
-            hits = sum(purge(work, replace(receipt, at=now), needles, key).hits.values())
-    if not hits:
-        purges.keep_map(repo, receipt.id, {})
-        purges.record(work.store, purges.acknowledgement(repo, receipt, now, 0), now)
-    where = counted(hits, "place", "places") if hits else "no place"
-    return problem(
-        "purge-repeated", RECORDS, purge=receipt.id, by=receipt.by, at=receipt.at, where=where
-    )
-
-
-def _replaced(work: Work, hub: Hub) -> tuple[Problem, ...]:
-    """Replace the old history on the hub, ref by ref, and return notices. Skip changed refs."""
-    repo = work.store.repo
+    store, repo = work.store, work.store.repo
+    here = {receipt.id for receipt in purges.receipts(repo)}
+    with hub.visit(RECORDS) as (git, tips):
+        tip = tips.get(RECORDS, "")
+        paths = git.ls_tree("--name-only", tip).split() if tip else ()
+        found = [git.cat_file("blob", f"{tip}:{path}") for path in paths]
+    told = [msgspec.json.decode(text, type=PurgeReceipt) for text in found]
+    new = sorted((r for r in told if r.id not in here), key=lambda r: r.at)
+    purged = repo.objects.commit(new[-1].tips.get(hub.head, "-")) if new else store.head()
+    if not purged or not store.is_ancestor(purged, store.head()):
+        one, url = new[-1], repo.call("remote", "get-url", hub.name).strip()
+        raise StoreError("purged-elsewhere", purge=one.id, by=one.by, at=one.at, url=url)
+    if tip or here:
+        carry(store, hub, RECORDS, "Merge purge records\n", work.call.now, ref=RECORDS)
+        purges.keep_values(repo)
+    notices = _replace_on_hub(work, hub)
     moved = replaced_commits(repo)
-    changed, left = 0, list[str]()
+    with hub.visit(*[hub.head] * bool(moved)) as (git, tips):
+        tip = tips.get(hub.head, "")
+        commits = git.rev_list(tip, "--not", "HEAD").split() if tip else ()
+    if old := [commit for commit in commits if commit in moved]:
+        held = counted(len(old), "commit", "commits")
+        raise StoreError("history-purged", hub=f"{hub.name}/{hub.branch}", commits=held)
+    return notices
+
+
+def _replace_on_hub(work: Work, hub: Hub) -> tuple[Problem, ...]:
+    """Replace the old history on the hub, ref by ref. Skip refs that have moved since."""
+    moved = replaced_commits(work.store.repo)
     watched = purges.watching(work.store.folder)
-    there = hub.every_tip() if moved else {}
-    for ref, old in there.items():
+    changed, left = 0, list[str]()
+    for ref, old in (hub.every_tip() if moved else {}).items():
         new = moved.get(old, old)
         name = watched.name(ref) if watched is not None else ref
         if (new, name) == (old, ref):
             continue
         if not ref.startswith(_OURS):
             left.append(ref)
-            continue
-        if name != ref:
+        elif name != ref:
             hub.replace(name, "", new)
             changed += hub.replace(ref, old, "")
         else:
             changed += hub.replace(ref, old, new)
-    hub.forget(*repo.refs.below(f"{OWN}{hub.name}/other/"))
     problems = []
     if changed:
         refs = counted(changed, "ref", "refs")
-        moved_refs = problem("purge-hub", hub.name, refs=refs, name=hub.name, collect=COLLECT)
-        problems.append(moved_refs)
+        problems.append(problem("purge-hub", hub.name, refs=refs, name=hub.name, collect=COLLECT))
     if left:
-        named = ", ".join(left[:5])
-        problems.append(problem("purge-hub-keeps", hub.name, name=hub.name, refs=named))
+        refs = ", ".join(left[:5])
+        problems.append(problem("purge-hub-keeps", hub.name, name=hub.name, refs=refs))
     return tuple(problems)
-
-
-def refuse_old(work: Work, hub: Hub, tip: str, fetched: str) -> None:
-    """Raise if the fetched history, whose ref is `fetched`, contains a purged commit."""
-    repo = work.store.repo
-    moved: Mapping[str, str] = replaced_commits(repo)
-    if not moved or not tip:
-        return
-    new = repo.git.rev_list(tip, "--not", "HEAD").split()
-    old = [commit for commit in new if commit in moved]
-    if old:
-        hub.forget(fetched)
-        repo.git.prune("--expire=now")
-        commits = counted(len(old), "commit", "commits")
-        raise StoreError("history-purged", hub=f"{hub.name}/{hub.branch}", commits=commits)

@@ -92,11 +92,10 @@ def do(work: Work, request: Request) -> Result:
     if work.config.ledger_ref == hub.head:
         raise UnfitRemote("ledger", branch=hub.branch)
     with work.store.syncing():
+        purged: tuple[Problem, ...] = ()
         if not request.dry_run:
             work.store.recover()
-            repeated = _repeat_purges(work, hub)
-        else:
-            repeated = ()
+            purged = _settle_purges(work, hub)
         outcome = _converge(work, hub, request)
         if outcome.joined is not None and outcome.joined.clashes:
             return Result(
@@ -111,7 +110,7 @@ def do(work: Work, request: Request) -> Result:
             work.store.maintain()
     joined = outcome.joined or PreparedMerge(chain=None)
     notices = (
-        *repeated,
+        *purged,
         *joined.problems,
         *((failure,) if failure else ()),
         *unknown_person(work.refreshed()),
@@ -131,14 +130,12 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
-def _repeat_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
+def _settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     if not hub.tips(RECORDS) and not work.store.repo.refs.id(RECORDS):
         return ()
-    from memrepo.actions.sync.purge import repeat_recorded
+    from memrepo.actions.sync.purge import settle_purges
 
-    notices = repeat_recorded(work, hub)
-    work.refresh()
-    return notices
+    return settle_purges(work, hub)
 
 
 def _converge(first: Work, hub: Hub, request: Request) -> Outcome:
@@ -176,10 +173,6 @@ def _fetch_tip(hub: Hub, at: Work, request: Request) -> str:
     tip = hub.fetch({hub.head: own}).get(hub.head, "")
     if request.dry_run:
         hub.forget(own)
-    if (at.store.folder / "purged").is_dir():
-        from memrepo.actions.sync.purge import refuse_old
-
-        refuse_old(at, hub, tip, own)
     if tip and not at.store.common_ancestors([at.tree.commit, tip]):
         hub.forget(own)
         raise StoreError("history-unrelated", hub=hub.name, branch=hub.branch, tip=tip)

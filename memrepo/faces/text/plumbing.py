@@ -260,10 +260,10 @@ def purge(request: purging.Request, result: purging.Result, colour: bool) -> str
         f"not purged, yours to do: {kind}, {counted(hits, 'hit', 'hits')}"
         for kind, hits in result.left.items()
     ]
-    lines += [f"pending in clone {c.clone}" for c in result.clones if not c.acknowledged]
     if result.collect:
         lines.append(
-            f"`memrepo sync` informs the hub and the clones; then, on the hub: {result.collect}"
+            "`memrepo sync` replaces the history on the hub, and every other clone is cloned anew;"
+            f" then, on the hub: {result.collect}"
         )
     return "\n".join(lines)
 
@@ -281,7 +281,5 @@ def _listed(result: purging.Result) -> list[str]:
     for kind in dict.fromkeys(place.kind for place in result.places):
         found = [place for place in result.places if place.kind == kind]
         lines.append(f"{kind}: {sum(place.hits for place in found)}")
-        for place in found:
-            via = f"  ({visible(place.via)})" if place.via else ""
-            lines.append(f"  {visible(place.where)}  {place.hits}{via}")
+        lines += [f"  {visible(place.where)}  {place.hits}" for place in found]
     return [*lines, "dry run: nothing was changed"]

@@ -15,11 +15,10 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.guard import refuse_new_secrets, refuse_rejected, refuse_secret
 from memrepo.actions.work import Work
 from memrepo.core.changes import Change, Delete, Plan, Step, Write
 from memrepo.core.ids import digest
-from memrepo.core.layout import HOT_NAMES
+from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.messages import MAX_STEPS, Context, message
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, play
@@ -27,8 +26,6 @@ from memrepo.policies.rules import HotRules
 from memrepo.store.errors import BranchMoved
 from memrepo.store.repo import Repository
 from memrepo.store.stream import RUN, Chain, NewCommit
-from memrepo.views.hot import hot_changes, standing_of
-from memrepo.views.pages import render_views
 
 TRIES = 3
 """How often a change is computed again because another commit landed in the meantime."""
@@ -102,6 +99,8 @@ def chain(
     author: str = RUN,
 ) -> Chain:
     """Return the chain of commits between two states. Raises Rejected and SecretInText."""
+    from memrepo.actions.guard import refuse_new_secrets, refuse_rejected, refuse_secret
+
     refuse_rejected(before, after)
     for text in (merge, *(commit.message for commit in commits)):
         refuse_secret(text, "the commit message")
@@ -131,6 +130,9 @@ def derived_files(work: Work, state: State, *, afresh: bool = False) -> list[Cha
     is_head = not afresh and state is work.tree.state()
     if is_head and work.store.trees.cache.stale.get(_print(work)) == []:
         return []
+    from memrepo.views.hot import hot_changes
+    from memrepo.views.pages import render_views
+
     return [*render_views(state, work.config.pages), *hot_changes(state, hot_rules(work))]
 
 
@@ -180,6 +182,6 @@ def hot_rules(work: Work) -> HotRules:
     if work.tree.files.id_of(path):
         return rules
     data = work.store.work.read(path)
-    if data is not None and standing_of(data) == "foreign":
+    if data is not None and standing_of("hot", data) == "foreign":
         return replace(rules, path="HOT.md")
     return rules

@@ -13,7 +13,6 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from memrepo.actions.run.retire import REQUEST, STANDING
 from memrepo.actions.run.timetable import Schedule
 from memrepo.actions.work import Work, outside
 from memrepo.core.changes import Write, fingerprints
@@ -28,6 +27,10 @@ from memrepo.store import history
 from memrepo.store.errors import CannotWork
 from memrepo.store.git import GitFailed
 
+STANDING = "retire_candidate"
+"""The standing of a memory whose lines left the sources, until a person decides about it."""
+REQUEST = "request-in-text"
+"""The rule of warnings about instructions in source texts."""
 Json: TypeAlias = dict[str, Any]
 RECENT = 10
 """Number of newest manifests that are searched for instructions found in source texts."""

@@ -213,8 +213,11 @@ class Work:
         """Return the landings of all runs contained in this commit, newest first."""
         from memrepo.store.history import landings
 
-        layout, files = self.tree.layout, self.tree.files
-        return landings(self.store.repo, self.tree.commit, layout, files.below(layout.area("runs")))
+        layout, files, known = self.tree.layout, self.tree.files, self.tree.__dict__
+        if "landed" not in known:
+            runs = files.below(layout.area("runs"))
+            known["landed"] = landings(self.store.repo, self.tree.commit, layout, runs)
+        return list(known["landed"])
 
     def refreshed(self) -> Work:
         """Return a Work at the current HEAD, reusing the loaded tree if HEAD has not moved."""

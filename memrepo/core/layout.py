@@ -139,6 +139,15 @@ def stamped(kind: PageKind, rest: str) -> bytes:
     return f"<!-- memrepo:{kind} {_stamp(rest.encode())} -->\n{rest}".encode()
 
 
+def hot_path(files: Mapping[str, bytes], layout: Layout, place: str) -> str:
+    """Return the first page's path: `place`, or `HOT.md` if a foreign file is there."""
+    path = layout.prefix + place
+    there = files.get(path)
+    if there is None or standing_of("hot", there) != "foreign":
+        return path
+    return layout.prefix + HOT_NAMES[1]
+
+
 def standing_of(kind: PageKind, data: bytes) -> PageState:
     """Return "ours" for an unmodified generated page, "edited" if changed by hand, or "foreign"."""
     match = _STAMP.match(data)

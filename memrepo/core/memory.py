@@ -18,6 +18,7 @@ from collections.abc import (
 )
 from datetime import datetime
 from functools import cached_property
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_type_hints
 
@@ -532,8 +533,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     @cached_property
     def fields(self) -> Mapping[str, Any]:
         """Return the header values by key, without defaults."""
-        values = ((f.name, getattr(self, _ATTRIBUTES.get(f.name, f.name)), f) for f in FIELDS)
-        return MappingProxyType({name: v for name, v, field in values if v != field.default})
+        found = zip(_NAMES, _VALUES(self), _DEFAULTS, strict=True)
+        return MappingProxyType(
+            {name: v for name, v, usual in found if v is not usual and v != usual}
+        )
 
     @property
     def is_note(self) -> bool:
@@ -670,6 +673,9 @@ _ATTRIBUTES = {"sources": "places"}
 _IMPLYING = frozenset({"type", "created"})
 FIELDS = fields_of(Memory, get_type_hints(Memory, include_extras=True))
 """The fields of a header, in the order in which they are written."""
+_NAMES = tuple(field.name for field in FIELDS)
+_VALUES = attrgetter(*(_ATTRIBUTES.get(name, name) for name in _NAMES))
+_DEFAULTS = tuple(field.default for field in FIELDS)
 ORDER: Mapping[str, int] = MappingProxyType({field.name: n for n, field in enumerate(FIELDS)})
 """The keys of a header, in file order."""
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})

@@ -17,7 +17,7 @@ from math import log2
 from pathlib import Path
 from typing import NamedTuple
 
-from memrepo.core.patterns import regex
+from memrepo.core.patterns import regex, spelled
 
 Span = tuple[int, int]
 Find = tuple[int, int, str]
@@ -278,66 +278,93 @@ class _Words(NamedTuple):
 
 @cache
 def _words() -> _Words:
+    """Return the words and patterns. A pattern is spelled and compiled when it is first used."""
     table = _sections()
     sorts = "password pass key token secret weak pin cvv card login credentials".split()
     sort_of = {word.lstrip("*"): sort for sort in sorts for word in table[sort]}
     parts = {max(word.split(), key=len) for word in (*sort_of, *table["code"])}
     every = [word for sort in sorts for word in table[sort]]
-    plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
-    ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
-    wide = _any(word.lstrip("*") for word in every if _is_wide(word))
-    brand = r"(?<!\b1)"  # 1Password is a program: no password follows its name
-    bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
-    code, lock, of = (_any(table[name]) for name in ("code", "lock", "of"))
-    article = r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
-    opener = (
-        rf"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
-        rf"|(?:{code})[ \t](?:(?:{of}){article}|d['’])?(?:{lock})"
-        rf"|(?:{lock})(?:['’]s)?(?:[ \t][^\W\d_]{{1,12}}){{0,2}}[ \t,:]{{1,3}}"
-        rf"(?:{_any(table['with'])}|the|by|its|der|mit dem|el|le|il)[ \t](?:{code}))(?![^\W_])"
-    )
-    joins = _any(word for word in table["is"] if not _is_wide(word))
-    wide_joins = _any(word for word in table["is"] if _is_wide(word))
-    scope = (
-        rf"[ \t](?:{_any(table['of'])})[ \t][^\n.:=;,|()]{{1,40}}?|[ \t]?\([^\n:=;|()]{{1,40}}\)"
-        rf"|[ \t](?:{_any(table['thing'])})"
-    )
-    join = rf"(?:{wide_joins})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}|(?:{joins})(?![^\W_])[ \t]{{0,3}}"
-    sign = r"=>|->|→|:=|[:=：|]{1,2}"
+
+    def any_of(name: str, *, is_wide: bool = False) -> str:
+        return _any(word for word in table[name] if _is_wide(word) is is_wide)
+
+    def label() -> str:
+        plain = _any(word for word in every if word[0] != "*" and not _is_wide(word))
+        ending = _any(word[1:] for word in every if word[0] == "*" and not _is_wide(word))
+        wide = _any(word.lstrip("*") for word in every if _is_wide(word))
+        brand = r"(?<!\b1)"  # 1Password is a program: no password follows its name
+        bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
+        code, lock, of = (_any(table[name]) for name in ("code", "lock", "of"))
+        article = r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
+        opener = (
+            rf"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
+            rf"|(?:{code})[ \t](?:(?:{of}){article}|d['’])?(?:{lock})"
+            rf"|(?:{lock})(?:['’]s)?(?:[ \t][^\W\d_]{{1,12}}){{0,2}}[ \t,:]{{1,3}}"
+            rf"(?:{_any(table['with'])}|the|by|its|der|mit dem|el|le|il)[ \t](?:{code}))(?![^\W_])"
+        )
+        return f"{opener}|{bounded}|(?:{wide})"
+
+    def stated() -> str:
+        scope = (
+            rf"[ \t](?:{_any(table['of'])})[ \t][^\n.:=;,|()]{{1,40}}?"
+            r"|[ \t]?\([^\n:=;|()]{1,40}\)"
+            rf"|[ \t](?:{_any(table['thing'])})"
+        )
+        join = (
+            rf"(?:{any_of('is', is_wide=True)})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}"
+            rf"|(?:{any_of('is')})(?![^\W_])[ \t]{{0,3}}"
+        )
+        return (
+            rf"{_MARKUP}(?:{scope})?{_MARKUP}[ \t]{{0,3}}"
+            rf"(?:(?P<sign>{_SIGN})|(?:{join}){{1,2}}:?)[ \t]{{0,3}}"
+        )
+
+    def near() -> str:
+        verbs = f"{any_of('is')}|{_any(table['into'])}|{_any(table['from'])}"
+        return (
+            rf"(?:{_SIGN}|(?<![^\W_])(?:(?P<changed>{_any(table['changed'])})|{verbs}))"
+            r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
+        )
+
     return _Words(
-        label=re.compile(f"{opener}|{bounded}|(?:{wide})"),
+        label=spelled(label),
         sort_of={_bare(word): sort for word, sort in sort_of.items()},
         stems=tuple(part for part in parts if not any(p in part for p in parts - {part})),
-        stated=re.compile(
-            rf"{_MARKUP}(?:{scope})?{_MARKUP}[ \t]{{0,3}}"
-            rf"(?:(?P<sign>{sign})|(?:{join}){{1,2}}:?)[ \t]{{0,3}}"
+        stated=spelled(stated),
+        harmless=spelled(
+            lambda: rf"(?:(?<![^\W_])(?:{_any(table['harmless'])})[ _-]{{0,2}}|[?&])\Z"
         ),
-        harmless=re.compile(rf"(?:(?<![^\W_])(?:{_any(table['harmless'])})[ _-]{{0,2}}|[?&])\Z"),
         names=frozenset(table["names"]),
         placeholder=tuple(table["placeholder"]),
         nothing=frozenset(table["nothing"]),
         technical=frozenset(table["technical"]),
-        pointer=re.compile("|".join(table["pointer"])),
-        shape=re.compile("|".join(table["shape"])),
-        numbered=re.compile("|".join(table["numbered"])),
+        pointer=spelled(lambda: "|".join(table["pointer"])),
+        shape=spelled(lambda: "|".join(table["shape"])),
+        numbered=spelled(lambda: "|".join(table["numbered"])),
         prose=frozenset(table["prose"]),
         rules=frozenset(table["rules"]),
         telling=frozenset(table["telling"]),
         iban=frozenset(table["iban"]),
         ordinary=frozenset((*table["ordinary"], *table["rules"])),
-        misnamed=re.compile(rf"[ _-](?:{_any(table['ordinary'])})(?![^\W_])"),
-        before=re.compile(
-            rf"(?:[,;/(&+]|(?<![^\W_])(?:{_any(table['with'])}))[ \t](?:(?:the|its|das|la)[ \t])?\Z"
+        misnamed=spelled(lambda: rf"[ _-](?:{_any(table['ordinary'])})(?![^\W_])"),
+        before=spelled(
+            lambda: (
+                rf"(?:[,;/(&+]|(?<![^\W_])(?:{_any(table['with'])}))"
+                r"[ \t](?:(?:the|its|das|la)[ \t])?\Z"
+            )
         ),
-        near=re.compile(
-            rf"(?:{sign}|(?<![^\W_])(?:(?P<changed>{_any(table['changed'])})|{joins}|{_any(table['into'])}|{_any(table['from'])}))"
-            r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
-        ),
-        behind=re.compile(
-            rf"(?:[ \t](?:{joins}|as|als|como|comme)[ \t](?:[^\W\d_]{{2,10}}[ \t]){{0,2}}"
-            r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
+        near=spelled(near),
+        behind=spelled(
+            lambda: (
+                rf"(?:[ \t](?:{any_of('is')}|as|als|como|comme)[ \t]"
+                r"(?:[^\W\d_]{2,10}[ \t]){0,2}"
+                r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
+            )
         ),
     )
+
+
+_SIGN = r"=>|->|→|:=|[:=：|]{1,2}"
 
 
 def _sections() -> Mapping[str, Sequence[str]]:

@@ -450,7 +450,7 @@ def _candidate(
     if not is_ours and (is_unsure or is_strange):
         score -= MIN_SCORE
     if traits.part in ("stored", "decision", "project", "promise"):
-        age = (now - (memory.created or now)).days
+        age = (now.date() - (memory.created or now).date()).days
         score += (1 + (traits.part == "project")) * max(0.0, 1.0 - age / FRESH_DAYS)
     if due:
         score += (datetime.fromisoformat(due).date() - now.date()).days <= DUE_DAYS

@@ -124,6 +124,11 @@ class Ledger:
             return commit == tip
         return commit in self.repo.call("merge-base", commit, tip, accepted=1).split()
 
+    def buffered(self) -> list[tuple[str, int]]:
+        """Return (name, size) of each file of events that are not yet on the ref."""
+        paths = (self.folder / BUFFER, *self.folder.glob("flush-*.jsonl"))
+        return [(path.name, path.stat().st_size) for path in paths if path.exists()]
+
     def blobs(self, commit: str) -> dict[str, str]:
         """Return {segment name: blob id} for a commit of the ledger."""
         if not commit:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -52,13 +52,31 @@ class Refs:
     def id(self, ref: str) -> str:
         """Return the id of the object that a full ref name refers to, or "" if there is none."""
         found = _line(self._repo.common_dir / ref) if ref.startswith("refs/") else ""
+        if not found and ref.startswith("refs/"):
+            found = self._packed().get(ref, "")
         if _ID.fullmatch(found):
             return found
         return self._repo.call("rev-parse", "-q", "--verify", ref, accepted=1).strip()
 
     def below(self, folder: str) -> list[str]:
         """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""
-        return self._repo.call("for-each-ref", "--format=%(refname)", folder).split()
+        top = self._repo.common_dir
+        if not (top / "refs" / "heads").is_dir() or (top / "reftable").exists():
+            return self._repo.call("for-each-ref", "--format=%(refname)", folder).split()
+        names = {p.relative_to(top).as_posix() for p in (top / folder).rglob("*") if p.is_file()}
+        names |= {name for name in self._packed() if name.startswith(folder)}
+        return sorted(name for name in names if not name.endswith(".lock"))
+
+    def _packed(self) -> Mapping[str, str]:
+        """Return {name: id} of the refs in `packed-refs`."""
+        try:
+            lines = (
+                (self._repo.common_dir / "packed-refs").read_text("utf-8", "replace").split("\n")
+            )
+        except OSError:
+            return {}
+        rows = (line.split(" ", 1) for line in lines if line[:1] not in ("", "#", "^"))
+        return {row[1]: row[0] for row in rows if len(row) == 2}
 
 
 def _line(path: Path) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from memrepo.core.header import LFS_POINTER
-from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME
+from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, standing_of
 from memrepo.core.lines import find_conflict
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
@@ -42,7 +42,6 @@ from memrepo.read.sources import (
     why_denied,
 )
 from memrepo.store.errors import problem
-from memrepo.views.hot import standing_of
 
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024
@@ -100,6 +99,26 @@ def _readable(
             yield name, entry
 
 
+def stamps(
+    root: Path, rules: SourceRules, *, only: str = "", home: Path | None = None
+) -> list[tuple[object, ...]]:
+    """Return names, sizes and times of the files that `read_workspace` would read.
+
+    An equal list means that no file has changed.
+    """
+    found: list[tuple[object, ...]] = []
+    for name, entry in _readable(root, rules, only, home):
+        try:
+            if isinstance(entry, OSError):
+                raise entry
+            at = entry.stat(follow_symlinks=False)
+        except OSError as error:
+            found.append((name, error.errno))
+        else:
+            found.append((name, at.st_mode, at.st_size, at.st_ino, at.st_mtime_ns, at.st_ctime_ns))
+    return found
+
+
 def _is_source(name: str, rules: SourceRules) -> bool:
     is_folder = not name or name.endswith("/")
     return kind_of(f"{name}any.md" if is_folder else name, rules) is not None
@@ -140,7 +159,7 @@ def read_workspace(
             continue
         data, refusal = _read(name, entry)
         found = [refusal] if refusal is not None else []
-        if data is not None and standing_of(data) != "foreign":
+        if data is not None and standing_of("hot", data) != "foreign":
             continue  # our own hot cache page, if the workspace is the repository
         if data is not None and not original:
             data = _without_private(data)

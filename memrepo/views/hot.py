@@ -15,8 +15,7 @@ import msgspec
 
 from memrepo.core.changes import Change, Delete, Write
 from memrepo.core.ids import visible
-from memrepo.core.layout import HOT_NAMES, Layout, PageState, stamped
-from memrepo.core.layout import standing_of as standing_of_page
+from memrepo.core.layout import HOT_NAMES, hot_path, stamped, standing_of
 from memrepo.core.memory import Gist, Hot, Memory, having
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import clean_page, without_secrets
@@ -99,31 +98,17 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
 
 def hot_changes(state: State, rules: HotRules) -> list[Change]:
     """Return the changes that update the hot page. A foreign file is never overwritten."""
-    path = hot_path(state.files, state.layout, rules)
+    path = hot_path(state.files, state.layout, rules.path)
     page, there = hot_page(state, rules), state.files.get(path)
     others = [
         Delete(path=p)
         for p in (state.layout.prefix + name for name in HOT_NAMES)
-        if p != path and p in state.files and standing_of(state.files[p]) != "foreign"
+        if p != path and p in state.files and standing_of("hot", state.files[p]) != "foreign"
     ]
     if page is None:
-        ours = there is not None and standing_of(there) != "foreign"
+        ours = there is not None and standing_of("hot", there) != "foreign"
         return [*others, *([Delete(path=path)] if ours else [])]
     return [*others, *([Write(path=path, data=page)] if there != page else [])]
-
-
-def hot_path(files: Mapping[str, bytes], layout: Layout, rules: HotRules) -> str:
-    """Return the hot page's path, which is `HOT.md` if a foreign file has the configured path."""
-    path = layout.prefix + rules.path
-    there = files.get(path)
-    if there is None or standing_of(there) != "foreign":
-        return path
-    return layout.prefix + HOT_NAMES[1]
-
-
-def standing_of(data: bytes) -> PageState:
-    """Return whether a file is an unchanged page, a page edited by hand, or a foreign file."""
-    return standing_of_page("hot", data)
 
 
 def parse_line(line: str) -> tuple[str, str] | None:

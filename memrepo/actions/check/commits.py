@@ -199,17 +199,10 @@ _UNHOOKED: tuple[Group, ...] = ("schema", "tags", "secrets", "derived", "size")
 """The rules that `status` and `run` check. References and the order of keys are for `check`."""
 
 
-def unhooked_problems(work: Work) -> tuple[Problem, ...]:
-    """Return the errors in commits by hand since the last run that are still in the tree.
-
-    No hook runs with `--no-verify`, for edits on a web page, for rebases, or in clones without
-    hooks.
-    """
-    last = next(iter(work.landed()), None)
-    if last is None or last.entry.commit == work.tree.commit:
-        return ()
+def errors_since(work: Work, commit: str) -> tuple[Problem, ...]:
+    """Return the errors in commits by hand since another commit that are still in the tree."""
     git = work.store.repo
-    walk = hand_commits(git, f"{last.entry.commit}..{work.tree.commit}")
+    walk = hand_commits(git, f"{commit}..{work.tree.commit}")
     # `git revert` of a run takes its manifest away, as a revert by memrepo does.
     hands = [hand.commit for hand in walk if not hand.subject.startswith(GIT_REVERTS)]
     known = {(p.path, p.rule) for p in work.tree.state().problems}  # reported for the tree itself

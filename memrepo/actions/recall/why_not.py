@@ -20,6 +20,7 @@ from memrepo.core.access import Access, Accesses
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import visible
+from memrepo.core.layout import hot_path
 from memrepo.core.memory import Hot, Memory
 from memrepo.core.messages import counted
 from memrepo.core.state import State
@@ -42,7 +43,7 @@ from memrepo.store.corpus import Filter
 from memrepo.store.index import Index
 from memrepo.store.ledger import ledger_of
 from memrepo.text.words import telling_words
-from memrepo.views.hot import hot_page, hot_path
+from memrepo.views.hot import hot_page
 
 SHOWN = 10
 """Number of hits that a search shows by default."""
@@ -335,7 +336,7 @@ def _is_shown(case: Case) -> bool:
 
 def _left_out(case: Case) -> str:
     rules = hot_rules(case.work)
-    path = hot_path(case.state.files, case.state.layout, rules)
+    path = hot_path(case.state.files, case.state.layout, rules.path)
     return (
         f"left out of {path}: no room within hot.max_lines"
         f" ({rules.max_lines}) and hot.max_bytes ({rules.max_bytes})"

@@ -24,6 +24,7 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.pending import REQUEST, STANDING
 from memrepo.actions.run.assemble import PENDING
 from memrepo.actions.run.known import Marks, find_other_places, prior_of
 from memrepo.actions.run.overtake import find_change
@@ -56,7 +57,6 @@ from memrepo.policies.upkeep import archive, unarchive
 from memrepo.read.intake import Intake, Reader, SourceText
 
 DONE = "its box was ticked"
-STANDING = "retire_candidate"
 _Gone = Mapping[str, frozenset[str]]
 """Maps a source's path to the text hashes that were removed from it."""
 
@@ -228,7 +228,6 @@ def _retiring(path: str, members: list[Memory], reader: Reader, run: str, now: d
     )
 
 
-REQUEST = "request-in-text"
 _KEEP = regex(
     r"(?:(?:^|[.!?:;,(\n][^\S\n]*|\bplease )remember this"
     r"|\b(?:don['’]?t|do not) forget)\b(?! about\b)",

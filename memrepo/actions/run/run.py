@@ -11,13 +11,13 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check.commits import unhooked_problems
 from memrepo.actions.landing import retried, stale_files
 from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import decide
 from memrepo.actions.run.gather import gather_sources, read_commit
 from memrepo.actions.run.guard import leave_out_rejected, mark_removals
+from memrepo.actions.run.idle import find_idle, keep_idle, surroundings
 from memrepo.actions.run.ingest import take_in
 from memrepo.actions.run.judge import judge
 from memrepo.actions.run.judge_choice import JudgeChoice, deadline, desk_of
@@ -43,7 +43,7 @@ from memrepo.actions.run.report import REPORTS, Report
 from memrepo.actions.run.telemetry import Result, first_run, is_first, record_run, result_of
 from memrepo.actions.run.timetable import collides_with_reconciliation
 from memrepo.actions.run.upkeep import add_upkeep
-from memrepo.actions.setup.survey import survey
+from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.core.errors import UsageError
 from memrepo.core.judge import Usage
@@ -162,16 +162,33 @@ def do(work: Work, request: Request) -> Result:
     request = replace(request, mode=mode, judge=kind, resume=resume)
     if request.estimate:
         return _estimated(work, request)
+    around = "" if request.dry_run else surroundings(work, request)
+    if around and (same := find_idle(work, around)) is not None:
+        return record_run(work, lambda: _stay_idle(work, same), mode=mode)
     first, unhooked = is_first(work), unhooked_problems(work)
+    done: list[Result] = []
+
+    def inner() -> Result:
+        done.append(run_once(work, request))
+        return done[-1]
+
     with uncollected():
-        result = record_run(
-            work, lambda: run_once(work, request), mode=mode, dry_run=request.dry_run
-        )
+        result = record_run(work, inner, mode=mode, dry_run=request.dry_run)
     if first and result.landed:
         result = replace(result, first=first_run(work.refreshed(), result))
     if not request.dry_run:
-        _update_caches(work, work.refreshed())
+        at = work.refreshed()
+        _update_caches(work, at)
+        if not unhooked:
+            keep_idle(at, around, done[-1])
     return result.after(unhooked)
+
+
+def _stay_idle(work: Work, result: Result) -> Result:
+    """Return the result of a run that has nothing to do, unless it may not run now."""
+    with work.store.running(), work.store.writing():
+        work.store.refuse_unfit()
+    return result
 
 
 def run_once(first: Work, request: Request) -> Result:

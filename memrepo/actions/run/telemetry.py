@@ -355,7 +355,7 @@ def record_run(
     problems += _exported(after, place, landed=found.landed)
     downstream, failed = hand_off_run(after, found.run)
     problems += failed
-    context = _context(first, after)
+    context = {**(found.context or context_of(after)), "next_schedule": _next_schedule(after)}
     found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
     data = {key: value for key, value in found.as_json().items() if key not in _LATER}
     summary = replace(_summary_of(first, place, data, now()), context=context)
@@ -447,21 +447,25 @@ def _summary_of(
 
 def _views(before: Work, after: Work) -> tuple[str, ...]:
     """Return the pages that the run changed."""
+    if before is after:
+        return ()
     area = after.tree.layout.area("views")
     one, other = (work.tree.files.below(area) for work in (before, after))
     return tuple(sorted({path.removeprefix(area) for path, _ in one.items() ^ other.items()}))
 
 
-def _context(before: Work, after: Work) -> dict[str, object]:
-    """Return additional facts for the report of a run."""
-    state = after.tree.state()
-    due = next_fire(before.call.now, after.config.cadence, after.config.zone)
-    surfaced = recall_surface(state.every, before.call.now)
+def context_of(at: Work) -> dict[str, object]:
+    """Return additional facts for the report of a run, which depend on the memories."""
+    state = at.tree.state()
+    surfaced = recall_surface(state.every, at.call.now)
     return {
         "claims_total": sum(not memory.is_note for memory in state.active),
-        "next_schedule": msgspec.to_builtins(next_of(due)),
         "recall_surface": surfaced.as_json() if surfaced else None,
     }
+
+
+def _next_schedule(at: Work) -> object:
+    return msgspec.to_builtins(next_of(next_fire(at.call.now, at.config.cadence, at.config.zone)))
 
 
 def hand_off_run(after: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
@@ -471,7 +475,7 @@ def hand_off_run(after: Work, run: str) -> tuple[Downstream | None, tuple[Proble
     """
     setting = outside(after).get("downstream.command")
     manifest = after.tree.layout.manifest(run) if run else ""
-    if manifest not in after.tree.blobs:
+    if not manifest or not after.tree.files.regular(manifest):
         return None, ()
     if setting is None:
         return Downstream(manifest=manifest), ()

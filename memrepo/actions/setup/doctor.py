@@ -34,7 +34,7 @@ from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.checks.rules import all_rules
 from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.layout import AREAS, HOT_NAMES
+from memrepo.core.layout import AREAS, HOT_NAMES, hot_path
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -51,7 +51,6 @@ from memrepo.store.remote import RECORDS
 from memrepo.store.repo import interrupted, obstacle
 from memrepo.store.run_files import interrupted_runs
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
-from memrepo.views.hot import hot_path
 
 MIN_GIT = (2, 34)
 MAX_SIGNATURES = 200
@@ -431,7 +430,7 @@ def _pages(work: Work, fix: bool) -> CheckFinding:
 def _hot(work: Work, fix: bool) -> CheckFinding:
     state = work.tree.state()
     hot = hot_budget(work, state)
-    path = hot_path(state.files, state.layout, work.config.rules.hot)
+    path = hot_path(state.files, state.layout, work.config.rules.hot.path)
     message = f"{hot.bullets} of {hot.budget} bullets in {path}"
     advice = "remove some with `memrepo promote ID --off` or `pin ID --off`"
     problem = f"{message}: over budget; {advice}"

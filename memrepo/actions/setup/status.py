@@ -9,13 +9,11 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.check.commits import unhooked_problems
 from memrepo.actions.landing import hot_rules, stale_files
 from memrepo.actions.pending import (
     Need,
     all_waiting,
     broken_branches,
-    marked_memories,
     needs,
     requests_waiting,
     tell,
@@ -25,10 +23,17 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Unmatched, find_unmatched, texts_at
 from memrepo.actions.run.timetable import Schedule, timetable
 from memrepo.actions.setup.person import unknown_person
-from memrepo.actions.setup.survey import Budgets, budgets, survey, uncommitted_rejected
+from memrepo.actions.setup.survey import (
+    Budgets,
+    budgets,
+    survey,
+    uncommitted_rejected,
+    unhooked_problems,
+)
 from memrepo.actions.work import Work, driver_notices
 from memrepo.assets import asset
 from memrepo.core.errors import Exit
+from memrepo.core.layout import hot_path
 from memrepo.core.manifest import Recorded
 from memrepo.core.memory import CLAIM_TYPES, of_types
 from memrepo.core.problems import Problem
@@ -39,7 +44,6 @@ from memrepo.store import settings
 from memrepo.store.history import newest_in_effect
 from memrepo.store.run_files import interrupted_runs
 from memrepo.store.tree import read_blob
-from memrepo.views.hot import hot_path
 
 
 class StatusRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -132,8 +136,7 @@ def status(work: Work, request: StatusRequest) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
-    marked = tuple(m.id for m in marked_memories(work.tree.state()))
-    wanted = needs(waits, times, found.undecided, left.spent, len(marked))
+    wanted = needs(waits, times, found.undecided, left.spent, len(found.marked))
     notified, untold = tell(work, wanted) if request.notify else (False, ())
     stale = _stale_views(work)
     work.tree.cache_memories()
@@ -154,7 +157,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         sources=sources,
         waiting=tuple(w.branch for w in waits),
         asked=wishes(work, waits),
-        marked=marked,
+        marked=found.marked,
         broken_off=tuple(b.run for b in interrupted_runs(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
@@ -193,7 +196,7 @@ def _moved_cache(work: Work) -> str:
     place = layout.prefix + rules.path
     blob = files.regular(place)
     there = {place: files.of(place, blob)} if blob else {}
-    path = hot_path(there, layout, rules)
+    path = hot_path(there, layout, rules.path)
     return "" if path == work.tree.layout.prefix + work.config.rules.hot.path else path
 
 

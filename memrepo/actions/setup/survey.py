@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 
-from memrepo.actions.pending import Spent
+from memrepo.actions.pending import Spent, marked_memories
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.corrections import corrections_of
@@ -45,6 +45,8 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """Problems of corrections."""
     broken: tuple[Problem, ...]
     """Problems of references between memories."""
+    marked: tuple[str, ...]
+    """The ids of the memories that runs marked for removal."""
 
 
 def survey(work: Work) -> Survey:
@@ -71,7 +73,22 @@ def survey_of(state: State) -> Survey:
         stones=tombstones_in(state).problems,
         cases=cases.problems,
         broken=tuple(p for p in closure.closure(state) if p.rule != "memory-same-id"),
+        marked=tuple(memory.id for memory in marked_memories(state)),
     )
+
+
+def unhooked_problems(work: Work) -> tuple[Problem, ...]:
+    """Return the errors in commits by hand since the last run that are still in the tree.
+
+    No hook runs with `--no-verify`, for edits on a web page, for rebases, or in clones without
+    hooks.
+    """
+    last = next(iter(work.landed()), None)
+    if last is None or last.entry.commit == work.tree.commit:
+        return ()
+    from memrepo.actions.check.commits import errors_since
+
+    return errors_since(work, last.entry.commit)
 
 
 def uncommitted_rejected(work: Work) -> Iterator[Problem]:

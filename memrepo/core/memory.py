@@ -519,6 +519,18 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         given = {_ATTRIBUTES.get(key, key): v for key, v in fields.items() if v is not None}
         return cls(path=path, body=body, **given)
 
+    @classmethod
+    def restored(
+        cls, path: str, fields: Mapping[str, Any], body: str, derived: dict[str, Any]
+    ) -> Memory:
+        """Return a memory from its own `fields` and `derived`, which need no check."""
+        places = fields.get("sources", ())
+        given = {_ATTRIBUTES.get(key, key): value for key, value in fields.items()}
+        memory = cls(path=path, body=body, **{**given, "places": ()})
+        force_setattr(memory, "places", places)
+        memory.__dict__["derived"] = derived
+        return memory
+
     def __post_init__(self) -> None:
         if self.places and self.id:
             for key, value in implied(self).items():

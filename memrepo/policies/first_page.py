@@ -9,16 +9,13 @@ same page. `policies.hotcache` turns the page into steps.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from hashlib import sha256
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 
 from memrepo.core.access import Accesses
-from memrepo.core.ids import digest
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
@@ -34,7 +31,7 @@ from memrepo.read.kinds import (
 from memrepo.read.learned import features, worth
 from memrepo.read.thoughts import Unit, field_of
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_date_heading
-from memrepo.text.languages import FOLDER, patterns
+from memrepo.text.languages import patterns
 from memrepo.text.words import content_words
 
 Part: TypeAlias = Literal[
@@ -260,49 +257,14 @@ class _Traits(msgspec.Struct, frozen=True, array_like=True):
     score: float = 0.0
 
 
-_known: dict[str, _Traits] = {}
-
-
-def known_traits() -> MutableMapping[str, _Traits]:
-    """Return the traits computed so far by a digest of what they depend on. It is the cache."""
-    return _known
-
-
-def dump_traits(memories: Iterable[Memory]) -> bytes:
-    """Return the traits of these memories as bytes for a cache on disk."""
-    keys = {memory.made(_traits_key) for memory in memories}
-    return msgspec.msgpack.encode((_rules(), {k: _known[k] for k in keys & _known.keys()}))
-
-
-def load_traits(data: bytes) -> bool:
-    """Add the traits of a cache on disk. Return whether the cache fits the current rules."""
-    try:
-        rules, found = msgspec.msgpack.decode(data, type=tuple[str, dict[str, _Traits]])
-    except (msgspec.DecodeError, ValueError):
-        return False
-    if rules == _rules():
-        _known.update(found)
-    return rules == _rules()
-
-
-def _rules() -> str:
-    """Return a fingerprint of the code and tables from which traits are computed."""
-    here, package = Path(__file__), Path(__file__).parents[1]
-    files = [here, *sorted((package / "read").glob("*.*")), *sorted(FOLDER.glob("*.toml"))]
-    return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
-
-
-def _traits_key(memory: Memory) -> str:
-    places = [f"{s.resource}:{s.lines[0]}" for s in memory.sources]
-    rest = (memory.type, memory.text("origin"), memory.text("context"), memory.body)
-    return digest([*rest, *places])[:24]
-
-
 def _traits(memory: Memory) -> _Traits:
-    key = memory.made(_traits_key)
-    if key not in _known:
-        _known[key] = _traits_of(memory)
-    return _known[key]
+    return memory.made(_stored_traits)
+
+
+def _stored_traits(memory: Memory) -> _Traits:
+    """Return the traits of a memory, which the cache of memories keeps by its file's content."""
+    found = memory.once("traits", lambda: msgspec.to_builtins(_traits_of(memory)))
+    return msgspec.convert(found, _Traits)
 
 
 def _traits_of(memory: Memory) -> _Traits:

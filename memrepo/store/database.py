@@ -16,7 +16,6 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypedDict, TypeVar
 
 import msgspec
@@ -215,10 +214,7 @@ class MemoryCache:
             for blob, data in self._select(by_blob, (blobs,)):
                 with suppress(*_UNREADABLE):
                     row = _ROW.decode(data)
-                    fields = MappingProxyType(row.fields)
-                    memory = Memory.of(wanted[blob], fields, body=row.body)
-                    memory.derived.update(row.derived)
-                    found[blob] = memory
+                    found[blob] = Memory.restored(wanted[blob], row.fields, row.body, row.derived)
                     self._stored[blob] = len(row.derived)
         return found
 

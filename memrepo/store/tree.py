@@ -178,10 +178,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self.files.problems
 
     def _decoded(self, path: str) -> Decoded:
-        key = (path, self.blobs[path])
+        key = (path, self.memory_files[path])
         found = _DECODED.get(key)
         if found is None:
-            found = _DECODED[key] = codec.decode(path, self.files[path])
+            found = _DECODED[key] = codec.decode(path, self.files.of(*key))
         return found
 
     def decoded_memory(self, path: str, blob: str) -> Memory | None:
@@ -190,9 +190,9 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def _forget(self) -> None:
         """Discard decoded files of other commits if there are many, as in long-running servers."""
-        if len(_DECODED) > _SPARE + 3 * len(self.blobs):
+        if len(_DECODED) > _SPARE + 3 * len(self.memory_files):
             # Another thread may need a dropped file. It decodes the file again.
-            for key in {*_DECODED} - {*self.blobs.items()}:
+            for key in {*_DECODED} - {*self.memory_files.items()}:
                 _DECODED.pop(key, None)
 
     def _decode_many(self) -> None:
@@ -280,9 +280,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _state(self) -> State:
         from memrepo.core.state import read_state
 
+        problems = self.problems  # lists all files at once
         self._decode_many()
         state = read_state(self.files, self.layout, self._decoded, self.memory_files)
-        return self._without_rejected(replace(state, problems=self.problems + state.problems))
+        return self._without_rejected(replace(state, problems=problems + state.problems))
 
     def _without_rejected(self, state: State) -> State:
         if not self.files.below(self.layout.area("tombstones")):

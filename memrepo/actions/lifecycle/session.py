@@ -35,7 +35,6 @@ from memrepo.policies.standing import disputed, is_of_project, is_retired
 from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
-from memrepo.store.page_traits import load_page_traits
 from memrepo.store.run_files import interrupted_runs
 from memrepo.text.words import content_words
 from memrepo.views.bundles import Promotion, promotions
@@ -215,7 +214,6 @@ def context(
     """Return a session's context, with its hot memories, notes and warnings."""
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
-    load_page_traits(first.store.folder)
     seen = [m for m in state.active if first.call.scope or not is_of_project(m)]
     hot = list(session_page(seen, accesses, first.call.now, rules.hot, rules.decay))
     notes = [

@@ -240,7 +240,7 @@ def find_emptying_commit(at: Work) -> LogEntry | None:
     """
     last = next(iter(at.landed()), None)
     layout, git = at.tree.layout, at.store.repo
-    if last is not None and layout.manifest(last.run) not in at.tree.files:
+    if last is not None and not at.tree.files.regular(layout.manifest(last.run)):
         return None
     hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
     gone = {

@@ -39,7 +39,6 @@ from memrepo.merge import closure
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.ageing import moves, prunable
 from memrepo.policies.entities import link_step
-from memrepo.policies.first_page import known_traits
 from memrepo.policies.gists import Group, Score, candidates, compressed, groups, summary_id
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
@@ -48,7 +47,6 @@ from memrepo.policies.upkeep import upkeep
 from memrepo.store import history
 from memrepo.store.history import Lost, lost_files, removed_by
 from memrepo.store.ledger import Ledger, ledger_of, unite
-from memrepo.store.page_traits import load_page_traits, save_page_traits
 from memrepo.text.sentences import ChunkRules, chunks
 
 PACED = ("pruned", "archived", "summarised")
@@ -81,7 +79,6 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
     back = (*back, *_drop_lost_links(state_after(state, back)))
     state = state_after(state, back)
     counts = _counts_at(work, plan)
-    known = load_page_traits(work.store.folder)
     due = upkeep(
         state,
         accesses,
@@ -90,8 +87,6 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
         spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
         allowed=lambda step: _is_allowed(step, plan.decided),
     )
-    if len(known_traits()) > known:
-        save_page_traits(work.store.folder, due.state.active)
     # Compress at most once per moment, because the groups depend on all remaining memories.
     found.room = 0 if any(c.get("summaries") for c in counts) else due.room
     if not is_wanted:

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from driving import LONG
+from driving import LONG, done, memrepo
 
 from memrepo import __version__
+from memrepo.faces.cli import commands
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ("hooks", "prompts", "templates")
@@ -174,7 +175,19 @@ def test_an_installation_brings_few_packages_and_no_client_of_a_service() -> Non
     locked = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     names = re.findall(r"^([a-z0-9.-]+)==", locked, re.MULTILINE)
     assert len(names) <= 23, "is it needed at once? An extra serves who asks for it."
-    assert not {"anthropic", "mcp", "pydantic", "numpy", "httpx"} & set(names)
+    assert not {"anthropic", "mcp", "pydantic", "numpy", "httpx", "starlette"} & set(names)
+
+
+@pytest.mark.parametrize(("command", "package"), [("serve", "starlette"), ("mcp", "mcp")])
+def test_without_its_extra_a_command_says_in_one_line_how_to_install_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, package: str
+) -> None:
+    done(tmp_path, "init", "repo")
+    monkeypatch.setattr(commands, "find_spec", lambda name: None if name == package else 1)
+    answer = memrepo(tmp_path / "repo", command, as_json=False)
+    assert answer.exit == 2
+    extra = {"serve": "web"}.get(command, command)
+    assert f"  try: `pip install '.[{extra}]'` in memrepo's checkout\n" in answer.err
 
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from functools import cache
 from html import escape
 from itertools import groupby
 from typing import Literal
@@ -30,6 +31,46 @@ def shown(text: str) -> Markup:
         run = "".join(ch for _, ch in group)
         parts.append(_spelled(run) if unseen else escape(run, quote=True))
     return Markup("".join(parts))  # noqa: S704 - every part was escaped or is a number
+
+
+@cache
+def _markdown() -> Callable[[str], str]:
+    """Return a renderer whose output has no links, no images and no raw HTML."""
+    import mistune
+
+    class Renderer(mistune.HTMLRenderer):
+        """Renders the marks of a text. Addresses stay text, since anybody may have written them."""
+
+        def text(self, text: str) -> str:
+            return str(shown(text))
+
+        def heading(self, text: str, level: int, **_: object) -> str:
+            return f"<h{min(level + 2, 6)}>{text}</h{min(level + 2, 6)}>\n"
+
+        def link(self, text: str, url: str, title: str | None = None) -> str:  # noqa: ARG002
+            return text if text == url else f"{text} ({shown(url)})"
+
+        image = link
+
+        def codespan(self, text: str) -> str:
+            return f"<code>{shown(text)}</code>"
+
+        def block_code(self, code: str, info: str | None = None) -> str:  # noqa: ARG002
+            return f"<pre>{shown(code)}</pre>\n"
+
+        def block_html(self, html: str) -> str:
+            return f"<p>{shown(html.strip())}</p>\n"
+
+        def inline_html(self, html: str) -> str:
+            return str(shown(html))
+
+    render = mistune.create_markdown(renderer=Renderer(), hard_wrap=True)
+    return lambda text: str(render(text))
+
+
+def rendered(text: str) -> Markup:
+    """Return a markdown text as HTML. Raw HTML, images and addresses are shown as text."""
+    return Markup(_markdown()(text))  # noqa: S704 - the renderer escapes every text
 
 
 def side(spans: Iterable[Span], which: Mark) -> Markup:

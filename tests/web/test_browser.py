@@ -104,7 +104,7 @@ def test_the_link_lets_in_and_leaves_no_token_in_the_address(page: Page) -> None
     page.heads("This morning")
     page.browser.delete_all_cookies()
     page.go("morning")
-    assert "memrepo" not in page.browser.page_source
+    assert "opens only with the link" in page.browser.page_source
     page.browser.get(page.link)
 
 
@@ -121,7 +121,7 @@ def test_a_run_is_decided_with_the_keyboard_alone(page: Page) -> None:
     assert chosen == ["accept"] * 5 + ["reject"] + ["accept"] * 2
     assert git(page.repo, "rev-parse", "HEAD") == head
     page.one(".do button").click()
-    assert "memrepo reject" in page.one(".flash").text
+    assert "Rejected for good" in page.one(".flash").text
     assert subjects(page.repo)[0].startswith("Run ")
     texts = {m.body for m in memories(page.repo).values()}
     assert any("Vera" in text for text in texts)
@@ -157,7 +157,7 @@ def test_what_takes_away_asks_first(page: Page) -> None:
     assert git(page.repo, "rev-parse", "HEAD") == head
     forget.click()
     page.browser.switch_to.alert.accept()
-    assert "memrepo forget" in page.one(".flash").text
+    assert "Forgotten: it is out of recall." in page.one(".flash").text
     assert subjects(page.repo)[0].startswith("Forget ")
 
 
@@ -175,7 +175,7 @@ def test_pages_fit_a_phone_and_have_contrast_in_both_schemes(
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
     )
     try:
-        for path in ("morning", "timeline", "search?q=server&explain=1", "session"):
+        for path in ("morning", "timeline", "search?q=server&explain=1"):
             page.go(path)
             assert page.say("document.documentElement.scrollWidth") <= width, path
             ink, paper = (

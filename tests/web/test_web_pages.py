@@ -67,7 +67,9 @@ def test_a_request_without_the_token_or_of_another_host_or_site_gets_nothing(
     client = client_of(kb=repo, let_in=False)
     given = {**headers, **({"cookie": f"memrepo-{PORT}={cookie}"} if cookie else {})}
     answer = client.get(path, headers=given)
-    assert (answer.status_code, answer.content) == (403, b"")
+    assert answer.status_code == 403
+    assert answer.text.startswith("This page opens only with the link") == (not headers)
+    assert bool(answer.content) == (not headers)  # whoever asks from elsewhere is told nothing
 
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN + "x", "ü"])
@@ -76,7 +78,8 @@ def test_a_link_with_another_token_lets_nobody_in(
 ) -> None:
     client = client_of(kb=repo, let_in=False)
     answer = client.get("/", params={"token": token})
-    assert (answer.status_code, answer.content) == (403, b"")
+    assert answer.status_code == 403
+    assert "`memrepo serve` printed" in answer.text
     assert not client.cookies
 
 
@@ -97,7 +100,8 @@ def test_a_form_of_another_origin_does_nothing(
     head = git(repo, "rev-parse", "HEAD")
     form = {"deed": "forget", "id": next(iter(memories(repo)))}
     answer = client.post(f"{HOME}do", data=form, headers=headers)
-    assert (answer.status_code, answer.content) == (403, b"")
+    assert answer.status_code == 403
+    assert "done" not in answer.text.replace("Nothing was done", "")
     assert git(repo, "rev-parse", "HEAD") == head
 
 
@@ -127,14 +131,16 @@ def test_the_token_goes_into_a_cookie_and_every_answer_has_its_policy(client: Te
 def test_this_morning_shows_what_waits_with_both_wordings_and_evidence(client: TestClient) -> None:
     seen = text(client.get(f"{HOME}morning").text)
     for words in (
+        "What came",
         "8 decisions wait",
-        "a reconciliation is reviewed before it takes effect",
+        "A reconciliation is reviewed before it takes effect.",
+        "The line was edited: MEMORY.md, line 13, since 2026-03-02.",
         "Mara prefers tea.",
         "Rui leads the billing team.",
         "Rui leads the payments team.",
         "new sources/MEMORY.md:13 of 2026-03-02 , word for word",
         "No run is scheduled",
-        " of 30 bullets",
+        "What the agent reads first 4 of 30 lines",
     ):
         assert words in seen
 
@@ -225,6 +231,12 @@ def played(page: str) -> list[list[str]]:
     return [shlex.split(t.split("\n")[0]) for t in told if t.startswith("memrepo ")]
 
 
+def said(page: str) -> str:
+    """Return the sentences that say what was done."""
+    found = re.search(r'role="status" aria-label="What was done">(.*?)</section>', page, re.S)
+    return text(found[1]) if found else ""
+
+
 def test_decisions_of_a_run_are_the_commits_of_the_same_words(
     client: TestClient, repo: Path, tmp_path: Path
 ) -> None:
@@ -253,7 +265,10 @@ def test_decisions_of_a_run_are_the_commits_of_the_same_words(
     assert "The wiki is read only since March." in texts
     assert not any("64 GB" in t or "Vera" in t for t in texts)
     assert_sound(repo)
-    assert "decisions wait" not in client.get(f"{HOME}morning").text
+    assert "Rejected for good" in said(answer.text)
+    after = text(client.get(f"{HOME}morning").text)
+    assert "decisions wait" not in after
+    assert "You decided about it. Nothing waits for you. In effect since 2026-03-02" in after
 
 
 @pytest.mark.parametrize(("deed", "op"), [("accept", "run"), ("discard", "run")])

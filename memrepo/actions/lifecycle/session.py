@@ -28,7 +28,7 @@ from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
-from memrepo.core.times import EARLIEST, format_time
+from memrepo.core.times import EARLIEST
 from memrepo.policies.ageing import SKILLS, Nomination, effective, nominated
 from memrepo.policies.hotcache import session_page
 from memrepo.policies.standing import disputed, is_of_project, is_retired
@@ -41,8 +41,6 @@ from memrepo.views.bundles import Promotion, promotions
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
 
 MAX_TOKENS = 1500
-LAST_CONTEXT = "given.json"
-"""The file in memrepo's folder with the context of the last session."""
 MAX_DOUBTS = 2
 """Maximum contradictions to list."""
 MAX_NOTES = 5
@@ -113,19 +111,6 @@ class Started(VerbResult, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
 
 
-class LastContext(msgspec.Struct, frozen=True, kw_only=True):
-    """The context and start time of this clone's last session."""
-
-    session: str
-    at: str
-    audience: str
-    context: str
-    tokens: int
-    left_out: int
-    hot: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
 class Ended(VerbResult, frozen=True, kw_only=True):
     """The ledger commit that stores a session's retrievals; empty if there is none yet."""
 
@@ -174,7 +159,7 @@ def _start(first: Work, request: Request) -> Started:
         (folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
         notices = _layers(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
-    started = Started(
+    return Started(
         session=id_,
         audience=request.audience,
         context=packed.text,
@@ -185,18 +170,6 @@ def _start(first: Work, request: Request) -> Started:
         warnings=tuple(warnings),
         notices=notices,
     )
-    if not request.dry_run:
-        stored = {**started.as_json(), "at": format_time(first.call.now)}
-        (folder / LAST_CONTEXT).write_bytes(msgspec.json.encode(stored))
-    return started
-
-
-def last_context(work: Work) -> LastContext | None:
-    """Return the context of the last session in this clone, or None if there is none."""
-    with suppress(OSError, msgspec.MsgspecError):
-        data = (work.store.folder / LAST_CONTEXT).read_bytes()
-        return msgspec.json.decode(data, type=LastContext)
-    return None
 
 
 def _layers(work: Work) -> tuple[Problem, ...]:

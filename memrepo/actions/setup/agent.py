@@ -72,12 +72,13 @@ class Host(NamedTuple):
     file: str
     project: str
     table: str
+    instructions: str = "AGENTS.md"
 
 
 INSTALLED = ("claude-code", "openclaw", "codex")
 """The programs whose files `memrepo agent install` edits."""
 PRINTED: Mapping[str, Host] = {
-    "gemini-cli": Host(".gemini/settings.json", ".gemini/settings.json", "mcpServers"),
+    "gemini-cli": Host(".gemini/settings.json", ".gemini/settings.json", "mcpServers", "GEMINI.md"),
     "cursor": Host(".cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
     "vs-code": Host("", ".vscode/mcp.json", "servers"),
     "windsurf": Host(".codeium/windsurf/mcp_config.json", "", "mcpServers"),
@@ -409,7 +410,9 @@ def _printed(work: Work, request: Request) -> Result:
     server = json.dumps({host.table: {"memrepo": entry}}, indent=2)
     hook = shlex.join([*program, "agent", "hook", "generic"])
     return Result(
-        paste=f"{named}:\n\n{server}\n\nits instructions, such as AGENTS.md:\n\n{agent_tools()}",
+        paste="\n\n".join(
+            (f"{named}:", server, f"its instructions, such as {host.instructions}:", agent_tools())
+        ),
         next=(f"a program with hooks calls at each event, as docs/agents.md says: {hook}",)
         if request.host == "generic"
         else (f"paste both, then restart {request.host}",),

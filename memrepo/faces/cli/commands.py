@@ -141,6 +141,24 @@ class _Guide:
         return data
 
 
+class NotInstalled(MemrepoError):
+    """Raised when the packages of an extra of memrepo are missing."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, package: str, command: str, extra: str) -> None:
+        super().__init__(
+            f"the package `{package}` is not installed; `memrepo {command}` needs it",
+            fix=f"`pip install '.[{extra}]'` in memrepo's checkout",
+        )
+
+
+def require(package: str, command: str, extra: str) -> None:
+    """Raise NotInstalled if the package of an extra cannot be imported."""
+    if find_spec(package) is None:
+        raise NotInstalled(package, command, extra)
+
+
 class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `serve`."""
 
@@ -158,23 +176,12 @@ class ServeRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def serve(work: Work, request: ServeRequest) -> VerbResult:
     """Serve the web pages until interrupted. If a folder is not a repository, fail immediately."""
+    require("starlette", "serve", "web")
     folders = [work.call.where / name for name in request.repos] or [work.call.where]
     from memrepo.faces.web.app import serve
 
     serve(work.call, folders, port=request.port, read_only=request.read_only)
     return VerbResult()
-
-
-class NotInstalled(MemrepoError):
-    """Raised when the MCP package is missing, which an extra of memrepo installs."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self) -> None:
-        super().__init__(
-            "the package `mcp` is not installed; `memrepo mcp` needs it",
-            fix="`pip install '.[mcp]'` in memrepo's checkout",
-        )
 
 
 class McpRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,8 +203,7 @@ class McpRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 def mcp(work: Work, request: McpRequest) -> VerbResult:
     """Serve until the client disconnects. If the folder is not a repository, fail immediately."""
-    if find_spec("mcp") is None:
-        raise NotInstalled
+    require("mcp", "mcp", "mcp")
     with Work(work.call) as here:
         _ = here.store  # fail before the client waits if the folder is not a repository
     call = work.call

@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from memrepo.actions.request import checked
@@ -35,7 +35,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.secrets import concealed, without_secrets
 from memrepo.faces.text import text_of
 from memrepo.faces.web import pages
-from memrepo.views.html import shown
+from memrepo.views.html import rendered, shown
 from memrepo.views.report import in_words
 
 if TYPE_CHECKING:
@@ -96,6 +96,16 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 SAFE = ("GET", "HEAD")
+_OWN_SITE = ("none", "same-origin")
+_LINK_ONLY = (
+    "This page opens only with the link that `memrepo serve` printed when it started."
+    " Open that link in this browser. Each start has a new one."
+)
+
+
+def refused(message: str) -> Response:
+    """Return an answer that refuses a request of this machine and says why."""
+    return PlainTextResponse(f"{message}\n", status_code=403)
 
 
 class Guard:
@@ -126,23 +136,21 @@ class Guard:
 
     def _answer(self, request: Request) -> ASGIApp:
         host, headers = request.headers.get("host", ""), request.headers
-        if host not in self.hosts:
-            return Response(status_code=403)
-        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+        if host not in self.hosts or headers.get("sec-fetch-site", "none") not in _OWN_SITE:
             return Response(status_code=403)
         given = request.query_params.get("token")
         if given is not None and request.method == "GET" and request.url.path == "/":
             return self._welcome(given)
         if not self._is(request.cookies.get(self.cookie, "")):
-            return Response(status_code=403)
+            return refused(_LINK_ONLY)
         if request.method not in SAFE and headers.get("origin") != f"http://{host}":
-            return Response(status_code=403)
+            return refused("The form was sent by another page. Nothing was done.")
         return self.app
 
     def _welcome(self, given: str) -> Response:
         """Store the token from the address in a cookie, and redirect to the address without it."""
         if not self._is(given):
-            return Response(status_code=403)
+            return refused(_LINK_ONLY)
         answer = RedirectResponse("/", status_code=303)
         answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
         return answer
@@ -151,28 +159,59 @@ class Guard:
         return hmac.compare_digest(given.encode(), self.token.encode())
 
 
-class FormResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of a submitted form: a text per verb, and a `draft` that could not be saved."""
+class Deed(msgspec.Struct, frozen=True, kw_only=True):
+    """What a form did: a sentence, and the command line with its output, which does the same."""
 
-    texts: list[str]
+    said: str
+    command: str = ""
+    is_refused: bool = False
+
+
+class FormResult(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a submitted form: its deeds, and a `draft` that could not be saved."""
+
+    deeds: list[Deed]
     draft: str = ""
+
+
+_SAID = {
+    "accept": "Accepted: it is in effect now.",
+    "discard": "Discarded: nothing of it takes effect, and it is not proposed again.",
+    "revert": "Reverted: the memory is as it was before. What came later stays.",
+    "edit": "Saved in your words.",
+    "forget": "Forgotten: it is out of recall. History keeps it.",
+    "reject": "Rejected for good: it does not come back.",
+    "confirm": "Confirmed: you said that it is right.",
+    "resolve": "Decided: the contradiction is settled.",
+}
 
 
 def do(work: Work, form: Mapping[str, str]) -> FormResult:
     """Perform the verbs that a submitted form requests, and return the results as text."""
     given = {name: value.replace("\r\n", "\n") for name, value in form.items()}
-    texts: list[str] = []
+    deeds: list[Deed] = []
     draft = ""
     try:
         for words in _words(work, given):
             work.refresh()
             answer = perform(work, words.verb, checked(words.request))
             line = f"memrepo {words.verb} {shlex.join(words.line)}".rstrip()
-            texts.append(f"{line}\n{text_of(words.verb, words.request, answer)}")
+            told = text_of(words.verb, words.request, answer)
+            said = _SAID.get(words.verb, told.partition("\n")[0])
+            deeds.append(Deed(said=said, command=f"{line}\n{told}"))
     except MemrepoError as error:
-        texts.append(f"not done: {error.message}" + (f"\n{error.fix}" if error.fix else ""))
+        fix = f" {error.fix}" if error.fix else ""
+        deeds.append(Deed(said=f"not done: {error.message}.{fix}", is_refused=True))
         draft = given.get("text", "")
-    return FormResult(texts=list(concealed(texts or ["nothing to do"])), draft=draft)
+    deeds = deeds or [Deed(said="nothing to do: no decision was made")]
+    hidden = concealed([(one.said, one.command) for one in deeds])
+    return FormResult(
+        deeds=[
+            replace(one, said=said, command=command)
+            for one, (said, command) in zip(deeds, hidden, strict=True)
+        ],
+        draft=draft,
+    )
 
 
 _DEEDS: Mapping[str, tuple[str, ...]] = {
@@ -240,6 +279,7 @@ def _environment() -> Environment:
     )
     environment.filters["shown"] = lambda text: shown(without_secrets(str(text)))
     environment.filters["coded"] = _coded
+    environment.filters["rendered"] = lambda text: rendered(without_secrets(str(text)))
     environment.filters["plain"] = in_words
     return environment
 
@@ -251,7 +291,7 @@ def _coded(text: str) -> Markup:
     return Markup("".join(pairs))  # noqa: S704 - every part was escaped
 
 
-def rendered(template: str, **values: object) -> str:
+def fill(template: str, **values: object) -> str:
     """Render a template with the given values as HTML."""
     return _environment().get_template(template).render(**values)
 
@@ -284,7 +324,6 @@ SCREENS: Mapping[str, Show] = {
     "morning": pages.morning,
     "timeline": pages.timeline,
     "search": pages.search,
-    "session": pages.session,
     "memory": pages.memory,
     "change": pages.change,
 }
@@ -337,7 +376,7 @@ def _screen(site: Site, request: Request) -> Response:
             found = {"message": error.message, "fix": error.fix}
             screen, status = "refused", STATUS.get(error.exit_code, 500)
         done, site.done = site.done, None
-        page = rendered(
+        page = fill(
             f"{screen}.html.j2",
             repo=name,
             repos=tuple(site.repos),
@@ -355,7 +394,7 @@ def _do(site: Site, request: Request, form: Mapping[str, str]) -> Response:
     if name not in site.repos:
         return Response(status_code=404)
     if site.read_only:
-        return Response(status_code=403)
+        return refused("These pages are read only: memrepo was started with --read-only.")
     with site.busy, site.work(name) as work:
         site.done = do(work, form)
     back = form.get("back", "morning")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from memrepo.actions.lifecycle.session import last_context
+from memrepo.actions.lifecycle.session import MAX_TOKENS, context
 from memrepo.actions.past import log, why
 from memrepo.actions.past.log import Commit
 from memrepo.actions.recall import related
@@ -33,10 +33,10 @@ from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.ids import normal_claim
 from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import counted, cut
+from memrepo.core.patterns import regex
 from memrepo.core.times import extent
-from memrepo.store.ledger import ledger_of
-from memrepo.views.html import shown, side, word_diff
-from memrepo.views.report import from_json, in_words, judged_in_words, summary
+from memrepo.views.html import rendered, shown, side, word_diff
+from memrepo.views.report import from_json, in_words, judged_in_words
 from memrepo.views.review import (
     LEAVING,
     SUMMARIES,
@@ -70,53 +70,131 @@ def _ask(work: Work, name: str, request: Any) -> Any:
 
 
 def morning(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the data of the start page: status, runs, open contradictions and tasks."""
+    """Return the data of the start page: the last night, what waits, and the first page."""
     del asked
     found = _ask(work, "status", status.StatusRequest())
-    last = from_json(last_record(work).get("last", {}))
     waiting = [_waiting(session_of(work, branch)) for branch in found.waiting]
+    memories = work.tree.state().memories
     active, notes = found.memories.get("active", 0), sum(found.tiers.values())
     recall = [counted(active - notes, "memory", "memories")]
     return {
         "status": found,
         "recall": ", ".join(recall + [counted(notes, "note", "notes")] * bool(notes)),
-        "last": summary(last) if last else "",
-        "ran": _when(last.finished, work) if last else "",
-        "failed": bool(last and last.event == "run_failed"),
+        "night": _night(work, found),
         "waiting": waiting,
+        "marked": [_labelled(memories[id_]) for id_ in found.marked],
         "disputes": _ask(work, "resolve", resolve.Request()).open,
-        "todo": list(_todo(found, waiting)),
+        "todo": list(_todo(found)),
+        "page": _first_page(work),
     }
 
 
-def _todo(found: status.Result, waiting: Sequence[object]) -> Iterable[str]:
-    """Yield sentences that name the user's open tasks, with commands where useful."""
-    if waiting:
-        yield "Review the pending changes below (`memrepo accept` or `memrepo discard`)."
-    if found.contradictions:
-        yield "Choose between contradictory memories below (`memrepo resolve`)."
+class NightRow(NamedTuple):
+    """A memory that the last run changed: what happened, its id, its text and why."""
+
+    what: str
+    id: str
+    text: str
+    why: str
+
+
+class Night(NamedTuple):
+    """What the last run did: a sentence, and the memories that came and left with it."""
+
+    said: str
+    failed: bool = False
+    run: str = ""
+    """The last run in effect."""
+    when: str = ""
+    landed: Sequence[NightRow] = ()
+    left: Sequence[NightRow] = ()
+    small: int = 0
+    """The number of other changes, such as evidence and places on the first page."""
+
+
+def _night(work: Work, found: status.Result) -> Night:
+    """Return what the last run did."""
+    last = from_json(last_record(work).get("last", {}))
+    if last is None and found.last_run is None:
+        return Night("No run was made yet.")
+    ran = f"The last run was on {_when(last.finished, work)}." if last else ""
+    match last and (last.event, last.status):
+        case ("run_failed", _) if last is not None:
+            return Night(f"The last run failed: {last.why}. {last.fix}".strip(), failed=True)
+        case (_, "held"):
+            ran += " It waits for you, below." if found.waiting else " You decided about it."
+        case ("run_skipped", _):
+            ran += " There was nothing new to read."
+    if found.last_run is None:
+        return Night(ran)
+    landed, left, small = list[NightRow](), list[NightRow](), 0
+    for one in review_of(work, span_of(work, (found.last_run.run,)), quote=False).decisions:
+        if word := _TOLD.get(one.kind):
+            text = cut(one.target.body, LABEL)
+            row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))
+            (left if one.leaves else landed).append(row)
+        else:
+            small += len(one.changes)
+    when = _when(datetime.fromisoformat(found.last_run.when), work)
+    return Night(ran, run=found.last_run.run, when=when, landed=landed, left=left, small=small)
+
+
+_TOLD: Mapping[str, str] = {
+    "added": "new",
+    "reworded": "reworded",
+    "superseded": "replaced",
+    "restored": "back",
+    "retired": "out",
+    "removed": "deleted",
+    "forgotten": "forgotten",
+    "archived": "archived",
+}
+"""The kinds of change that the page tells one by one, in a word."""
+_ID = regex(r" \([^()]*, (mem-[0-9a-f]{16})\)(?=</li>|\n|<br|$)")
+
+
+def _first_page(work: Work) -> Shown:
+    """Return what an agent reads when a session begins, as HTML, and how much of it there is."""
+    packed, hot, *_ = context(work, "private", MAX_TOKENS)
+    inside = "\n".join(packed.text.split("\n")[2:-1])
+    return {
+        "html": Markup(_ID.sub(r' <a href="memory/\1">open</a>', str(rendered(inside)))),  # noqa: S704
+        "lines": len(hot),
+        "most": work.config.get("hot.budget"),
+        "tokens": packed.tokens,
+        "most_tokens": MAX_TOKENS,
+        "left_out": packed.left_out,
+    }
+
+
+def _todo(found: status.Result) -> Iterable[str]:
+    """Yield sentences that name what a person has to do at the command line."""
     if found.schedule.failed:
-        yield "The last scheduled run failed: `memrepo doctor` shows why."
+        yield "The last scheduled run failed: `memrepo doctor` says why."
     yield from (f"Scheduled runs: {message}." for message in found.schedule.complaints)
     if not found.schedule.by:
-        yield "No run is scheduled: `memrepo schedule install`."
-    if found.unread:
+        yield "No run is scheduled: `memrepo schedule install` runs one each night."
+    if found.unread and not found.waiting:
         unread = counted(len(found.unread), "source is", "sources are")
-        yield f"{unread} not taken in yet: `memrepo run`."
+        yield f"{unread} not read yet: `memrepo run` reads them."
     if found.unmatched.count:
-        yield f"Not read: {found.unmatched.summary} (`memrepo config explain sources.claims`)."
+        yield f"Not read: {found.unmatched.summary}."
     if found.hooks:
         yield f"Hooks: {found.hooks}."
     if found.uncommitted:
         yield f"Not committed: {', '.join(found.uncommitted[:5])}."
+    yield from (f"{one.message}. {one.fix}." for one in found.problems[:MAX_PROBLEMS])
+
+
+MAX_PROBLEMS = 5
+"""Maximum problems of the repository on the start page."""
 
 
 def _waiting(session: ReviewSession) -> Shown:
     review = session.review
     return {
         "run": session.run,
-        "reason": review.reason,
-        "when": review.when,
+        "reason": _sentence_of(review.reason),
         "count": len(review.decisions),
         "groups": _groups(review.groups, Neighbours(session.after)),
     }
@@ -140,7 +218,9 @@ def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None)
                     "near": neighbours.of(decision.target, decision.ids)
                     if neighbours and not group.is_card
                     else (),
-                    "cards": [_card(change) for change in decision.shown],
+                    "cards": [
+                        _card(change, told=not group.is_by_cause) for change in decision.shown
+                    ],
                 }
                 for decision in group.decisions
             ],
@@ -152,8 +232,47 @@ def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None)
 # -- one change ------------------------------------------------------------------------------------
 
 
-def _card(change: Change) -> Shown:
-    """Return the template variables that show one change (`_change.html.j2`)."""
+def _sentence_of(reason: str) -> str:
+    """Return a reason as a sentence, without the codes of programs."""
+    text = in_words(reason).replace("sources/", "").strip()
+    return (
+        f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+        if text
+        else ""
+    )
+
+
+def _sentence(change: Change) -> str:
+    """Return why a memory changed, in one sentence."""
+    kind, own = (
+        change.difference.kind,
+        [d for d in change.decisions if d.actor.startswith("human:")],
+    )
+    fresh = [e for e in change.evidence if e.mark == "new"] or [
+        e for e in change.evidence if e.mark == "kept"
+    ]
+    if own and own[-1].reason:
+        return _sentence_of(own[-1].reason)
+    if kind in LEAVING or not fresh:
+        return _sentence_of(change.why)
+    source = fresh[0].source
+    place = source.resource.removeprefix("sources/")
+    place += f", line {source.lines[0]}" if source.lines[0] else ""
+    day = f", since {source.captured[:10]}" if source.captured else ""
+    match kind:
+        case "reworded":
+            return f"The line was edited: {place}{day}."
+        case "superseded":
+            return f"{place} says something else{day}."
+        case _:
+            return f"{place} says so{day}."
+
+
+def _card(change: Change, *, told: bool = True) -> Shown:
+    """Return the template variables that show one change (`_change.html.j2`).
+
+    `told` shows the reason. It is left out where the heading of a group has it.
+    """
     found, memory = change.difference, change.difference.memory
     head = " ".join(headline(memory).split())
     # Show each text once: a replaced text with its successor, a short text as the heading.
@@ -168,6 +287,7 @@ def _card(change: Change) -> Shown:
         "id": memory.id,
         "ids": " ".join(change.ids),
         "head": _cut(head, HEADING if single else LABEL),
+        "said": _sentence(change) if told else "",
         "type": memory.type,
         "layer": memory.layer if memory.layer != memory.type else "",
         "path": memory.path,
@@ -194,7 +314,7 @@ def _texts(change: Change) -> list[CardText]:
     """Return the texts to show for a change: before and after, and any contradicting memories."""
     found, memory = change.difference, change.difference.memory
     old = _long((found.before or memory).body)
-    against = [CardText("against", "plain", shown(_long(m.body)), m.id) for m in change.against]
+    against = [CardText("against", "plain", rendered(_long(m.body)), m.id) for m in change.against]
     match found.kind:
         case "superseded" if len(change.successors) == 1:
             (heir,) = change.successors
@@ -206,13 +326,13 @@ def _texts(change: Change) -> list[CardText]:
         case "superseded" if change.successors:
             texts = [CardText("until now", "before", shown(old))]
             texts += [
-                CardText("from now on", "after", shown(_long(m.body)), m.id)
+                CardText("from now on", "after", rendered(_long(m.body)), m.id)
                 for m in change.successors
             ]
         case "added":
-            texts = [CardText("", "after", shown(old))]
+            texts = [CardText("", "after", rendered(old))]
         case "removed":
-            texts = [CardText("was", "before", shown(old))]
+            texts = [CardText("was", "before", rendered(old))]
         case _ if "reworded" in found.kinds:
             spans = word_diff(old, _long(memory.body))
             texts = [
@@ -220,7 +340,7 @@ def _texts(change: Change) -> list[CardText]:
                 CardText("becomes", "after", side(spans, "new")),
             ]
         case _:
-            texts = [CardText("", "plain", shown(_long(memory.body)))]
+            texts = [CardText("", "plain", rendered(_long(memory.body)))]
     return [*texts, *against]
 
 
@@ -356,33 +476,6 @@ def search(work: Work, asked: Mapping[str, str]) -> Shown:
 def _title(work: Work, id_: str) -> str:
     memory = work.tree.state().memories.get(id_)
     return memory.text("title") if memory else ""
-
-
-def session(work: Work, asked: Mapping[str, str]) -> Shown:
-    """Return the data of the session page: the last session's context and its retrievals."""
-    del asked
-    given = last_context(work)
-    if given is None:
-        return {"given": None}
-    state, accesses = work.tree.state(), ledger_of(work.store).accesses()
-    looked_up = sorted(
-        (
-            (max(at), memory)
-            for memory in state.memories.values()
-            if (at := [t for t, name in accesses.of(memory.id).recent if name == given.session])
-        ),
-        key=lambda pair: (-pair[0], pair[1].id),
-    )
-    return {
-        "given": given,
-        "began": _when(datetime.fromisoformat(given.at), work),
-        "looked_up": [
-            (f"{datetime.fromtimestamp(at, work.config.zone):%H:%M}", _labelled(memory))
-            for at, memory in looked_up
-        ],
-        "hot": [_labelled(state.memories[i]) for i in given.hot if i in state.memories],
-        "notes": [_labelled(state.memories[i]) for i in given.notes if i in state.memories],
-    }
 
 
 def _labelled(memory: Memory) -> tuple[str, str]:

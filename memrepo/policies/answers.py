@@ -162,23 +162,6 @@ def _lowered(one: Ranked, score: float) -> Ranked:
     )
 
 
-MIN_COMMON = 0.4
-"""Minimum share of a statement, weighted by rarity, in a later one about the same thing."""
-
-
-def latest_about(one: Document, others: Iterable[Ranked], corpus: Corpus) -> Document | None:
-    """Return the latest of the documents that are newer than a document and about the same."""
-    newer = [other.document for other in others if one.day and other.document.day > one.day]
-    if not newer:
-        return None
-    asked = [term for term in sorted(one.distinct) if not term.isdecimal()]
-    held, size = corpus.holders(asked), max(corpus.size, _SMALLEST)
-    weights = {term: _rarity(size, held.get(term, 0)) for term in asked}
-    least = MIN_COMMON * sum(weights.values())
-    same = [d for d in newer if sum(weights.get(term, 0.0) for term in d.distinct) >= least]
-    return max(same, key=lambda d: (d.day, d.path), default=None)
-
-
 CONFIDENCES = ("high", "medium", "low", "very low")
 ENOUGH = 0.35
 """The minimum share of a phrasing's words in a text that answers."""
@@ -195,7 +178,8 @@ _SMALLEST = 50
 class Held(msgspec.Struct, frozen=True):
     """What a text contains of a question: the weighted share of the words of its best phrasing.
 
-    A text answers if it contains enough of a phrasing and the rarest word of that phrasing.
+    A text answers if it contains enough of a phrasing, and the rarest of its words that any text
+    contains.
     """
 
     share: float = 1.0
@@ -219,21 +203,27 @@ def shares(question: Question, corpus: Corpus, documents: Iterable[Document]) ->
         if these or not is_spaceless(term)
     }
     phrasings = [p for one in question.phrasings if (p := [t for t in one if t in weights])]
+    known = {term for term in weights if any(map(holders.get, places[term]))}
     found = {}
     for document in documents:
         held = {term for term in weights if not places[term].isdisjoint(document.distinct)}
-        every = [_held(phrasing, held, weights) for phrasing in phrasings]
+        every = [_held(phrasing, held, weights, known) for phrasing in phrasings]
         best = max(every, key=lambda one: (one.answers, one.share), default=Held(0.0, False, 0))
         found[document.number] = best
     return found
 
 
-def _held(phrasing: Sequence[str], held: Collection[str], weights: Mapping[str, float]) -> Held:
+def _held(
+    phrasing: Sequence[str],
+    held: Collection[str],
+    weights: Mapping[str, float],
+    known: Collection[str],
+) -> Held:
     count = min(len(phrasing), _LONG)
     every = sum(weights[term] for term in phrasing) * count / len(phrasing)
     mine = [term for term in phrasing if term in held]
     share = min(1.0, sum(weights[term] for term in mine) / every)
-    rarest = max(weights[term] for term in phrasing)
+    rarest = max((weights[term] for term in phrasing if term in known), default=math.inf)
     decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
     return Held(share, decides and share >= ENOUGH, len(mine))
 

@@ -1,14 +1,9 @@
 """Decide whether a newer statement replaces or contradicts an older one.
 
-Four structures are recognised:
-
-- one key with two values;
-- one sentence with two values in the same position;
-- a statement that names what has ended;
-- a statement that names the value it replaces.
-
-Both statements must name the same subject and be valid for the same time. Statements with different
-names are about different subjects. Any less certain case changes nothing.
+A newer statement replaces an older one if it names what has ended or the value it replaces, or if
+it has another value for the same key under the same heading. It continues an older one if the two
+differ in one value only, or if it says that something is new and repeats what the older one is
+about. An older statement that is continued is history, but no error. In all other cases both hold.
 
 The phrases of each language are in the section `change` of its table (docs/languages.md).
 """
@@ -17,7 +12,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -26,7 +22,7 @@ import msgspec
 from memrepo.core.memory import Memory, Source
 from memrepo.core.patterns import regex
 from memrepo.policies.standing import contradicts
-from memrepo.text.languages import ENGLISH, bare, language_asked, small_words, tables
+from memrepo.text.languages import ENGLISH, bare, language_asked, patterns, small_words, tables
 from memrepo.text.languages import table as language_table
 from memrepo.text.words import terms
 
@@ -36,14 +32,12 @@ if TYPE_CHECKING:
 MAX_WORDS = 60
 """Longer texts are not single statements and are not compared."""
 MAX_VALUE_WORDS = 15
-ONE_NAME = "is"
-"""The predicate of sentences like `The owner of billing is Lin`: a definite subject and a name."""
 MIN_COVER = 0.5
-"""A statement that ends another must repeat at least this share of its words."""
-MIN_SHARED_CONTENT = 0.6
-"""Statements without a common key are about one subject if they share this part of their words."""
+"""A statement that changes another must repeat at least this share of its words."""
 MAX_VALUES = 5
 """If more statements than this share a key or a sentence, they are items of a list."""
+MAX_LINES = 12
+"""Maximum lines of a text that are compared with those of another."""
 
 _WIDE = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = regex(f"[{_WIDE}]|[^\\W_{_WIDE}]+(?:[-._/:@+#&'’][^\\W_{_WIDE}]+)*%?|[$€£¥]|[^\\w\\s]")
@@ -52,6 +46,9 @@ _EITHER = regex(r"(?<![\w/.-])([^\W\d_]{3,})/([^\W\d_]{3,})(?![\w/.-])")
 _POSSESSIVE = regex(r"['’]s$")
 _MARKUP = regex(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)|^\s*(?:[-*+]|\d+[.)])\s+")
 _KEYED = regex(r"^[\W_]*([^\W_][^:：\n]{0,58}?)\s*[:：](?!//)(?:\s+|(?<=：))(\S.*)$", re.DOTALL)
+_STAMP = regex(r"^\s*[-*+]?\s*\[?\d{4}-\d\d-\d\d\]?\s*[:：—–-]*\s+(?=\S)")
+_ASIDE = regex(r"\s*\([^()]*\)\s*$")
+_CLAUSE = regex(r"[,;，；]\s*")
 _BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
 _QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
 _ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
@@ -61,19 +58,20 @@ _SCRIPTS = (
     (regex("[\u3400-\u9fff]"), "chinese"),
 )
 _ENDINGS = ("ing", "ed", "s")
-_PAUSE = frozenset(",;.:()!?，。；：（）！？、")
 
 
 class StatementChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The effect of a newer statement on an older one.
 
-    `stated` is true if the newer statement names what has ended. Otherwise it only has another
-    value. `cover` is the share of the older statement's words that it repeats. `is_event` is true
-    if both statements may report events that were true on their days.
+    `stated` is true if the newer statement names what has ended, and `is_next` if it only continues
+    the older one. Otherwise it has another value for the same key. `cover` is the share of the
+    older statement's words that it repeats. `is_event` is true if both statements may report events
+    that were true on their days.
     """
 
     reason: str
     stated: bool = False
+    is_next: bool = False
     is_event: bool = False
     cover: float = 1.0
 
@@ -90,14 +88,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     negation: frozenset[str]
     bounds: frozenset[str]
     """Words that introduce a limit on a value: a time, a place, a purpose."""
-    opposites: Mapping[str, tuple[str, int]]
-    """Map each word to its pair of opposites and its side in that pair."""
-    definite: frozenset[str]
-    """Words that introduce a unique thing (`the`, `our`)."""
-    copula: frozenset[str]
     articles: frozenset[str]
-    auxiliary: frozenset[str]
-    """Auxiliary words that accompany a negation."""
     times: frozenset[str]
     labels: frozenset[str]
     """Words that form a name with a number (`week 9`, `floor 2`)."""
@@ -109,9 +100,9 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
-    Statements that may give the same thing different values have a common entry in `keys`. `ended`
-    has the words of a statement that ends something, without the ending phrase. `replaced` has
-    pairs of an old and a new value.
+    `ended` has the words of a statement that ends something, without the ending phrase. `replaced`
+    has pairs of an old and a new value. `is_news` is whether it says that something is new or over.
+    `light` are its words without content.
     """
 
     words: tuple[str, ...]
@@ -120,27 +111,30 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     times: frozenset[str]
     key: str
     value: tuple[str, ...]
-    predicate: str
-    subject: tuple[str, ...]
-    object: tuple[str, ...]
-    polarity: str
-    keys: tuple[str, ...]
+    negations: int
     ended: frozenset[str] | None
     corrects: bool
     replaced: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
     excepts: bool
     is_open: bool
+    is_news: bool
+    light: frozenset[str]
 
     @property
     def numbered(self) -> frozenset[str]:
         """Return the statement's names made of a word and a number (`week 9`, `floor 2`)."""
         return frozenset(time for time in self.times if " " in time)
 
+    @property
+    def stems(self) -> list[str]:
+        """Return the content words in the order of the statement."""
+        return [stem for word in self.words if (stem := _stem(word)) in self.content]
+
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    predicate="", subject=(), object=(), polarity="", keys=(), ended=None, corrects=False,
-    replaced=(), excepts=False, is_open=True,
+    negations=0, ended=None, corrects=False, replaced=(), excepts=False, is_open=True,
+    is_news=False, light=frozenset(),
 )  # fmt: skip
 
 
@@ -161,30 +155,13 @@ def table(language: str) -> Table:
         replaced=tuple(_any_of([phrase]) for phrase in found.get("replaced", ())),
         negation=frozenset(word for phrase in found.get("negation", ()) for word in _cut(phrase)),
         bounds=frozenset(word for phrase in found.get("bounds", ()) for word in _cut(phrase)),
-        opposites={
-            word: (pair[0], side)
-            for pair in found.get("opposites", ())
-            for side, words in enumerate(pair)
-            for word in words.split()
-        },
         lists=frozenset(_plain(key) for key in found.get("lists", "").split(",")),
         small=small_words().get(language, frozenset()),
     )
 
 
 _PHRASES = ("now", "ended", "corrected", "excepted", "open")
-_WORDS = ("definite", "copula", "articles", "auxiliary", "times", "labels")
-
-
-@cache
-def _predicates() -> tuple[re.Pattern[str], Mapping[str, str]]:
-    """Return a pattern for the predicates of all languages, and a map of predicates to meanings."""
-    meanings: dict[str, str] = {}
-    for _, found in tables("change"):
-        for mark, key in (("", "single"), ("~", "choice")):
-            rows = found.get(key, ())
-            meanings |= {" ".join(_cut(p)): f"{mark}{row[0]}" for row in rows for p in row}
-    return _any_of(meanings), meanings
+_WORDS = ("articles", "times", "labels")
 
 
 def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
@@ -221,7 +198,7 @@ def _table_of(text: str, words: list[str]) -> Table:
 @lru_cache(maxsize=1 << 15)
 def read(text: str) -> Reading:
     """Return the features of a statement. For lists and long paragraphs, all features are empty."""
-    plain = _MARKUP.sub("", unicodedata.normalize("NFKC", text)).strip()
+    plain = _MARKUP.sub("", _STAMP.sub("", unicodedata.normalize("NFKC", text))).strip()
     if len(plain) > 12 * MAX_WORDS or plain.count("\n") > 1:
         return _NONE
     plain = _EITHER.sub(r"\1 \2", plain)
@@ -238,29 +215,27 @@ def read(text: str) -> Reading:
     )  # fmt: skip
     key, value = _key_of(plain, of)
     words = _bare(joined, of)
-    predicate, subject, object_ = _predicate_of(joined, names, of)
-    polarity, frame = _frame_of(words, of)
     times = _times_of(words, of)
     ended, corrects = _ended_in(joined, of)
+    replaced = tuple(_replaced_in(joined, of))
+    content = _content(words, of)
     return Reading(
         words=words,
-        content=_content(words, of),
+        content=content,
         names=names,
         times=times,
         key=key,
         value=value,
-        predicate=predicate,
-        subject=subject,
-        object=object_,
-        polarity=polarity,
-        keys=_keys(key, predicate, subject, frame),
+        negations=sum(word in of.negation for word in words),
         ended=ended,
         corrects=corrects,
-        replaced=tuple(_replaced_in(joined, of)),
+        replaced=replaced,
         excepts=bool(of.excepted.search(joined)),
         is_open="?" in plain
         or "？" in plain
         or bool(_QUOTED.search(plain) or of.open.search(joined)),
+        is_news=bool(ended is not None or replaced or of.now.search(" ".join(tokens))),
+        light=frozenset(word for word in words if _stem(word) not in content),
     )
 
 
@@ -325,57 +300,13 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
     found = _KEYED.match(plain)
     if not found or _BREAK.search(found[2]) or len(found[1].split()) > 6:
         return "", ()
-    key, value = _plain(found[1]), _bare(_without(of.now, " ".join(_cut(found[2]))), of)
+    named = _without(of.now, " ".join(_cut(_ASIDE.sub("", found[1]))))
+    key, value = _plain(named), _bare(_without(of.now, " ".join(_cut(found[2]))), of)
     if not key or key in of.lists or len(value) > MAX_VALUE_WORDS:
         return "", ()
     if all(_is_time(word, of) or word.isdigit() for word in key.split()):
         return "", ()
     return key, value
-
-
-def _predicate_of(
-    joined: str, names: frozenset[str], of: Table
-) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Find a predicate that allows one value only. Return its meaning, subject and value."""
-    pattern, meanings = _predicates()
-    found = pattern.search(joined)
-    if found and not _PAUSE.intersection(joined[: found.start()].split()):
-        subject = _bare(joined[: found.start()], of)
-        value = _bare(re.split(r" ?[.;。；](?: |$)", joined[found.end() :])[0], of)
-        if value and len(subject) <= 6 and len(value) <= MAX_VALUE_WORDS:
-            return meanings[found[0]], subject, value
-    words = joined.split()
-    if words[0] in of.definite and not of.copula.isdisjoint(words):
-        at = next(n for n, word in enumerate(words) if word in of.copula)
-        subject, value = (_bare(" ".join(side), of) for side in (words[:at], words[at + 1 :]))
-        if len(value) == 1 and _stem(value[0]) in names and len(_content(subject, of)) > 1:
-            return ONE_NAME, subject, value
-    return "", (), ()
-
-
-def _frame_of(words: tuple[str, ...], of: Table) -> tuple[str, tuple[str, ...]]:
-    """Return the polarity of a sentence, and its words without negations and numbers."""
-    negated = sum(word in of.negation for word in words)
-    turns, frame = [], []
-    for word in words:
-        if word in of.negation or word in of.auxiliary:
-            continue
-        if pair := of.opposites.get(word):
-            turns.append(f"{pair[1]}")
-            frame.append(pair[0])
-        else:
-            frame.append("0" if word[0].isdigit() else _stem(word))
-    return f"{negated % 2} {' '.join(turns)}", tuple(frame)
-
-
-def _keys(
-    key: str, predicate: str, subject: tuple[str, ...], frame: tuple[str, ...]
-) -> tuple[str, ...]:
-    found = [f"k {key}"] if key else []
-    found += [f"p {predicate} {' '.join(map(_stem, subject))}"] if predicate else []
-    if 2 < len(frame) <= MAX_WORDS // 2:
-        found.append(f"f {' '.join(frame)}")
-    return tuple(found)
 
 
 def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
@@ -417,15 +348,42 @@ def change_of(
     one, two = read(old.text), read(new.text)
     if one.is_open or two.is_open or one.words == two.words:
         return None
-    if found := _change_that_ends(one, two, old, new):
+    if found := _change_that_ends(one, two, old.under, new.under):
         return found
     if together or one.ended is not None:
         return None
-    return _another_value(one, two, old, new)
+    is_event = not all(map(patterns().sentences["decision"].search, (old.text, new.text)))
+    if _has_other_value(one, two, old.under, new.under):
+        return StatementChange(reason="the same key has another value", is_event=is_event)
+    if _shared_with_next(one, two, new.text) > 1:
+        reason = "a newer line says what came after it"
+        return StatementChange(reason=reason, is_next=True, is_event=is_event)
+    return None
+
+
+def line_after(old: tuple[str, str], new: tuple[str, str]) -> str:
+    """Return the line of a newer text that says what became of an older text, or an empty string.
+
+    Texts are given with their headings. Each line of the one is compared with each of the other.
+    """
+    for line in new[0].splitlines()[:MAX_LINES]:
+        two = read(line)
+        if two.is_open or not two.words:
+            continue
+        for one in map(read, old[0].splitlines()[:MAX_LINES]):
+            if one.is_open or not one.words or one.words == two.words:
+                continue
+            if (
+                _change_that_ends(one, two, old[1], new[1])
+                or _has_other_value(one, two, old[1], new[1])
+                or _shared_with_next(one, two, line)
+            ):
+                return line
+    return ""
 
 
 def _change_that_ends(
-    one: Reading, two: Reading, old: PriorClaim, new: PriorClaim
+    one: Reading, two: Reading, under_old: str, under_new: str
 ) -> StatementChange | None:
     if one.times and two.times and not two.times <= one.times:
         return None
@@ -433,8 +391,8 @@ def _change_that_ends(
         shared = two.ended & one.content
         cover = len(shared) / max(len(one.content), 1)
         is_whole = two.ended <= one.content and (len(shared) > 1 or two.corrects)
-        is_named = len(shared) > 2 or _is_same_context(old, new, shared & (one.names | two.names))
-        if is_whole and is_named and cover >= MIN_COVER:
+        is_named = len(shared) > 2 or shared & (one.names | two.names)
+        if is_whole and cover >= MIN_COVER and (is_named or _are_near(under_old, under_new)):
             is_sure = not two.corrects or cover == 1
             return StatementChange(
                 reason="a newer line says that it is over", stated=is_sure, cover=cover
@@ -456,13 +414,11 @@ def _change_of_value(
         return None
     if (one.names - two.names - left) and (two.names - one.names - left):
         return None  # the statements have different subjects
-    rest, known = two.content - left, one.content - left
-    shared = rest & known
-    if not shared:
+    known = one.content - left
+    shared = two.content & known
+    if not shared or len(shared) < MIN_COVER * len(known):
         return None
     cover = len(shared) / len(known)
-    if cover < MIN_COVER:
-        return None
     return StatementChange(
         reason="a newer line says that the old value was replaced", stated=True, cover=cover
     )
@@ -473,65 +429,87 @@ def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
     return size > 0 and any(words[at : at + size] == part for at in range(len(words) - size + 1))
 
 
-def _another_value(
-    one: Reading, two: Reading, old: PriorClaim, new: PriorClaim
-) -> StatementChange | None:
-    shared = set(one.keys) & set(two.keys)
-    if one.key and f"k {one.key}" in shared:
-        if _is_same_heading(old, new, one.key) and _excludes(one.value, two.value):
-            return StatementChange(reason="the same key has another value", is_event=True)
-        return None
-    if any(key.startswith("p ") for key in shared):
-        named = one.subject and set(map(_stem, one.subject)) & (one.names | two.names)
-        is_choice = one.predicate.startswith("~")
-        same = _is_same_context(old, new, named or len(one.subject) > 1)
-        if same and _excludes(one.object, two.object, is_choice=is_choice):
-            is_event = one.predicate == ONE_NAME
-            reason = f"another value of “{one.predicate.removeprefix('~')}”"
-            return StatementChange(reason=reason, is_event=is_event)
-        return None
-    if any(key.startswith("f ") for key in shared):
-        return _turned(one, two) if _is_same_context(old, new, len(one.content) > 1) else None
-    return None
+def _has_other_value(one: Reading, two: Reading, under_old: str, under_new: str) -> bool:
+    """Return whether two statements give the same key under the same heading other values.
 
-
-def _turned(one: Reading, two: Reading) -> StatementChange | None:
-    """Return the change if two sentences differ only in polarity or in one number, else None."""
-    if one.polarity != two.polarity:
-        return (
-            StatementChange(reason="another line states the opposite", is_event=True)
-            if one.times == two.times
-            else None
-        )
-    if one.times != two.times or len(one.words) != len(two.words):
-        return None
-    apart = [(a, b) for a, b in zip(one.words, two.words, strict=True) if _stem(a) != _stem(b)]
-    if len(apart) != 1 or not all(word[0].isdigit() for word in apart[0]):
-        return None
-    if _unit(apart[0][0]) != _unit(apart[0][1]):
-        return None
-    return StatementChange(reason="another line gives another number for it", is_event=True)
-
-
-def _unit(number: str) -> str:
-    """Return a number with each group of digits replaced by 0, to compare units and signs."""
-    return re.sub(r"\d+(?:[.,]\d+)*", "0", number)
-
-
-def _excludes(one: tuple[str, ...], two: tuple[str, ...], *, is_choice: bool = False) -> bool:
-    """Return whether two values cannot both be true.
-
-    Their limits must be equal, and neither value may contain the other. Two choices must also share
-    a word: tea and trains are separate choices.
+    The limits of the values must be equal, and neither value may contain the other.
     """
-    bounds = _bounds_of(one), _bounds_of(two)
-    first, second = one[: len(one) - len(bounds[0])], two[: len(two) - len(bounds[1])]
-    heads = frozenset(map(_stem, first)), frozenset(map(_stem, second))
-    if bounds[0] != bounds[1] or not all(heads):
+    if not one.key or one.key != two.key:
         return False
-    if is_choice:
-        return first != second and not heads[0].isdisjoint(heads[1])
-    return not (heads[0] <= heads[1] or heads[1] <= heads[0])
+    headings = _headings(under_old), _headings(under_new)
+    if not (
+        _are_nested(*headings) if all(headings) else headings[0] == headings[1] and " " in one.key
+    ):
+        return False
+    bounds = _bounds_of(one.value), _bounds_of(two.value)
+    first, second = (
+        frozenset(map(_stem, value[: len(value) - len(limit)]))
+        for value, limit in zip((one.value, two.value), bounds, strict=True)
+    )
+    if bounds[0] != bounds[1] or not (first and second):
+        return False
+    return not (first <= second or second <= first)
+
+
+def _shared_with_next(one: Reading, two: Reading, text: str) -> int:
+    """Count the content words shared with a newer statement that continues an older one, or 0.
+
+    It continues the older one if they differ in one value or in a negation only, or if it says that
+    something is new and repeats all of the older statement but one part after its first word.
+    """
+    if one.key and two.key and one.key != two.key:
+        return 0
+    first = read(_CLAUSE.split(text, 1)[0])
+    for other in (two, first) if first.words != two.words else (two,):
+        if one.content == other.content and one.times == other.times:
+            if one.negations % 2 != other.negations % 2:
+                return len(one.content)
+        elif _differ_in_value(one, other):
+            return len(one.content & other.content)
+    stems = one.stems
+    missing = [at for at, stem in enumerate(stems) if stem not in two.content]
+    if not two.is_news or len(stems) < 2 or not stems or stems[0] not in two.content:
+        return 0
+    is_one_part = not missing or missing[-1] - missing[0] == len(missing) - 1
+    is_covered = len(stems) - len(missing) >= MIN_COVER * len(stems)
+    is_other = one.numbered != two.numbered or not (is_one_part or two.ended is not None)
+    return 0 if is_other or not is_covered else len(one.content & two.content)
+
+
+def _differ_in_value(one: Reading, two: Reading) -> bool:
+    """Return whether two statements are equal except for one value of the same kind.
+
+    The value is not the subject, with which a statement begins. Of the words before a name there
+    are two with content.
+    """
+    shared = one.content & two.content
+    if len(shared) < 2 or len(shared) < MIN_COVER * len(one.content):
+        return False
+    if one.numbered != two.numbered:
+        return False
+    blocks = SequenceMatcher(None, one.words, two.words, autojunk=False).get_opcodes()
+    apart = [
+        (one.words[i:j], two.words[m:n], i)
+        for tag, i, j, m, n in blocks
+        if tag != "equal" and not (i == j and two.light.issuperset(two.words[m:n]))
+    ]
+    if len(apart) != 1:
+        return False
+    (old, new, at), *_ = apart
+    if not (at and old and new):
+        return False
+    kinds = _kinds_of(old, one) & _kinds_of(new, two)
+    before = sum(_stem(word) in shared for word in one.words[:at])
+    return bool(kinds - {"name"} or (kinds and before > 1))
+
+
+def _kinds_of(part: Sequence[str], of: Reading) -> set[str]:
+    """Return the kinds of a value: a number with its unit, a time, a name."""
+    kinds = {"name"} if any(_stem(word) in of.names for word in part) else set[str]()
+    kinds |= {"time"} if any(word in of.times for word in part) else set()
+    if any(word[0].isdigit() for word in part):
+        kinds.add(" ".join(re.sub(r"\d+(?:[.,]\d+)*", "0", word) for word in part))
+    return kinds
 
 
 @cache
@@ -562,35 +540,9 @@ def _are_nested(one: tuple[str, ...], two: tuple[str, ...]) -> bool:
     return one[len(one) - size :] == two[len(two) - size :]
 
 
-def _is_same_heading(old: PriorClaim, new: PriorClaim, key: str) -> bool:
-    """Return whether two statements with the same key are below the same heading."""
-    one, two = _headings(old.under), _headings(new.under)
-    if not (one and two):
-        return one == two and " " in key
-    return _are_nested(one, two)
-
-
-def _is_same_context(old: PriorClaim, new: PriorClaim, is_named: object) -> bool:
-    """Return whether two statements have the same headings, or name their subject in the text."""
-    one, two = _headings(old.under), _headings(new.under)
-    return _are_nested(one, two) if one and two else one == two or bool(is_named)
-
-
-def is_same_thing(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Return whether two (statement, headings) pairs have the same subject.
-
-    They must share a key, a predicate with its subject, or all words except numbers. Otherwise they
-    must share most of their words, and at most one of them may have names that the other lacks.
-    """
-    first, second = read(one[0]), read(other[0])
-    if first.times != second.times or first.words == second.words:
-        return False
-    if set(first.keys) & set(second.keys):
-        return _are_nested(_headings(one[1]), _headings(other[1]))
-    if (first.names - second.names) and (second.names - first.names):
-        return False
-    shared, every = first.content & second.content, first.content | second.content
-    return len(shared) > 1 and len(shared) >= MIN_SHARED_CONTENT * len(every)
+def _are_near(under_old: str, under_new: str) -> bool:
+    one, two = _headings(under_old), _headings(under_new)
+    return _are_nested(one, two) if one and two else one == two
 
 
 def says_the_same(one: str, other: str) -> bool:
@@ -603,11 +555,13 @@ def says_the_same(one: str, other: str) -> bool:
     first, second = read(one), read(other)
     if not (first.words and second.words):
         return True
-    turns = ((r.polarity, r.times, r.excepts, _digits_of(r)) for r in (first, second))
+    turns = ((r.negations % 2, r.times, r.excepts, _digits_of(r)) for r in (first, second))
     if len(set(turns)) > 1:
         return False
     if first.content == second.content:
-        return _names_in_order(first) == _names_in_order(second)
+        return [s for s in first.stems if s in first.names] == [
+            s for s in second.stems if s in second.names
+        ]
     if not (_digits_of(first) and first.names | second.names in (first.names, second.names)):
         return False
     less, more = sorted((first.content, second.content), key=len)
@@ -616,10 +570,6 @@ def says_the_same(one: str, other: str) -> bool:
 
 def _digits_of(reading: Reading) -> frozenset[str]:
     return frozenset(word for word in reading.content if any(map(str.isdigit, word)))
-
-
-def _names_in_order(reading: Reading) -> list[str]:
-    return [stem for word in reading.words if (stem := _stem(word)) in reading.names]
 
 
 Basis = Literal["dated", "later", ""]
@@ -666,47 +616,32 @@ def _seen(sources: Iterable[Source]) -> str:
     return max((s.captured[:10] for s in sources), default="")
 
 
-MIN_SHARED = 0.4
-"""Two memories about one subject share at least this part of the shorter one's words."""
-
-
 def newer_first(
     hits: Sequence[_T], memories: Sequence[Memory], asked: frozenset[str] = frozenset()
-) -> list[tuple[_T, tuple[Memory, ...]]]:
-    """Reorder search hits: of two hits with the same subject, the newer one comes first.
+) -> list[_T]:
+    """Reorder search hits: of two hits about the same, the newer one comes first.
 
-    The two hits swap positions. Each hit is returned with the older memories about its subject. An
-    older memory stays first if it has a query word that the newer one lacks, unless the two
-    contradict each other.
+    The two hits swap positions. An older memory stays first if it has a query word that the newer
+    one lacks, unless the two contradict each other.
     """
     order = list(range(len(hits)))
-    older: dict[int, list[Memory]] = {}
     for at, one in enumerate(memories):
         for other in range(at + 1, len(memories)):
-            both = one.standing == memories[other].standing == "contested"
-            is_contested = both and contradicts(one, memories[other])
-            if not (is_contested or _are_alike(one, memories[other])):
-                continue
-            newer = newer_of(one.sources, memories[other].sources)[0]
-            if newer == "unknown":
-                continue
-            new, old = (at, other) if newer == "first" else (other, at)
-            older.setdefault(new, []).append(memories[old])
+            two = memories[other]
+            newer = newer_of(one.sources, two.sources)[0]
             first, second = order.index(at), order.index(other)
+            new, old = (at, other) if newer == "first" else (other, at)
+            if newer == "unknown" or (first < second) != (new == other):
+                continue
+            is_contested = one.standing == two.standing == "contested" and contradicts(one, two)
             only_old = asked.intersection(terms(memories[old].body)).difference(
                 terms(memories[new].body)
             )
-            if first < second and new == other and (is_contested or not only_old):
+            if is_contested or (not only_old and _follows(memories[new], memories[old])):
                 order[first], order[second] = other, at
-    return [(hits[n], tuple(older.get(n, ()))) for n in order]
+    return [hits[n] for n in order]
 
 
-def _are_alike(one: Memory, other: Memory) -> bool:
-    """Return whether two memories have the same subject and enough common words."""
-    if one.is_note or other.is_note:
-        return False
-    words = frozenset(terms(one.body)), frozenset(terms(other.body))
-    if len(words[0] & words[1]) < MIN_SHARED * min(map(len, words)):
-        return False
-    under = [memory.text("context") for memory in (one, other)]
-    return is_same_thing((one.body, under[0]), (other.body, under[1]))
+def _follows(new: Memory, old: Memory) -> bool:
+    texts = [(memory.body, memory.text("context")) for memory in (old, new)]
+    return not (new.is_note or old.is_note) and bool(line_after(*texts))

@@ -50,7 +50,7 @@ RETIRED = "retire_candidate"
 QUOTED = 160
 """The number of characters quoted from a contesting memory."""
 _WORDS = {
-    "stale": "a text says that it is no longer current",
+    "stale": "a later statement says what came after it",
     "unresolved": "nobody has decided whether it is true",
 }
 

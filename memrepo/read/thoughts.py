@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -726,6 +727,8 @@ def _joins(fields: Sequence[_Node], node: _Node) -> bool:
     """Return whether a node is a field that still fits into a card with other fields."""
     is_one = node.kind == "item" and not node.block.children and is_field(_bare(node.text))
     total = sum(len(n.text) for n in (*fields, node))
+    if any(_tells_later(other.text, node.text) for other in fields):
+        return False
     return is_one and total <= FIELDS_LENGTH and not node.block.task
 
 
@@ -765,11 +768,26 @@ def _names_a_thing(heads: tuple[str, ...]) -> bool:
     return not any(pattern.search(heads[-1]) for pattern in patterns().headings.every())
 
 
+def _tells_later(one: str, other: str) -> bool:
+    """Return whether a line gives what another line is about another value or an end."""
+    from memrepo.policies.change import line_after  # most files are read without it
+
+    return bool(line_after((_bare(one), _LISTED), (_bare(other), _LISTED)))
+
+
+_LISTED = "list"
+"""A heading that lines of one list share."""
+
+
 def _is_card(nodes: Sequence[_Node], average: int) -> bool:
     """Return whether a section is one statement: steps, an introduced list, or fragments."""
     total = sum(width(n.text) for n in nodes)
     items = [n for n in nodes if n.kind == "item"]
     if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
+        return False
+    if len(nodes) <= CARD_ITEMS and any(
+        _tells_later(one.text, other.text) for one, other in combinations(nodes, 2)
+    ):
         return False
     introduced = nodes[0].kind == "paragraph" and _introduces(nodes[0])
     if introduced and len(nodes) > 1 and nodes[1:] == items and total <= WHOLE_LENGTH:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, latest_about, rank, shares
+from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, rank, shares
 from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import Document, Likeness, Ranked
 from memrepo.policies.rules import Weights
@@ -43,8 +43,9 @@ MIN_SHARE = 0.2
 """Minimum share of the query, weighted by rarity, that a passage must contain."""
 
 
-RIVALS, MAX_COMPARED = 50, 3
-"""The number of results among which something newer is looked for, and of hits it is shown for."""
+RIVALS, MAX_NEWER, MAX_COMPARED = 50, 12, 3
+"""The number of results among which something newer is looked for, of newer ones that are read, and
+of hits they are read for."""
 
 
 class _NotEmbeddedError(Exception):
@@ -69,8 +70,8 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     held: Held = msgspec.field(default_factory=Held)
     nearby: str = ""
     """The statements next to a memory's own in its source."""
-    later: Document | None = None
-    """The latest newer document about the same."""
+    newer: tuple[Document, ...] = ()
+    """Newer documents that also match, latest first."""
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -311,7 +312,7 @@ def _found(
     limit: int,
     cosines: Mapping[int, float],
 ) -> SearchResult:
-    """Return the best memories and passages with what they hold, and what is newer about them."""
+    """Return the best memories and passages with what they hold, and newer matches of the first."""
     best = every[:limit]
     documents = [d for one in best for d in (one.document, one.passage) if d is not None]
     held = shares(question, corpus, documents)
@@ -336,7 +337,7 @@ def _found(
                     parts={name: round(value, 4) for name, value in one.parts.items()},
                     held=mine,
                     nearby=nearby.get(document.path, ""),
-                    later=_later(document, every[place + 1 :], corpus) if is_first else None,
+                    newer=_newer(document, every[place + 1 :]) if is_first else (),
                 )
             )
         elif mine.share > MIN_SHARE and len(passages) < MAX_PASSAGES:
@@ -345,14 +346,11 @@ def _found(
     return SearchResult(matches=matches, passages=passages)
 
 
-def _later(document: Document, others: Sequence[Ranked], corpus: IndexCorpus) -> Document | None:
-    """Return the latest newer text about the same. Archives and conflict copies do not count."""
-    found = latest_about(document, others, corpus)
-    while found is not None and _is_inert(found.path):
-        path = found.path
-        others = [other for other in others if other.document.path != path]
-        found = latest_about(document, others, corpus)
-    return found
+def _newer(document: Document, others: Sequence[Ranked]) -> tuple[Document, ...]:
+    """Return the newer of some documents, latest first, without archives and conflict copies."""
+    found = [one.document for one in others if one.document.day > document.day > ""]
+    found = [one for one in found[:MAX_NEWER] if not _is_inert(one.path)]
+    return tuple(sorted(found, key=lambda one: (one.day, one.path), reverse=True))
 
 
 def _is_inert(path: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from driving import NEXT_DAY, assert_sound, done, git, memrepo, operations, standing
 
-LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
+LOVES, HATES = "Theme of editors: the dark one", "Theme of editors: the light one"
 THIRD_DAY = "2026-03-03T09:00:00Z"
 
 

@@ -10,7 +10,7 @@ from driving import begin, done, memories, memrepo
 
 BASE = [f"- The locker number {n} belongs to crew {n + 100}." for n in range(12)]
 CRANE = "- The crane driver is Vera Holm."
-LOVES, HATES = "- Vera really loves the old lighthouse.", "- Vera really hates the old lighthouse."
+LOVES, HATES = "- Crane old height: 40 meters", "- Crane old height: 52 meters"
 LATER = "2026-03-10T04:00:00Z"
 
 
@@ -48,12 +48,12 @@ def test_a_search_says_what_contests_a_hit_and_since_when(
     contested: tuple[Path, str, str],
 ) -> None:
     repo, old, new = contested
-    by_id = {hit["id"]: hit for hit in hits(repo, "old lighthouse")}
+    by_id = {hit["id"]: hit for hit in hits(repo, "crane height")}
     assert by_id[new]["doubts"] == [
-        f'contested by {old} since 2026-03-10: "Vera really loves the old lighthouse."'
+        f'contested by {old} since 2026-03-10: "Crane old height: 40 meters"'
     ]
     assert by_id[new]["answer_confidence"] == "medium"
-    text = memrepo(repo, "search", "--no-touch", "old lighthouse", now=LATER, as_json=False).out
+    text = memrepo(repo, "search", "--no-touch", "crane height", now=LATER, as_json=False).out
     assert by_id[new]["doubts"][0] in text
     shown = memrepo(repo, "show", "--no-touch", new, now=LATER, as_json=False).out
     assert by_id[new]["doubts"][0] in shown
@@ -84,7 +84,7 @@ def test_what_nobody_says_any_more_is_in_the_archive_only(repo: Path) -> None:
 
 
 THIRD = "2026-03-11T04:00:00Z"
-BARN = "- Vera really hates the old barn."
+BARN = "- Crane new width: 52 meters"
 
 
 def test_an_edited_line_that_no_longer_contradicts_ends_the_doubt(
@@ -144,6 +144,6 @@ def test_a_session_begins_with_what_is_contested(contested: tuple[Path, str, str
     told = done(repo, "session", "start", now=LATER)["context"]
     (line,) = [line for line in told.splitlines() if line.startswith("in doubt: ")]
     assert {old, new} <= {word.strip(':"') for word in line.split()}
-    assert "really loves" in line
-    assert "really hates" in line
+    assert "40 meters" in line
+    assert "52 meters" in line
     assert "since 2026-03-10" in line

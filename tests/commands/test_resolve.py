@@ -21,8 +21,8 @@ from memrepo.core import corrections
 from memrepo.core.layout import Layout
 
 LOVES, HATES = (
-    "- She really loves dark mode in editors.",
-    "- She really hates dark mode in editors.",
+    "- Theme of editors: the dark one",
+    "- Theme of editors: the light one",
 )
 MUCH_LATER = "2026-03-03T09:00:00Z"
 
@@ -44,8 +44,8 @@ def repo(tmp_path: Path) -> Path:
 
 def pair(repo: Path) -> tuple[str, str]:
     found = {m.body: i for i, m in memories(repo).items()}
-    loves = next(i for b, i in found.items() if "loves" in b)
-    hates = next(i for b, i in found.items() if "hates" in b)
+    loves = next(i for b, i in found.items() if "dark" in b)
+    hates = next(i for b, i in found.items() if "light" in b)
     return loves, hates
 
 
@@ -145,7 +145,7 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
         repo.parent / "workspace",
         LOVES,
         "- The office is in the old mill by the river.",
-        HATES.replace("editors.", "editors now."),
+        HATES.replace("light", "lighter"),
     )
     done(repo, "run", now="2026-03-06T09:00:00Z")
     assert done(repo, "status")["contradictions"] >= 1

@@ -21,7 +21,7 @@ from memrepo.keys import FIXED, PLAN_NAMES
 from memrepo.store.ledger import REF
 from memrepo.text.sentences import ChunkRules, chunks, sentences
 
-LOVES, HATES = "Mara really loves dark mode.", "Mara really hates dark mode."
+LOVES, HATES = "Mara's theme: the dark one", "Mara's theme: the light one"
 BEDS = "beans peas leeks kale chard beets carrots onions garlic squash melons herbs".split()
 LONG = " ".join(
     f"The gardener of bed number {n} waters the {plant} on each dry evening and writes it down."

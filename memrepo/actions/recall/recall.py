@@ -19,7 +19,7 @@ from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
 from memrepo.policies.answers import Held, Moment, sureness, with_replaced
-from memrepo.policies.change import newer_first
+from memrepo.policies.change import line_after, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Document
 from memrepo.policies.rules import Rules, Weights
@@ -185,8 +185,6 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """When its class expired, if it remains in recall anyway."""
     doubts: tuple[str, ...] = ()
     """Reasons to doubt it, as text."""
-    earlier: tuple[Memory, ...] = ()
-    """Older results of the same answer on the same subject."""
     part: Chunk | None = None
     """The part of a long text that answers the query; None for the whole text."""
 
@@ -409,7 +407,6 @@ def _recall(
                 parts=match.parts,
                 held=match.held,
                 nearby=match.nearby,
-                later=_later(index, match.later) if match.later else None,
                 edited=match.document.path in index.wanted.edits,
             )
             for match in matches
@@ -430,7 +427,14 @@ def _recall(
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    hits = all_with_doubts(index, [replace(one, earlier=older) for one, older in ordered])
+    later = {
+        one.memory.id: _later(index, one.memory, match.newer)
+        for match in matches
+        for one in ordered
+        if match.newer and match.document.id == one.memory.id
+    }
+    ordered = [replace(one, later=later.get(one.memory.id)) for one in ordered]
+    hits = all_with_doubts(index, ordered)
     return Answer(hits=hits, passages=answer.passages, languages=answer.languages)
 
 
@@ -438,14 +442,18 @@ LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
 
-def _later(index: Index, document: Document) -> Later:
-    if document.resource:
-        place = f"{document.resource}:{document.lines[0]}"
-        return Later(place=place, text=document.text, captured=document.day)
-    memory = _memory(index, document)
-    part = _part(index, memory, document.part)
-    text = part.text if part else memory.body
-    return Later(place=memory.id, text=text, captured=document.day)
+def _later(index: Index, memory: Memory, newer: Sequence[Document]) -> Later | None:
+    """Return the latest line of some newer documents that says what became of a memory."""
+    old = memory.body, memory.text("context")
+    for document in newer:
+        other = None if document.resource else _memory(index, document)
+        text = document.text if other is None else other.body
+        under = document.context if other is None else other.text("context")
+        if line := line_after(old, (text, under)):
+            number = document.lines[0] + text.splitlines().index(line)
+            place = other.id if other else f"{document.resource}:{number}"
+            return Later(place=place, text=line.strip(), captured=document.day)
+    return None
 
 
 def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> list[Recalled]:

@@ -128,14 +128,6 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """Number of hits ranked before it."""
 
 
-class Earlier(msgspec.Struct, frozen=True, kw_only=True):
-    """An older hit about the same subject, with its day."""
-
-    id: str
-    text: str
-    captured: str
-
-
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """One memory that matches the query.
 
@@ -170,8 +162,6 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """What is next to its statement in the source, if the text leaves room."""
     later: Later | None = None
     """The latest newer statement about the same."""
-    earlier: tuple[Earlier, ...] = ()
-    """Older hits about the same subject, newest first. This hit is the latest statement."""
     answer_confidence: str
     """Confidence of an answer from it: high, medium, low or very low.
 
@@ -474,7 +464,6 @@ def hit_of(found: Recalled, commit: str) -> Hit:
         trust=trust_of(memory),
         stale=found.stale_since is not None,
         doubts=tuple(map(without_secrets, found.doubts)),
-        earlier=tuple(sorted(map(_earlier, found.earlier), key=lambda e: e.captured, reverse=True)),
         answer_confidence=found.answer_confidence,
         commit="" if found.edited else commit,
         sources=tuple(
@@ -499,11 +488,6 @@ def _nearby(found: Recalled) -> str:
 def _shown_later(later: Later) -> Later:
     text = later.text if len(later.text) <= _LATER else f"{later.text[:_LATER].rstrip()}…"
     return replace(later, text=without_secrets(text))
-
-
-def _earlier(memory: Memory) -> Earlier:
-    day = max((s.captured[:10] for s in memory.sources), default="")
-    return Earlier(id=memory.id, text=without_secrets(memory.body), captured=day)
 
 
 def _archived(index: Index, request: Request, only: Filter) -> int:

@@ -57,6 +57,8 @@ from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.policies.upkeep import archive
 
 _USUAL = ContradictionRules()
+OUTDATED = "stale"
+"""The standing of a memory that was true until a newer statement."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -289,6 +291,7 @@ def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ..
         fields={
             **{key: value or None for key, value in spoken.items()},
             **({"valid_until": one.until} if one.until else {}),
+            **({"standing": None} if old.standing == OUTDATED else {}),
             "aliases": tuple(aliases),
             **({SOURCE_COUNT: None} if old.has(SOURCE_COUNT) else {}),
             **known.evidence(sources),
@@ -450,8 +453,9 @@ def _overtaken(
             memories[id_] = memory
     index = compared or StatementIndex()
     for first, second, change in changed_pairs(known.state, memories, news, index, never):
-        if known.is_active(first) and known.is_active(second):
-            yield _decided(known, first, second, change)
+        is_open = known.is_active(first) and known.is_active(second)
+        if is_open and (decided := _decided(known, first, second, change)):
+            yield decided
 
 
 def _replacing(known: Known, outcome: Outcome) -> Iterator[Step | _Doubt]:
@@ -554,23 +558,27 @@ def compare_memories(
             continue
         if not is_resolved(known, one, other):
             decided = _decided(known, one, other, change)
-            step = decided if isinstance(decided, Step) else _flag(known, decided)
+            step = _flag(known, decided) if isinstance(decided, _Doubt) else decided
             steps += [step] if step is not None else []
     return tuple(steps)
 
 
-def _decided(known: Known, first: str, second: str, found: FoundChange) -> Step | _Doubt:
-    """Return the step that replaces the older of two memories, or a doubt if uncertain."""
+def _decided(known: Known, first: str, second: str, found: FoundChange) -> Step | _Doubt | None:
+    """Return the step that replaces or outdates the older of two memories, or a doubt."""
     sure, why = found.confidence, found.change.reason or "contradiction"
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if not found.is_certain:
         return _Doubt(new=first, old=second, why=why, sure=sure)
+    if found.change.is_next and is_held_by_person(known.current(older)):
+        return None
     if _is_held(known, newer, older):
         return _Doubt(new=newer, old=older, why=f"{why}; a person stated the older one", sure=sure)
     if _not_sure(known, newer, older, sure):
         return _Doubt(new=first, old=second, why=why, sure=sure)
     if dated := _dated(known, newer, older):
         why = f"{why}; {dated}"
+    if found.change.is_next:
+        return _outdate(known, newer, older, why)
     return _supersede(known, newer, older, why, sure)
 
 
@@ -628,6 +636,16 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
             *case_of(known, new, old, kept=new, reason=reason, sure=sure),
         ),
     )
+
+
+def _outdate(known: Known, new: str, old: str, reason: str) -> Step:
+    """Return the step that makes a memory history, because a newer one tells what came after."""
+    links = links_of(known.current(new))
+    follows = Link(target=old, type="follows")
+    changes = [known.edit(old, {"standing": OUTDATED})]
+    if follows not in links:
+        changes.append(known.edit(new, {"links": (*links, follows)}))
+    return Step(op="flag", reason=reason, changes=tuple(changes), memories=(new, old))
 
 
 def _flag(known: Known, doubt: _Doubt) -> Step | None:

@@ -115,7 +115,7 @@ def in_scope(
 def _with_changes(
     state: State, placed: tuple[Placed, ...], index: StatementIndex
 ) -> tuple[Placed, ...]:
-    """Return the units, marking those that change a memory or continue a sequence.
+    """Return the units, marking those that change a memory.
 
     They are always judged, whatever their rank, also in a daily log.
     """
@@ -138,7 +138,6 @@ def _with_changes(
         )
         changed = index.changed(claim).items()
         ids = sorted(id_ for id_, change in changed if change.newer != "second")
-        ids = ids or sorted(index.follows(claim))
         found.append(replace(one, changes=tuple(ids)) if ids else one)
     return tuple(found)
 

@@ -22,6 +22,7 @@ from memrepo.actions.run.retire import (
     may_ask,
     relist,
     requests,
+    restore_outdated,
     retire,
     tick_boxes,
 )
@@ -75,6 +76,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
         *given.moved,
         *steps,
         *end_contradictions(state, steps, now),
+        *restore_outdated(state, steps),
         *nominations(given.nominees if not waits else (), made.decisions, now),
     )
     found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)

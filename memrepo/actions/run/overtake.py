@@ -54,7 +54,8 @@ def find_change(first: PriorClaim, second: PriorClaim) -> FoundChange | None:
     """Return how one of two statements changes the other, or None if both may be true.
 
     A statement that declares the other over is certain if a date or git shows that it is newer. A
-    statement that only gives another value is certain if a date shows it.
+    statement that only gives another value is certain if a date shows it. One that only continues
+    the other counts with a date only.
     """
     if same_place(first.sources, second.sources):
         return None
@@ -81,6 +82,8 @@ def find_change(first: PriorClaim, second: PriorClaim) -> FoundChange | None:
         certain = newer == side and (
             basis == "dated" or (change.stated and _is_later_line(old.sources, new.sources))
         )
+        if change.is_next and not certain:
+            continue
         return FoundChange(change=change, newer=side if certain else newer, is_certain=certain)
     return None
 
@@ -209,9 +212,9 @@ class StatementIndex:
     def changed(self, claim: PriorClaim) -> dict[str, FoundChange]:
         """Map neighbours of a statement to how the statement and the neighbour change each other.
 
-        Several values of one key form a list, so one more value changes nothing. If a statement may
-        end several others, only the one whose words it repeats best counts. If that is a tie, none
-        counts.
+        Several undated values of one key form a list, so one more value changes nothing. If a
+        statement may end several others, only the one whose words it repeats best counts. If that
+        is a tie, none counts.
         """
         if read(claim.text).is_open or not self._held:
             return {}
@@ -220,24 +223,12 @@ class StatementIndex:
             if one := find_change(claim, self.prior(id_)):
                 found[id_] = one
         given = [id_ for id_, one in found.items() if not one.change.stated]
-        contested = [id_ for id_ in given if self._held[id_].standing == "contested"]
-        if len(given) > MAX_VALUES or (len(given) > 1 and len(contested) < len(given)):
+        known = [
+            id_ for id_ in given if found[id_].is_certain or self._held[id_].standing == "contested"
+        ]
+        if len(given) > MAX_VALUES or (len(given) > 1 and len(known) < len(given)):
             found = {id_: one for id_, one in found.items() if id_ not in given}
         return _covered_best(found)
-
-    def follows(self, claim: PriorClaim) -> list[str]:
-        """Return the ids of other days' statements that a day's statement gives a new value."""
-        if read(claim.text).is_open or not self._held or not is_of_a_day(claim.sources):
-            return []
-        found = {id_: self.prior(id_) for id_ in self.neighbours(claim)}
-        return [
-            id_
-            for id_, old in found.items()
-            if is_of_a_day(old.sources)
-            and not same_place(old.sources, claim.sources)
-            and (change := change_of(old, claim))
-            and change.is_event
-        ]
 
     def neighbours(self, claim: PriorClaim) -> list[str]:
         """Return the ids of statements that share rare words with a claim, most relevant first."""

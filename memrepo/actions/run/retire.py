@@ -25,7 +25,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.pending import REQUEST, STANDING
-from memrepo.actions.run.assemble import PENDING
+from memrepo.actions.run.assemble import OUTDATED, PENDING
 from memrepo.actions.run.known import Marks, find_other_places, prior_of
 from memrepo.actions.run.overtake import find_change
 from memrepo.core import corrections
@@ -316,6 +316,27 @@ def end_contradictions(state: State, steps: Sequence[Step], now: datetime) -> It
         for update in (c for c in step.changes if isinstance(c, Update)):
             now_are[update.id] = now_are[update.id].with_fields(update.fields)
         yield step
+
+
+def restore_outdated(state: State, steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield a step for each outdated memory that nothing active continues after a run's steps."""
+    updates = [c for step in steps for c in step.changes if isinstance(c, Update)]
+    gone = {u.id for u in updates if u.fields.get("status") == "archived"}
+    olds = {id_ for one in gone & state.memories.keys() for id_ in _followed(state.memories[one])}
+    if olds:
+        olds -= {id_ for m in state.active if m.id not in gone for id_ in _followed(m)}
+    for old in (state.memories[id_] for id_ in sorted(olds) if id_ in state.memories):
+        if old.status == "active" and old.standing == OUTDATED:
+            reason = "what came after it is in no source any more"
+            yield Step(
+                op="resolve",
+                reason=reason,
+                changes=(Update(id=old.id, fields={"standing": None}),),
+            )
+
+
+def _followed(memory: Memory) -> Iterator[str]:
+    return (link.target for link in links_of(memory) if link.type == "follows")
 
 
 def _is_calm(memory: Memory, state: State, now_are: Mapping[str, Memory]) -> bool:

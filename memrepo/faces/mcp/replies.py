@@ -181,8 +181,6 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
         found["nearby"] = fenced(hit.nearby)
     if hit.later:
         found["later"] = {"source": hit.later.place, "captured": hit.later.captured}
-    if hit.earlier:
-        found["earlier"] = [{"id": old.id, "captured": old.captured} for old in hit.earlier]
     if source is not None:
         found["source"] = place(source.resource, source.lines)
         found["captured"] = source.captured
@@ -197,7 +195,6 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
     if hit.later:
         later = hit.later
         line += f"\n  later: {later.captured} {fold(later.text, LINE)} ({fold(later.place, LINE)})"
-    line += "".join(f"\n  earlier: {old.id} ({old.captured})" for old in hit.earlier)
     return ListItem(data={**found, "text": fenced(hit.text)}, line=line)
 
 

@@ -107,10 +107,6 @@ def _hit(hit: Hit, asked: Collection[str], *, explain: bool, bold: bool = False)
     if later := hit.later:
         text = cut(visible(" ".join(later.text.split())), LINE)
         lines.append(f"  later: {later.captured} {text} ({visible(later.place)})")
-    lines += [
-        f"  earlier: {cut(visible(old.text), LINE)} ({old.captured or 'undated'}, {old.id})"
-        for old in hit.earlier
-    ]
     if explain:
         parts = (f"{name} {value:.2f}" for name, value in hit.parts.items() if value)
         lines.append(f"  score: {' + '.join(parts)}")

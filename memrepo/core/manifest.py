@@ -42,13 +42,17 @@ class Consumed(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """The cost of judging, the hash of the prompts, and why judging is incomplete, if it is."""
+    """The cost of judging, the hash of the prompts, and why judging is incomplete, if it is.
+
+    `arranged` is whether a model arranged the shelf.
+    """
 
     usage: Usage = msgspec.field(default_factory=Usage)
     prompt_hash: str = ""
     batches_done: int = 0
     batches_left: int = 0
     partial: str = ""
+    arranged: bool = False
 
     @property
     def trailer(self) -> str:
@@ -69,6 +73,7 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
             "prompt_hash": self.prompt_hash,
             "batches": {"done": self.batches_done, "left": self.batches_left},
             "partial": self.partial,
+            **({"arranged": True} if self.arranged else {}),
         }
 
 
@@ -128,6 +133,7 @@ class Recorded(
     now: str = ""
     usage: Usage = msgspec.field(default_factory=Usage)
     partial: str = ""
+    arranged: bool = False
     base: str = ""
     """The commit that the run was computed on, or an empty string."""
 

@@ -25,7 +25,7 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.ageing import certainly_remains, class_of, decays, is_over, retention_of
-from memrepo.policies.first_page import compose
+from memrepo.policies.first_page import compose, is_stored
 from memrepo.policies.rules import DecayRules, HotRules
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
@@ -37,6 +37,8 @@ SYNC = "sync"
 REQUEST = "user request"
 _COMPOSED = (CRITICAL, SYNC, "new layer")
 """The reasons that the composition sets, and the one that earlier versions set."""
+_BY_JUDGE = regex(r"judge ([0-9]+)")
+"""The reason for a memory that a model put on the page, with its place."""
 _BY_USE = regex(r"\d+ sessions")
 """The reason for a memory that use put on a page of the profile `classic`."""
 
@@ -47,6 +49,18 @@ def hot_of(memory: Memory) -> Hot | None:
     if memory.status != "active" or hot is None or hot.since is None or hot.until is not None:
         return None
     return hot
+
+
+def placed(place: int) -> str:
+    """Return the reason for a memory that a model put on the page at a place, counted from one."""
+    return f"judge {place}"
+
+
+def place_of(memory: Memory) -> int:
+    """Return the place that a model gave a memory on the first page, or 0."""
+    hot = hot_of(memory)
+    match = _BY_JUDGE.fullmatch(hot.reason) if hot is not None else None
+    return int(match[1]) if match else 0
 
 
 def synced_at(memory: Memory) -> datetime | None:
@@ -181,24 +195,33 @@ def _by_content(
     asked.sort(key=lambda m: (not is_exempt(m), -_since(m), m.path))
     exempt = sum(map(is_exempt, asked))
     asked, out = asked[: max(rules.budget, exempt)], asked[max(rules.budget, exempt) :]
-    apart = {m.id for m in (*asked, *out)} | {m.id for m in marked if _was_removed(m)}
+    apart = {m.id for m in (*asked, *out)} | {m.id for m in marked if was_removed(m)}
     claims = [m for m in memories if m.id not in apart and may_be_hot(m, accesses, now, decay)]
     room = max(0, rules.budget - len(asked))
+    judged = sorted(filter(place_of, claims), key=place_of)
+    if judged:  # of the others, only what the model did not see may be on the page
+        at = max(map(_since, judged))
+        claims = [m for m in claims if is_stored(m) or (m.created or now).timestamp() > at]
+        claims = [m for m in claims if not place_of(m)]
     lines = [
         line
         for line in compose(claims, accesses, now, room)
         if hot_of(line.memory) or allowed(promote(line.memory, now, SYNC))
     ]
+    stored = sum(line.part == "stored" for line in lines)
+    judged = judged[: room - stored]
+    lines = lines[: room - len(judged)]
+    chosen = [line.memory for line in lines]
+    chosen[stored:stored] = judged
     wanted = {line.memory.id: CRITICAL if line.critical else SYNC for line in lines}
+    wanted |= {m.id: placed(place_of(m)) for m in judged}
     steps = [demote(m, now, why_over(m, accesses, now, decay)) for m in over]
     steps += [demote(m, now, f"over the budget of {rules.budget} bullets") for m in out]
     steps += [promote(m, now, CRITICAL) for m in asked if hot_of(m) is None]
     gone = {m.id for m in marked if hot_of(m)} - wanted.keys() - apart - {m.id for m in over}
-    steps += _difference(
-        wanted, {m.id: m for m in (*(n.memory for n in lines), *marked)}, gone, now
-    )
+    steps += _difference(wanted, {m.id: m for m in (*chosen, *marked)}, gone, now)
     return HotPage(
-        memories=(*asked, *(line.memory for line in lines)),
+        memories=(*asked, *chosen),
         steps=tuple(steps),
         problems=(_too_many(exempt, rules),) if exempt > rules.budget else (),
     )
@@ -213,11 +236,12 @@ def _is_asked(memory: Memory) -> bool:
     """Return whether a person put a memory on the page, whatever the composition chooses."""
     hot = hot_of(memory)
     return (is_exempt(memory) and (hot is not None or memory.flag("critical"))) or (
-        hot is not None and not (hot.reason in _COMPOSED or _BY_USE.fullmatch(hot.reason))
+        hot is not None
+        and not (hot.reason in _COMPOSED or _BY_USE.fullmatch(hot.reason) or place_of(memory))
     )
 
 
-def _was_removed(memory: Memory) -> bool:
+def was_removed(memory: Memory) -> bool:
     """Return whether a person took a memory off the page."""
     hot: Hot | None = memory.fields.get("hot")
     return hot is not None and hot.until is not None and hot.reason == REQUEST

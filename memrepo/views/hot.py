@@ -32,7 +32,15 @@ from memrepo.policies.first_page import (
     part_of,
 )
 from memrepo.policies.gists import clipped, gist_of
-from memrepo.policies.hotcache import CRITICAL, REQUEST, SYNC, hot_of, is_exempt, synced_at
+from memrepo.policies.hotcache import (
+    CRITICAL,
+    REQUEST,
+    SYNC,
+    hot_of,
+    is_exempt,
+    place_of,
+    synced_at,
+)
 from memrepo.policies.rules import HotRules
 from memrepo.read.kinds import path_kind, section_kind
 from memrepo.read.marks import FENCE, NOTICE
@@ -135,17 +143,22 @@ def _escaped(text: str) -> str:
 
 
 def _first_to_stay(memory: Memory) -> tuple[object, ...]:
-    """Return a memory's sort key: critical and pinned memories first, then the newest."""
+    """Return a memory's sort key: critical and pinned ones, those a model placed, the newest."""
     hot = hot_of(memory)
     since = hot.since.timestamp() if hot and hot.since else 0.0
     is_critical = memory.flag("critical") or (hot is not None and hot.reason == CRITICAL)
-    return (not is_critical, not is_exempt(memory), -since, *order_of(memory))
+    place = 0 if is_exempt(memory) else place_of(memory)
+    return (not (is_critical or place), not is_exempt(memory), place, -since, *order_of(memory))
 
 
 def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> bytes:
     short = rules.composed
     sections = {memory.id: _section(memory, stored=short) for memory in kept}
     layers = [*_ORDER, *sorted({*sections.values()} - {*_ORDER})]
+    first: dict[str, int] = {}
+    for memory in sorted(filter(place_of, kept), key=place_of):
+        first.setdefault(sections[memory.id], place_of(memory))
+    layers[1:] = sorted(layers[1:], key=lambda layer: first.get(layer, len(kept) + 99))
     lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
     for layer in layers:
         mine = sorted((m for m in kept if sections[m.id] == layer), key=_first_to_stay)

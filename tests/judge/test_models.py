@@ -82,22 +82,6 @@ def with_wrong_ids(question: str) -> str:
 # -- anthropic -----------------------------------------
 
 
-@pytest.fixture(scope="module")
-def _service() -> Iterator[Service]:
-    with serving.serving() as service:
-        yield service
-
-
-@pytest.fixture
-def service(_service: Service, monkeypatch: pytest.MonkeyPatch) -> Service:
-    for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", _service.url)
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "test-key")
-    _service.script, _service.default, _service.asked = [], Act(), []
-    return _service
-
-
 OK = Act()
 ACTS: dict[str, tuple[list[Act], int]] = {
     "429": ([OK, Act(status=429)], 4),

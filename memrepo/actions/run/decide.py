@@ -58,6 +58,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     )
     reader, state, made = given.reader, given.state, answers.made
     if reader is None:
+        found.steps = answers.shelved
         return found
     intake, now, marks = given.intake, plan.now, given.marks
     noted = capture(state, intake.notes, now)

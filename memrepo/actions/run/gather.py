@@ -53,6 +53,7 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         shelf=config.get("run.shelf"),
         by_object=config.get("reuse.object"),
         contradictions=config.contradictions,
+        has_composed_page=config.rules.hot.composed,
         context=config.get("judge.context"),
         reverted=reverted,
         decided=reverted.union(*(m.refused for m in manifests)),

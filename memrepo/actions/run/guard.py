@@ -371,6 +371,9 @@ def _split_by_print(
             others = [c for c in step.changes if c not in excluded] if excluded else step.changes
             for target, changes in ((stay, others), (leave, excluded)):
                 target += [replace(step, changes=tuple(changes))] if changes else []
+        elif step.op in COMPOSED and left & set(step.memory_ids):
+            changes = tuple(c for c in step.changes if getattr(c, "id", "") not in left)
+            stay += [replace(step, changes=changes)] if changes else []
         elif fingerprints(step.op, step.memory_ids) & prints or left & set(step.memory_ids):
             leave.append(step)
         else:

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from memrepo.actions.run.assemble import Assembled, assemble
 from memrepo.actions.run.known import Former
 from memrepo.actions.run.plan import Answers, Input, RunPlan
-from memrepo.actions.run.shelf import arrange
-from memrepo.core.changes import Step
+from memrepo.actions.run.shelf import Arranged, arrange
 from memrepo.core.judge import Statement, Usage
 from memrepo.core.manifest import Receipt
 from memrepo.core.memory import CLAIM_TYPES, Source, of_types
@@ -20,7 +19,7 @@ from memrepo.judge.checks import Cited
 from memrepo.judge.documents import Batch, Document, compare, kind_of_name, pack
 from memrepo.judge.interface import Operation
 from memrepo.judge.offline import read_statements
-from memrepo.judge.reading import Reading, Settled
+from memrepo.judge.reading import Reading, ReadResult, Settled
 from memrepo.policies.claims import route, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, place_unit
@@ -31,33 +30,34 @@ def judge(plan: RunPlan, given: Input) -> Answers:
     """Return what the judge makes of the input. Files without an answer wait for the next run."""
     desk, reader = plan.desk, given.reader
     unbilled = desk.stored.unbilled if desk is not None and desk.stored else Usage()
-    if reader is None:
-        return Answers(receipt=Receipt(usage=unbilled))
     if desk is None:
+        if reader is None:
+            return Answers()
         found = given.gathered
         statements = read_statements(found.candidates, plan.profile, found.units, found.former)
         return Answers(made=_assembled(plan, given, reader, statements))
     before, failed = desk.usage, len(desk.failures)
-    sources = SourceFiles(plan, given, reader)
-    reading = Reading(
-        desk,
-        {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)},
-        sources.names,
-        sources.sources_of,
-        sources.citing,
-    )
-    result = reading.read(sources.batches)
-    made = _assembled(plan, given, reader, [sources.statement(one) for one in result.settled])
-    shelved: tuple[Step, ...] = ()
-    stopped = result.stopped
-    if stopped is None and not result.waiting:
-        shelved, stopped = arrange(plan, given.state, made, desk)
+    result, made, shelf = ReadResult(), Assembled(), Arranged()
+    if reader is not None:
+        sources = SourceFiles(plan, given, reader)
+        reading = Reading(
+            desk,
+            {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)},
+            sources.names,
+            sources.sources_of,
+            sources.citing,
+        )
+        result = reading.read(sources.batches)
+        made = _assembled(plan, given, reader, [sources.statement(one) for one in result.settled])
+    if result.stopped is None and not result.waiting and (reader or plan.asks_about_old):
+        shelf = arrange(plan, given.state, made, desk)
+    stopped = result.stopped or shelf.stopped
     partial = "; ".join(filter(None, (stopped.message, stopped.fix))) if stopped else ""
     if result.waiting and not partial:
         partial = next(iter(result.refused.values()), "an answer was not usable")
     return Answers(
         made=made,
-        shelved=shelved,
+        shelved=shelf.steps,
         waiting=frozenset(result.waiting),
         unusable=result.refused,
         failures=tuple(desk.failures[failed:]),
@@ -67,6 +67,7 @@ def judge(plan: RunPlan, given: Input) -> Answers:
             batches_done=result.done,
             batches_left=result.left,
             partial=partial,
+            arranged=shelf.is_done,
         ),
         warnings=tuple(map(_quoted, (one for one in result.settled if one.refused))),
     )

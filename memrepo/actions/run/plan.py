@@ -65,6 +65,8 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     by_object: bool = True
     """Whether claims with different objects are different claims."""
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
+    has_composed_page: bool = True
+    """Whether runs choose the lines of the first page, and not use alone."""
     context: int = 12_000
     """Maximum tokens of the documents in one question."""
     decided: frozenset[str] = frozenset()

@@ -1,58 +1,84 @@
 """The shelf pass: once a run, a model arranges the memories after the new ones were read.
 
-It joins memories that say the same, closes what was overtaken, drops what nobody will need, and
-corrects types. Texts of joined memories pass the same checks as those of new ones.
+It joins memories that say the same, closes what was overtaken, drops what nobody will need,
+corrects types, and chooses the first page. Joined texts pass the same checks as those of new
+memories, and a second question confirms every join and every replacement. A pass that was not
+answered is asked for by the next run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from memrepo.actions.run.assemble import Assembled
 from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.upkeep import is_allowed
 from memrepo.core.changes import Create, Step, Update
 from memrepo.core.errors import MemrepoError
 from memrepo.core.judge import BadReply, BudgetReached, JudgeFailed
-from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Memory, Stamp, of_types
+from memrepo.core.memory import CLAIM_TYPES, OWN_ACTOR, Hot, Memory, Stamp, of_types
 from memrepo.core.state import State, apply
+from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
-from memrepo.judge.checks import Cited, check, needs_second_question
+from memrepo.judge.checks import Cited, check
 from memrepo.judge.documents import tokens_of
 from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, memory_row, shelf_question, verify_question
 from memrepo.judge.related import short_ids
 from memrepo.policies.claims import is_held_by_person, merge_sources, storage_fault
+from memrepo.policies.first_page import is_stored
+from memrepo.policies.hotcache import SYNC, hot_of, place_of, placed, promote, was_removed
 from memrepo.policies.upkeep import archive
 
 MIN_CHANGED = 5
-"""Minimum number of new memories for the question to be worth its cost."""
+"""Minimum number of memories since the last pass for the question to be worth its cost."""
+MAX_PAGE = 30
+"""Maximum lines of the first page that a model chooses."""
 
 
-def arrange(
-    plan: RunPlan, state: State, made: Assembled, desk: Desk
-) -> tuple[tuple[Step, ...], MemrepoError | None]:
-    """Return the steps that arrange the shelf, and the error if the judge did not answer.
+class Arranged(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps that arrange the shelf, and the error if the judge did not answer."""
 
-    Nothing is asked if only a few memories are new.
-    """
-    if len(made.creates) + len(made.rewords) < MIN_CHANGED:
-        return (), None
+    steps: tuple[Step, ...] = ()
+    is_done: bool = False
+    stopped: MemrepoError | None = None
+
+
+def arrange(plan: RunPlan, state: State, made: Assembled, desk: Desk) -> Arranged:
+    """Return how a model arranges the memories. Nothing is asked if only a few are new."""
     changes = [Create(memory=m) for m in made.creates]
     after = apply(state, (*changes, *made.rewords, *(c for s in made.singles for c in s.changes)))
-    new = {m.id for m in made.creates} | {u.id for u in made.rewords}
     memories = [*of_types(after.active, CLAIM_TYPES)]
+    last = max((m.now for m in plan.manifests if m.arranged), default="")
+    new = {m.id for m in memories if _worded_at(m) > last}
+    if len(new) < MIN_CHANGED:
+        return Arranged()
     shown = short_ids(_fitting(memories, new, plan.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
     try:
         answer = desk.ask(shelf_question(shown, fresh))
         given = [one for one in answer.items if isinstance(one, Change)]
-        joins = _joins(given, shown)
-        allowed = _verified(joins, shown, desk)
+        proposed = _proposed(given, shown)
+        confirmed = _confirmed(proposed, shown, desk)
     except BadReply:
-        return (), None  # the memories stay as they were worded
+        return Arranged(is_done=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
-        return (), error
-    return tuple(_steps(plan, given, shown, {id(c) for c in allowed})), None
+        return Arranged(stopped=error)
+    steps = [*_steps(plan, given, shown, confirmed)]
+    page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
+    if page and plan.has_composed_page:
+        arranged = apply(after, (change for step in steps for change in step.changes))
+        steps += _page(plan, arranged, page)
+    return Arranged(steps=tuple(steps), is_done=True)
+
+
+def _worded_at(memory: Memory) -> str:
+    """Return when a memory got its words."""
+    stamp: Stamp | None = memory.fields.get("generated")
+    at = (stamp.at if stamp is not None else None) or memory.time("created")
+    return format_time(at) if at is not None else ""
 
 
 def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memory]:
@@ -67,58 +93,74 @@ def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memo
     return found
 
 
-def _joins(given: Sequence[Change], shown: Mapping[str, Memory]) -> list[tuple[Change, Proposed]]:
-    """Return the joins whose text states only what their members state, as far as code sees."""
-    found = []
+def _is_fixed(memory: Memory) -> bool:
+    """Return whether a person or an agent decided about a memory, so that no model changes it."""
+    return is_held_by_person(memory) or is_stored(memory)
+
+
+def _members(change: Change, shown: Mapping[str, Memory]) -> list[Memory]:
+    found = (shown[id_] for id_ in dict.fromkeys(change.ids) if id_ in shown)
+    return [memory for memory in found if not _is_fixed(memory)]
+
+
+def _proposed(given: Sequence[Change], shown: Mapping[str, Memory]) -> dict[int, Proposed]:
+    """Return the joins and replacements that code accepts, as operations, by their number."""
+    found = {}
     for number, change in enumerate(given):
-        members = [shown[id_] for id_ in dict.fromkeys(change.ids) if id_ in shown]
-        if change.change != "join" or len(members) < 2 or any(map(is_held_by_person, members)):
-            continue
+        members = _members(change, shown)
         texts = tuple(m.body for m in members)
         above = tuple(dict.fromkeys(m.text("subject") for m in members if m.text("subject")))
         days = tuple(sorted({m.captured[:10] for m in members if m.captured}))
-        cited = Cited(own=texts, above=above, days=days)
-        op = Operation(op="add", lines="", text=change.text, type=change.type)
-        if not check(op, cited, {}, ()):
-            found.append((change, Proposed(id=f"join-{number}", op=op, cited=cited)))
+        id_ = f"{change.change}-{number}"
+        if change.change == "join" and len(members) > 1:
+            op = Operation(op="add", lines="", text=change.text, type=change.type)
+            cited = Cited(own=texts, above=above, days=days)
+            if not check(op, cited, {}, ()):
+                found[number] = Proposed(id=id_, op=op, cited=cited)
+        elif change.change == "overtake" and len(members) == 2 and _may_follow(*members):
+            old, new = members
+            op = Operation(op="replace", lines="", text=new.body, subject=new.text("subject"))
+            cited = Cited(own=texts[1:], above=above, days=days)
+            found[number] = Proposed(id=id_, op=op, cited=cited, old=old)
     return found
 
 
-def _verified(
-    joins: Sequence[tuple[Change, Proposed]], shown: Mapping[str, Memory], desk: Desk
-) -> list[Change]:
-    """Return the joins that a second question confirms. Quoted texts need none."""
+def _may_follow(old: Memory, new: Memory) -> bool:
+    """Return whether the dates of two memories permit that the second replaces the first."""
+    return not (old.captured and new.captured and new.captured[:10] < old.captured[:10])
+
+
+def _confirmed(
+    proposed: Mapping[int, Proposed], shown: Mapping[str, Memory], desk: Desk
+) -> frozenset[int]:
+    """Return the joins and replacements that a second question confirms.
+
+    A join that takes over the text of a member needs none.
+    """
     bodies = {memory.body for memory in shown.values()}
-    asked = [
-        one
-        for change, one in joins
-        if change.text not in bodies and needs_second_question(one.op, one.cited)
-    ]
-    stated = {one.id for _, one in joins} - {one.id for one in asked}
+    asked = {n: o for n, o in proposed.items() if o.old is not None or o.op.text not in bodies}
+    stated = {one.id for n, one in proposed.items() if n not in asked}
     if asked:
-        answer = desk.ask(verify_question(asked, ()))
+        answer = desk.ask(verify_question([*asked.values()], ()))
         stated |= {a.id for a in answer.items if isinstance(a, Assessment) and a.stated}
-    return [change for change, one in joins if one.id in stated]
+    return frozenset(n for n, one in proposed.items() if one.id in stated)
 
 
 def _steps(
-    plan: RunPlan, given: Sequence[Change], shown: Mapping[str, Memory], joined: set[int]
+    plan: RunPlan, given: Sequence[Change], shown: Mapping[str, Memory], confirmed: frozenset[int]
 ) -> Iterator[Step]:
-    """Yield the steps of an answer. Each memory is changed once, and none that a person holds."""
+    """Yield the steps of an answer. Each memory is changed once."""
     touched: set[str] = set()
-    for change in given:
-        members = [shown[id_] for id_ in dict.fromkeys(change.ids) if id_ in shown]
-        members = [m for m in members if m.id not in touched and not is_held_by_person(m)]
-        if not members:
-            continue
+    for number, change in enumerate(given):
+        members = [m for m in _members(change, shown) if m.id not in touched]
         step: Step | None = None
-        if change.change == "join" and id(change) in joined and len(members) > 1:
+        if change.change == "join" and number in confirmed and len(members) > 1:
             step = _join(plan, change, members)
-        elif change.change == "overtake" and len(members) == 2:
-            step = _replace(plan, members[0], members[1], "a newer answer to the same question")
-        elif change.change == "drop":
+        elif change.change == "overtake" and number in confirmed and len(members) == 2:
+            step = _replace(plan, *members)
+        elif change.change == "drop" and members:
             step = _drop(plan, members)
-        elif change.change == "retype":
+        elif change.change == "retype" and members:
             updates = tuple(Update(id=m.id, fields={"type": change.type}) for m in members)
             step = Step(op="edit", reason="the judge corrected the type", changes=updates)
         if step is not None:
@@ -158,14 +200,12 @@ def _superseded(plan: RunPlan, old: Memory, new: str) -> Update:
     return Update(id=old.id, fields=fields)
 
 
-def _replace(plan: RunPlan, old: Memory, new: Memory, reason: str) -> Step | None:
-    """Return the step by which one memory replaces an older one, or None if dates forbid it."""
-    if old.captured and new.captured and new.captured[:10] < old.captured[:10]:
-        return None
+def _replace(plan: RunPlan, old: Memory, new: Memory) -> Step:
+    """Return the step by which one memory replaces an older one."""
     gains = {"supersedes": tuple(dict.fromkeys((*new.texts("supersedes"), old.id)))}
     return Step(
         op="supersede",
-        reason=reason,
+        reason="a newer answer to the same question",
         changes=(_superseded(plan, old, new.id), Update(id=new.id, fields=gains)),
     )
 
@@ -175,3 +215,25 @@ def _drop(plan: RunPlan, members: Sequence[Memory]) -> Step | None:
     steps = [archive(m, plan.now, "the judge found that nobody will need it") for m in members]
     changes = tuple(change for step in steps for change in step.changes)
     return Step(op=steps[0].op, reason=steps[0].reason, changes=changes)
+
+
+def _page(plan: RunPlan, state: State, page: Sequence[str]) -> Iterator[Step]:
+    """Yield the step that puts memories on the first page in their order.
+
+    Earlier choices of a model leave the order. What a person took off stays off.
+    """
+    active = {memory.id: memory for memory in state.active}
+    chosen = [active[id_] for id_ in page if id_ in active]
+    chosen = [
+        m
+        for m in chosen
+        if not was_removed(m) and is_allowed(promote(m, plan.now, SYNC), plan.decided)
+    ][:MAX_PAGE]
+    hots = {m.id: Hot(since=plan.now, reason=placed(n)) for n, m in enumerate(chosen, start=1)}
+    for memory in active.values():
+        hot = hot_of(memory) if place_of(memory) and memory.id not in hots else None
+        if hot is not None:
+            hots[memory.id] = Hot(since=hot.since, reason=SYNC)
+    if hots:
+        changes = tuple(Update(id=id_, fields={"hot": hot}) for id_, hot in hots.items())
+        yield Step(op="promote", reason="chosen by the judge for the first page", changes=changes)

@@ -85,7 +85,7 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
         plan.now,
         work.config.rules,
         spent=sum(int(c.get(name, 0)) for c in counts for name in PACED),
-        allowed=lambda step: _is_allowed(step, plan.decided),
+        allowed=lambda step: is_allowed(step, plan.decided),
     )
     # Compress at most once per moment, because the groups depend on all remaining memories.
     found.room = 0 if any(c.get("summaries") for c in counts) else due.room
@@ -123,11 +123,11 @@ def first_page_steps(work: Work, state: State, decided: frozenset[str]) -> tuple
         work.call.now,
         rules.hot,
         rules.decay,
-        allowed=lambda step: _is_allowed(step, decided),
+        allowed=lambda step: is_allowed(step, decided),
     ).steps
 
 
-def _is_allowed(step: Step, decided: frozenset[str]) -> bool:
+def is_allowed(step: Step, decided: frozenset[str]) -> bool:
     """Return whether no person reverted or refused a step, so that it may be proposed.
 
     A reverted commit that promoted several memories blocks each of them.
@@ -166,7 +166,7 @@ def restore_pruned(
     steps: list[Step] = []
     for id_ in _learnt(ledger, before if known else "", accesses):
         step = _restored(work, state, id_, accesses.of(id_), plan.now)
-        if step is not None and _is_allowed(step, plan.decided):
+        if step is not None and is_allowed(step, plan.decided):
             steps.append(step)
             state = apply(state, step.changes)
     if known:

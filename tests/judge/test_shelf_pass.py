@@ -1,0 +1,161 @@
+"""The shelf pass: one question arranges the memories and chooses the first page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from driving import assert_sound, done, git, memories, memrepo
+from serving import Act, Service, checked, good, shown
+from workspaces import write
+
+FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
+LINES = (
+    "The ferry to Holm leaves at seven on weekdays.",
+    "Never anchor north of the Holm light, the cable lies there.",
+    "Ana is the harbour master of Brevik.",
+    "The fuel dock in Brevik takes cash only.",
+    "The fuel dock of Brevik accepts no cards, only cash.",
+    "Berth 12 was rented until the end of the season 2024.",
+    "Berth 14 is rented since the spring of 2025.",
+)
+HOLM, CABLE, ANA, CASH, CARDS, OLD, NEW = LINES
+
+
+def begin(base: Path) -> Path:
+    """Make a repository whose workspace has all lines in one page."""
+    data = "# Harbour\n\n" + "".join(f"- {line}\n" for line in LINES)
+    done(base, "init", base / "repo", "--from", write(base / "ws", {"harbour.md": data.encode()}))
+    return base / "repo"
+
+
+def ids_of(question: str) -> dict[str, str]:
+    """Return the short ids of the memories that a question shows, by text."""
+    rows = (row.removeprefix("+ ").split(" | ") for row in shown(question).splitlines())
+    return {row[-1]: row[0] for row in rows if len(row) == 5}
+
+
+def arranging(
+    change: Callable[[dict[str, str]], dict[str, Any]], stated: bool = True
+) -> Callable[[str], str]:
+    """Return a model that arranges the shelf so, and confirms changes or denies them."""
+
+    def answer(question: str) -> str:
+        if '{"items"' in shown(question):
+            return checked(question, lambda row: stated or "replaces" not in row)
+        if "=== F" in shown(question):
+            return good(question)
+        return json.dumps({"changes": [], "page": [], **change(ids_of(question))})
+
+    return answer
+
+
+def run(repo: Path, now: str = FIRST, *more: str) -> Any:
+    return memrepo(repo, "run", "--judge", "anthropic", *more, now=now)
+
+
+def page_of(repo: Path) -> list[str]:
+    """Return the lines of the first page, without what frames them."""
+    rows = (repo / "MEMORY.md").read_text().splitlines()
+    return [next(x for x in LINES if x in r) for r in rows if any(x in r for x in LINES)]
+
+
+def active(repo: Path) -> dict[str, str]:
+    """Return the types of active memories by text."""
+    found = (m for m in memories(repo).values() if not m.is_note and m.status == "active")
+    return {m.body.strip(): m.type for m in found}
+
+
+def test_the_page_is_what_the_model_chose_until_it_chooses_again(
+    service: Service, tmp_path: Path
+) -> None:
+    repo = begin(tmp_path)
+    service.default = Act(
+        answer=arranging(lambda ids: {"page": [ids[CASH], ids[HOLM], "m99", ids[CASH], ids[ANA]]})
+    )
+    assert run(repo).exit == 0
+    assert page_of(repo) == [CASH, HOLM, ANA]
+    stored = done(repo, "add", "The spare key hangs behind the tide table.")["id"]
+    done(repo, "pin", next(i for i, m in memories(repo).items() if m.body.strip() == CABLE))
+    done(repo, "promote", next(i for i, m in memories(repo).items() if m.body.strip() == CABLE))
+    asked = len(service.asked)
+    assert run(repo, SECOND).exit == 0
+    assert len(service.asked) == asked  # nothing is new
+    page = (repo / "MEMORY.md").read_text()
+    assert page.index(stored) < page.index(CASH)  # what was stored by hand comes first
+    assert [line for line in page_of(repo) if line != CABLE] == [CASH, HOLM, ANA]
+    said = memrepo(repo, "session", "start", now=SECOND, as_json=False).out
+    assert said.index(CASH) < said.index(HOLM) < said.index(ANA)
+    assert_sound(repo)
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_a_replacement_is_confirmed_by_a_second_question(
+    service: Service, tmp_path: Path, stated: bool
+) -> None:
+    repo = begin(tmp_path)
+    change = arranging(
+        lambda ids: {"changes": [{"change": "overtake", "ids": [ids[OLD], ids[NEW]]}]}, stated
+    )
+    service.default = Act(answer=change)
+    assert run(repo).exit == 0
+    assert (OLD in active(repo)) is not stated
+    assert NEW in active(repo)
+    if stated:
+        by_text = {m.body.strip(): m for m in memories(repo).values()}
+        assert by_text[OLD].texts("superseded_by") == (by_text[NEW].id,)
+    assert_sound(repo)
+
+
+def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    text = "The fuel dock of Brevik takes only cash, no cards."
+
+    def change(ids: dict[str, str]) -> dict[str, Any]:
+        rows = [
+            {"change": "join", "ids": [ids[CASH], ids[CARDS]], "text": text, "type": "constraint"},
+            {"change": "join", "ids": [ids[ANA], ids[HOLM]], "text": "Ana leaves at nine."},
+            {"change": "drop", "ids": [ids[OLD]]},
+            {"change": "retype", "ids": [ids[CABLE]], "type": "constraint"},
+        ]
+        return {"changes": rows, "page": [ids[CABLE], ids[CARDS], ids[OLD], ids[CASH]]}
+
+    service.default = Act(answer=arranging(change))
+    assert run(repo).exit == 0
+    found = active(repo)
+    assert found == {
+        HOLM: "fact",
+        CABLE: "constraint",
+        ANA: "fact",
+        NEW: "fact",
+        text: "constraint",
+    }
+    joined = next(m for m in memories(repo).values() if m.body.strip() == text)
+    assert len(joined.sources) == 2
+    assert page_of(repo) == [CABLE]
+    assert text in (repo / "MEMORY.md").read_text()
+    assert run(repo, SECOND).exit == 0
+    assert active(repo) == found
+    assert_sound(repo)
+
+
+def test_a_pass_without_an_answer_is_made_by_the_next_run(service: Service, tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    change = arranging(lambda ids: {"page": [ids[ANA]], "changes": []})
+    service.default = Act(answer=change)
+    service.script = [Act(answer=good), Act(status=500)]
+    config = repo / "memrepo.toml"
+    config.write_text(config.read_text().replace("[judge]", "[judge]\nmax_retries = 0"))
+    git(repo, "commit", "-qam", "configure", "--no-verify")
+    first = run(repo)
+    assert first.exit == 4
+    assert len(active(repo)) == len(LINES)
+    assert run(repo, SECOND).exit == 0
+    assert page_of(repo) == [ANA]
+    asked = len(service.asked)
+    assert run(repo, THIRD).exit == 0
+    assert len(service.asked) == asked
+    assert_sound(repo)

@@ -92,35 +92,52 @@ def forms() -> tuple[Form, ...]:
 
 
 @cache
-def _forms_of() -> tuple[Mapping[str, Sequence[Form]], Sequence[Form], Sequence[Form]]:
-    """Return the single-line formats by word, the multi-line formats, and formats without words."""
+def _forms_of() -> _Forms:
+    """Return the formats by what must be in a text before they are searched."""
     by_word: dict[str, list[Form]] = {}
     for form in forms():
         for word in () if form.lines else form.words:
             by_word.setdefault(word, []).append(form)
-    return by_word, [f for f in forms() if f.lines], [f for f in forms() if not f.words]
+    short = {w: some for w, some in by_word.items() if any(f.kind in _SHORT for f in some)}
+    return _Forms(
+        short=short,
+        long={word: some for word, some in by_word.items() if word not in short},
+        over_lines=[form for form in forms() if form.lines],
+        without=[form for form in forms() if not form.words],
+    )
+
+
+class _Forms(NamedTuple):
+    """Formats of one line by a word on it, of several lines, and those that need no word.
+
+    The `long` ones are only on lines with a long sequence of characters typical for keys.
+    """
+
+    short: Mapping[str, Sequence[Form]]
+    long: Mapping[str, Sequence[Form]]
+    over_lines: Sequence[Form]
+    without: Sequence[Form]
 
 
 def formed(text: str, folded: str) -> Iterator[Find]:
     """Yield values that have the format of a secret. `folded` is the text in lower case."""
-    by_word, over_lines, without = _forms_of()
-    for form in over_lines:
+    found = _forms_of()
+    for form in found.over_lines:
         if any(word in folded for word in form.words):
             yield from _matches(form, text, 0, len(text))
-    for form in without:
+    for form in found.without:
         yield from _matches(form, text, 0, len(text))
-    dense = _dense_lines(text)
-    joined = "\n".join(folded[start:end] for start, end in dense)
-    for word, some in by_word.items():
-        if any(form.kind in _SHORT for form in some):
-            spans: Iterable[Span] = _lines_with(folded, [word])
-        elif word in joined:
-            spans = ((a, b) for a, b in dense if folded.find(word, a, b) >= 0)
-        else:
-            continue
-        for start, end in spans:
+    for word, some in found.short.items():
+        for start, end in _lines_with(folded, [word]) if word in folded else ():
             for form in some:
                 yield from _matches(form, text, start, end)
+    dense = _dense_lines(text)
+    joined = "\n".join(folded[start:end] for start, end in dense)
+    for word, some in found.long.items() if dense else ():
+        for start, end in dense if word in joined else ():
+            if folded.find(word, start, end) >= 0:
+                for form in some:
+                    yield from _matches(form, text, start, end)
 
 
 def _dense_lines(text: str) -> Sequence[Span]:

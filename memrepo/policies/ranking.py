@@ -8,7 +8,6 @@ contains the answer. The constants were chosen on half of a public dialogue set.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Protocol
@@ -61,12 +60,6 @@ class Document(msgspec.Struct, frozen=True, dict=True):
     def distinct(self) -> frozenset[str]:
         """Return the distinct terms."""
         return frozenset(self.terms)
-
-    @cached_property
-    def repeated(self) -> Mapping[str, int]:
-        """Return the counts of the terms that occur more than once."""
-        counts = Counter(self.terms) if len(self.distinct) < len(self.terms) else {}
-        return {term: count for term, count in counts.items() if count > 1}
 
 
 class ThreadRow(msgspec.Struct, frozen=True):
@@ -241,7 +234,7 @@ class Scoring:
                 # Floating-point sums depend on the order of the terms.
                 score = 0.0
                 for term in matched if len(matched) == 1 else sorted(matched, key=place):
-                    count = document.repeated.get(term, 1)
+                    count = document.terms.count(term)
                     score += worth[term] * count / (count + base)
                 scores[number] = score
         return scores
@@ -368,7 +361,7 @@ class Scoring:
         """Map each query term in a document to its contribution to the document's score."""
         document = self.documents[number]
         base = self.base(len(document.terms), document.is_record)
-        counts = {t: document.repeated.get(t, 1) for t in worth if t in document.distinct}
+        counts = {t: document.terms.count(t) for t in worth if t in document.distinct}
         return {t: worth[t] * count / (count + base) for t, count in counts.items()}
 
     def share(self, number: int, other: int, away: int) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
@@ -129,6 +130,7 @@ class Scan(msgspec.Struct, frozen=True, kw_only=True):
     managed: int = 0
 
 
+@lru_cache(maxsize=1024)
 def scan(resource: str, data: bytes) -> Scan:
     """Find the statements in a source file. Never raises; unreadable files result in a problem."""
     from memrepo.read.markdown import parse_document  # a run without new files parses nothing

@@ -114,8 +114,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         """
         text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
         today = moment.now.date() if moment else None
-        if not question_of(text, today, also).terms:
-            return SearchResult()
         has_passages = self.wanted.sources is not None and not self.scope
 
         def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
@@ -123,6 +121,8 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             corpus = (CombinedCorpus if has_passages else IndexCorpus)(base, only)
             languages = corpus.languages()
             question = question_of(text, today, also, languages)
+            if not question.terms:
+                return SearchResult()
             like = self._similarity(base, corpus, " ".join((text, *also)), waits)
             like = like if weights.meaning else None
             cosines: dict[int, float] = {}

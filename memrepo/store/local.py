@@ -61,21 +61,22 @@ class Refs:
     def below(self, folder: str) -> list[str]:
         """Return the sorted names of the refs below a folder such as `refs/heads/run/`."""
         top = self._repo.common_dir
-        if not (top / "refs" / "heads").is_dir() or (top / "reftable").exists():
+        if (top / "reftable").exists():
             return self._repo.call("for-each-ref", "--format=%(refname)", folder).split()
-        names = {p.relative_to(top).as_posix() for p in (top / folder).rglob("*") if p.is_file()}
+        loose = [p for p in (top / folder).rglob("*") if p.is_file() and p.suffix != ".lock"]
+        if not all(_ID.fullmatch(_line(path)) for path in loose):
+            return self._repo.call("for-each-ref", "--format=%(refname)", folder).split()
+        names = {path.relative_to(top).as_posix() for path in loose}
         names |= {name for name in self._packed() if name.startswith(folder)}
-        return sorted(name for name in names if not name.endswith(".lock"))
+        return sorted(names)
 
     def _packed(self) -> Mapping[str, str]:
         """Return {name: id} of the refs in `packed-refs`."""
         try:
-            lines = (
-                (self._repo.common_dir / "packed-refs").read_text("utf-8", "replace").split("\n")
-            )
+            text = (self._repo.common_dir / "packed-refs").read_text("utf-8", "replace")
         except OSError:
             return {}
-        rows = (line.split(" ", 1) for line in lines if line[:1] not in ("", "#", "^"))
+        rows = (line.split(" ", 1) for line in text.split("\n") if line[:1] not in ("", "#", "^"))
         return {row[1]: row[0] for row in rows if len(row) == 2}
 
 

@@ -13,8 +13,8 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -84,22 +84,89 @@ def entries(section: str, key: str) -> tuple[str, ...]:
     return tuple(entry for one in lists for entry in one)
 
 
-class PatternsByKind(dict[str, re.Pattern[str]]):
+class WordPattern:
+    """A pattern of many entries, which searches a text only if it has the first word of one.
+
+    Looking up the words of a text takes a fraction of the time of a search for all entries.
+    """
+
+    def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
+        self._wide = [entry for entry in found if _IS_WIDE.search(entry)]
+        self._starts = _first_words(entry for entry in found if not _IS_WIDE.search(entry))
+        self._given = found, start, end
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        found, start, end = self._given
+        return pattern(found, start=start, end=end)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match in a text, or None."""
+        is_possible = self._starts is None or not self._starts.isdisjoint(_starts_of(text))
+        if is_possible or (not text.isascii() and any(entry in text for entry in self._wide)):
+            return self._pattern.search(text)
+        return None
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Return the match at the beginning of a text, or None."""
+        return self._pattern.match(text) if self.search(text) else None
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Return the match of the whole text, or None."""
+        return self._pattern.fullmatch(text) if self.search(text) else None
+
+
+def _first_words(found: Iterable[str]) -> frozenset[str] | None:
+    """Return how a word begins in every text with an entry, or None if that is unknown.
+
+    A whole word ends in a blank.
+    """
+    starts: set[str] = set()
+    for entry in found:
+        for part in (part for one in {entry, _without_accents(entry)} for part in _leading(one)):
+            for word in part.removesuffix("?").split("/"):
+                first = _FIRST.match(word.lower())
+                if first is None:
+                    return None
+                starts.add(first[0] if word[first.end() :][:1] in ("*", "…") else f"{first[0]} ")
+    return frozenset(starts)
+
+
+def _leading(entry: str) -> Iterator[str]:
+    """Yield the parts of an entry with which a match may begin."""
+    for part in entry.split(" "):
+        yield part
+        if not part.endswith("?"):
+            return
+
+
+_FIRST = regex(r"\w+")
+
+
+@lru_cache(maxsize=256)
+def _starts_of(text: str) -> frozenset[str]:
+    """Return the whole words of a text, each with a blank, and all their beginnings."""
+    words = {*_FIRST.findall(text.lower())}
+    starts = {word[:length] for word in words for length in range(1, len(word) + 1)}
+    return frozenset((*starts, *(f"{word} " for word in words)))
+
+
+class PatternsByKind(dict[str, WordPattern]):
     """The patterns of a section by kind. Each is compiled when it is first used."""
 
     def __init__(self, section: str) -> None:
         super().__init__()
         self._section = section
 
-    def __missing__(self, kind: str) -> re.Pattern[str]:
-        found = self[kind] = pattern(
+    def __missing__(self, kind: str) -> WordPattern:
+        found = self[kind] = WordPattern(
             entries(self._section, kind),
             start=kind in ("done", "explains"),
             end=kind in ("done_end", "reported"),
         )
         return found
 
-    def every(self) -> Iterator[re.Pattern[str]]:
+    def every(self) -> Iterator[WordPattern]:
         """Yield the patterns of all kinds."""
         kinds = dict.fromkeys(kind for _, found in tables(self._section) for kind in found)
         return (self[kind] for kind in kinds)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memrepo.text.languages import language_of
+from memrepo.text.languages import WordPattern, language_of, pattern
 from memrepo.text.words import asked_terms, terms, words
 
 
@@ -36,3 +36,43 @@ def test_a_text_shows_its_language(text: str, language: str) -> None:
 )
 def test_words_meet_in_the_forms_of_their_language(text: str, question: str) -> None:
     assert {term for term, _ in asked_terms(question)} & set(terms(text))
+
+
+ENTRIES = (
+    "do not",
+    "never",
+    "guide*",
+    "please? note",
+    "a/an idea",
+    "don't",
+    "规则",
+    "…ish",
+    "märz",
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not.",
+        "donot",
+        "guidelines",
+        "Note it",
+        "an idea",
+        "a dea",
+        "Don’t",
+        "新规则",
+        "reddish",
+        "MÄRZ",
+        "marz",
+        "nothing here",
+        "the guide",
+        "misguided",
+    ],
+)
+@pytest.mark.parametrize("found", [ENTRIES, ENTRIES[:7], *((one,) for one in ENTRIES)])
+def test_a_word_pattern_finds_what_its_pattern_finds(text: str, found: tuple[str, ...]) -> None:
+    one, other = WordPattern(found), pattern(found)
+    for name in ("search", "match", "fullmatch"):
+        spans = [m and m.span() for m in (getattr(p, name)(text) for p in (one, other))]
+        assert spans[0] == spans[1], name

@@ -34,10 +34,9 @@ from memrepo.text.sentences import Chunk, chunks
 from memrepo.text.words import terms
 
 if TYPE_CHECKING:
-    import re
-
     from memrepo.core.state import State
     from memrepo.store.vectors import Embedder
+    from memrepo.text.languages import WordPattern
 
 
 class NotYetSetUp(MemrepoError):
@@ -474,7 +473,7 @@ def of_kind(work: Work, index: Index, kind: str, limit: int, now: datetime) -> l
     return all_with_doubts(index, [one for one in every if not one.over][:limit])
 
 
-def _is_under(memory: Memory, heading: re.Pattern[str]) -> bool:
+def _is_under(memory: Memory, heading: WordPattern) -> bool:
     """Return whether a claim is directly under a matching heading of its source."""
     _, above, last = memory.text("context").rpartition(" › ")
     return bool(above) and not memory.is_note and heading.search(last) is not None

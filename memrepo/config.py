@@ -1,53 +1,665 @@
-"""Parse the configuration. One table of keys drives parsing, defaults, `config show` and docs."""
+"""The configuration: its keys by section, how `memrepo.toml` is read, and how one key is set.
+
+A field with `doc` is a key. Sections that a policy reads as they are have their records in
+`policies/rules.py`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
+from msgspec import Meta, field
+from msgspec.structs import replace
 
-from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.layout import CONFIG_NAME
-from memrepo.core.times import parse_duration
-from memrepo.keys import (
-    BY_NAME,
-    FIXED,
-    FORMAT,
-    NEVER,
-    PLAN_NAMES,
-    SOURCE_PROFILES,
+from memrepo.core.errors import Exit, MemrepoError, UsageError
+from memrepo.core.keys import (
+    Count,
+    Flag,
     Key,
-    read_value,
+    Money,
+    Name,
+    Pattern,
+    Percent,
+    Prices,
+    Ref,
+    Seconds,
+    Share,
+    Text,
+    Texts,
+    Whole,
+    Zone,
+    doc,
+    keys_of,
 )
+from memrepo.core.layout import CONFIG_NAME
 from memrepo.policies.rules import (
+    LISTS,
     ArchiveRules,
     CompressionRules,
     ContradictionRules,
     DecayRules,
     HotRules,
-    LinkRules,
     Merits,
     PageRules,
     Rules,
+    Size,
     TierRules,
     Weights,
 )
-from memrepo.read.sources import SourceRules
+from memrepo.read.sources import (
+    CLAIMS,
+    CLASSIC_CLAIMS,
+    DENY,
+    NOTES,
+    VAULT_CLAIMS,
+    VAULT_NOTES,
+    SourceRules,
+)
 
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from memrepo.core.judge import Profile
     from memrepo.policies.cadence import Cadence
     from memrepo.policies.importance import Lexicon
     from memrepo.policies.rules import ImportanceRule
     from memrepo.text.sentences import ChunkRules
 
+FORMAT = 2
+"""The repository format that this program reads and writes. A newer format is read-only."""
+EXCLUDED: tuple[str, ...] = ("superseded", "archived")
+"""Statuses that a search leaves out by default. Forgotten memories are always left out."""
+Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command", "replay"]
+JUDGES: tuple[str, ...] = get_args(Judge)
+
+
+def _read_crons(found: Any) -> tuple[str, ...]:
+    crons = msgspec.convert(found, tuple[str, ...])
+    from memrepo.policies.cadence import cron_problem
+
+    wrong = [f"{one!r}: {fault}" for one in crons if (fault := cron_problem(one))]
+    if wrong:
+        raise ValueError(f"cron expressions ({wrong[0]})")
+    return crons
+
+
+def _read_names(found: Any) -> dict[str, list[str]]:
+    lists = msgspec.convert(found, dict[str, list[str]])
+    from memrepo.text.words import tokens
+
+    if not all(name.strip() and all(map(tokens, words)) for name, words in lists.items()):
+        raise ValueError
+    return lists
+
+
+Crons = Annotated[
+    tuple[str, ...],
+    Meta(title='a list of cron expressions such as ["15 5 * * 1-5"]', extra={"read": _read_crons}),
+]
+Names = Annotated[
+    Mapping[str, Any],
+    Meta(title='lists of names by name such as Kubernetes = ["k8s"]', extra={"read": _read_names}),
+]
+
+
+class General(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys before the first section."""
+
+    format: Annotated[Whole, doc("Version of the repository's layout.")] = FORMAT
+    profile: Annotated[
+        Literal["personal", "business"],
+        doc("business excludes CHRONICLES.md, DREAMS.md and their views."),
+    ] = "personal"
+    timezone: Annotated[
+        Zone, doc("Zone in which times are shown and dates without an offset are read.")
+    ] = "Asia/Manila"
+    human_authors: Annotated[
+        Texts, doc("E-mail addresses of the commit authors who are people, not programs.")
+    ] = ()
+
+
+class Sources(msgspec.Struct, frozen=True, kw_only=True):
+    """Which files runs read."""
+
+    profile: Annotated[
+        Literal["workspace", "notes", "classic"],
+        doc(
+            "workspace: the files of an agent's workspace; notes: every note of a vault or another"
+            " folder; classic: only memory-purifier's files, and no daily logs."
+        ),
+    ] = "workspace"
+    claims: Annotated[Texts, doc("Files that runs distil into memories.")] = CLAIMS
+    notes: Annotated[Texts, doc("Files that become notes only.")] = NOTES
+    deny: Annotated[Texts, doc("Files that are never read.")] = DENY
+    kinds: Annotated[
+        Texts,
+        doc(
+            "Sets the kind of files instead of detecting it: `memory/ideas.md = rules`."
+            " `memrepo sources` shows the kind of each file."
+        ),
+    ] = ()
+
+
+class Secrets(msgspec.Struct, frozen=True, kw_only=True):
+    """What counts as a secret."""
+
+    off: Annotated[
+        tuple[Literal["card", "iban", "pin", "seed-phrase", "totp"], ...],
+        doc("Kinds of secrets that may be remembered like other texts."),
+    ] = ()
+
+
+class Agents(msgspec.Struct, frozen=True, kw_only=True):
+    """What agents may do by themselves."""
+
+    removals: Annotated[
+        Literal["wait", "allow"],
+        doc(
+            "Whether a person must approve an agent's request to remove a memory from recall that"
+            " a person wrote, edited or confirmed."
+        ),
+    ] = "wait"
+    additions: Annotated[
+        Literal["allow", "review"],
+        doc(
+            "Whether a memory that an agent stores waits on a branch until a person accepts it;"
+            " notes of sessions do not wait."
+        ),
+    ] = "allow"
+    private: Annotated[
+        Texts,
+        doc(
+            "Sessions that leave no trace, by their name or their folder, as `~/diary`; `*` pauses"
+            " memory. The environment variable `MEMREPO_SESSION` names a session."
+        ),
+    ] = ("private",)
+
+
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run takes, spends and changes."""
+
+    judge: Annotated[Judge, doc("The judge: who scores and words memories.")] = "offline"
+    shelf: Annotated[
+        Size,
+        doc(
+            "How many memories runs create: small, normal (about 90 from a hundred files), large,"
+            " or all (everything except noise). The rest stays in its source, where search finds"
+            " it."
+        ),
+    ] = "normal"
+    max_usd: Annotated[
+        Money | None, doc("Spending limit of one run, in US dollars; unset means no limit.")
+    ] = None
+    max_tokens: Annotated[
+        Whole | None, doc("Token limit of one run, input and output together.")
+    ] = None
+    max_usd_day: Annotated[
+        Money | None, doc("Spending limit of all runs of a calendar day, in US dollars.")
+    ] = None
+    max_usd_month: Annotated[
+        Money | None, doc("Spending limit of all runs of a calendar month, in US dollars.")
+    ] = None
+    max_tokens_month: Annotated[
+        Whole | None, doc("Token limit of all runs of a calendar month together.")
+    ] = None
+    max_minutes: Annotated[
+        Whole,
+        doc(
+            "Minutes after which a run stops asking the judge: finished work lands, the rest waits."
+        ),
+    ] = 120
+    max_change_pct: Annotated[
+        Percent,
+        doc(
+            "A run that would remove a larger percentage of memories from recall, and more than 20,"
+            " only marks them: `memrepo accept removals` decides."
+        ),
+    ] = 20
+    pace_pct: Annotated[
+        Percent,
+        doc(
+            "Maximum percentage of memories that one run may prune and archive; 20 memories are"
+            " always allowed."
+        ),
+    ] = 5
+    reconciliation: Annotated[
+        Literal["review", "land"],
+        doc("Whether a reconciliation waits for review, or lands at once (classic: land)."),
+    ] = "review"
+    owner: Annotated[
+        Name | None, doc("The only clone that may run, by name or id; unset: every clone may.")
+    ] = None
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """Where use counts are shared."""
+
+    ref: Annotated[
+        Ref, doc("Ref of the access ledger on the hub; use a branch if the hub refuses other refs.")
+    ] = "refs/memrepo/access"
+
+
+class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model is asked."""
+
+    model: Annotated[
+        Text, doc("The model that the judge uses; the default is for the anthropic judge only.")
+    ] = "claude-sonnet-5-5"
+    verify_model: Annotated[
+        Text | None,
+        doc("A cheaper model for the second question, whether evidence states a wording."),
+    ] = None
+    max_tokens: Annotated[Whole, doc("Maximum length of an answer, in tokens.")] = 16000
+    context: Annotated[
+        Whole,
+        doc(
+            "Maximum length of the documents in one question, in tokens. Local models may need"
+            " 4000."
+        ),
+    ] = 12000
+    effort: Annotated[
+        Literal["default", "low", "medium", "high", "xhigh", "max"],
+        doc("Effort level of the anthropic judge; default leaves it to the model."),
+    ] = "medium"
+    thinking: Annotated[
+        Literal["default", "adaptive", "disabled", "between_tools"],
+        doc("Whether to enable thinking for the anthropic judge; default leaves it to the model."),
+    ] = "default"
+    timeout_s: Annotated[Seconds, doc("Seconds to wait for the answer of a service.")] = 600
+    idle_s: float = 90
+    """Seconds without output after which a request is repeated."""
+    max_retries: int = 2
+    """How many times to retry an overloaded or unreachable service."""
+    prices: Annotated[
+        Prices,
+        doc("US dollars per million tokens by model: input, output, cache write, cache read."),
+    ] = field(
+        default_factory=lambda: {  # as published in October 2026
+            "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
+            "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
+            # of prompts over 100,000 tokens; shorter ones cost a fifth
+            "claude-haiku-5-5": (0.5, 2.5, 0.625, 0.05),
+        }
+    )
+
+
+CADENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "personal": {
+            "schedule.incremental": ("15 5 * * 1,2,4,5,6", "15 17 * * *"),
+            "schedule.reconciliation": ("15 5 * * 3,0",),
+        },
+        "business": {
+            "schedule.incremental": ("15 13 * * 1,2,4,5,6",),
+            "schedule.reconciliation": ("15 13 * * 3,0",),
+        },
+    }
+)
+"""When runs are due by default, by profile."""
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """When runs are due."""
+
+    incremental: Annotated[
+        Crons, doc("When incremental runs are due: cron expressions in `timezone`.")
+    ] = CADENCES["personal"]["schedule.incremental"]
+    reconciliation: Annotated[
+        Crons,
+        doc("When reconciliations are due; within an hour of one, incremental runs are skipped."),
+    ] = CADENCES["personal"]["schedule.reconciliation"]
+    timeout_s: Annotated[Whole, doc("Seconds after which a scheduled run is stopped.")] = 1200
+
+
+class Reporting(msgspec.Struct, frozen=True, kw_only=True):
+    """What is reported."""
+
+    enabled: Annotated[
+        Flag, doc("Whether `report --chat` prints anything; false silences it in every mode.")
+    ] = False
+    mode: Annotated[
+        Literal["silent", "summary", "full"],
+        doc("How much `report --chat` and scheduled runs print; if set, it applies to all runs."),
+    ] = "summary"
+
+
+class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
+    """The log of runs."""
+
+    component: Annotated[
+        Name, doc("The name of memrepo in a telemetry log that programs share.")
+    ] = "memrepo"
+
+
+class Entities(msgspec.Struct, frozen=True, kw_only=True):
+    """Names of people, projects and tools."""
+
+    aliases: Annotated[
+        Names, doc("Other names of people, projects and tools, by their main name.")
+    ] = field(default_factory=dict)
+
+
+class Announce(msgspec.Struct, frozen=True, kw_only=True):
+    """Where an agent's scheduler delivers reports."""
+
+    channel: Annotated[
+        Text | None,
+        doc("Where an agent's scheduler delivers reports; with `reporting.enabled`."),
+    ] = None
+    to: Annotated[Text | None, doc("The recipient of the reports there.")] = None
+
+
+class Tags(msgspec.Struct, frozen=True, kw_only=True):
+    """Which tags are allowed."""
+
+    vocabulary: Annotated[
+        Texts,
+        doc("The tags that `check` allows, or shell patterns such as `project/*`; none: any word."),
+    ] = ()
+    pattern: Annotated[
+        Pattern, doc("Regular expression for tags; with a vocabulary, it applies only if set.")
+    ] = r"\w[\w./:+#-]*"
+
+
+class Importance(msgspec.Struct, frozen=True, kw_only=True):
+    """How importance is scored."""
+
+    enabled: Annotated[Flag, doc("Whether to score importance; false gives all memories 0.5.")] = (
+        True
+    )
+    rule: Annotated[
+        Literal["sum", "levels"],
+        doc(
+            "sum: points add up; levels: the strongest reason decides the level (classic: levels)."
+        ),
+    ] = "sum"
+    words: Annotated[
+        Names,
+        doc(f"Additional words that raise or lower importance, by list: {', '.join(LISTS)}."),
+    ] = field(default_factory=dict)
+
+
+class Chunking(msgspec.Struct, frozen=True, kw_only=True):
+    """How long texts are split for search."""
+
+    enabled: Annotated[Flag, doc("Whether to split long texts into chunks for search.")] = True
+    target: Annotated[
+        Whole, doc("Target size of a chunk in tokens; a chunk ends with a sentence.")
+    ] = 200
+    least: Annotated[
+        Count, doc("Number of tokens below which a text is not split into chunks.")
+    ] = field(default=150, name="min")
+    materialise: Annotated[
+        Flag,
+        doc("Whether runs also write the chunks of long memories as files, for other programs."),
+    ] = False
+
+
+class Access(msgspec.Struct, frozen=True, kw_only=True):
+    """How retrievals are counted."""
+
+    enabled: Annotated[Flag, doc("Whether retrievals are counted.")] = True
+    buffer: Annotated[
+        Whole,
+        doc("Number of buffered retrievals after which they are written to the ledger."),
+    ] = 100
+
+
+class Topics(msgspec.Struct, frozen=True, kw_only=True):
+    """The page of topics."""
+
+    enabled: Annotated[Flag, doc("Whether runs write the page of topics.")] = True
+    most: Annotated[Whole, doc("Maximum number of words on the page of topics.")] = 50
+
+
+class Lifecycle(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether what nobody retrieves stays."""
+
+    profile: Annotated[
+        Literal["evidence", "classic"],
+        doc(
+            "evidence: memories stay while a source states them, and may turn stale; classic:"
+            " memories that nobody retrieves are removed from recall."
+        ),
+    ] = "evidence"
+
+
+class Reuse(msgspec.Struct, frozen=True, kw_only=True):
+    """When two statements are one claim."""
+
+    object: Annotated[
+        Flag,
+        doc(
+            "Whether statements with the same subject, predicate and home but different objects"
+            " are separate claims; if false, the newer replaces the older one (classic: false)."
+        ),
+    ] = True
+
+
+class Recall(msgspec.Struct, frozen=True, kw_only=True):
+    """What a search prefers and leaves out."""
+
+    meaning: Annotated[
+        Share, doc("Weight of similarity of meaning in a score; needs the extra `dense`.")
+    ] = 0.6
+    recency: Annotated[Share, doc("Weight of age in a score, 0 to 1.")] = 0.2
+    exclude_statuses: Annotated[
+        tuple[Literal["superseded", "archived"], ...],
+        doc("Statuses that a search excludes by default."),
+    ] = ("superseded", "archived")
+    boost_access: Annotated[Flag, doc("Whether earlier retrievals raise a score.")] = True
+
+
+class Config(General, frozen=True, kw_only=True):
+    """The effective configuration. `given` contains the keys that are set in the file."""
+
+    sources: Sources
+    secrets: Secrets
+    agents: Agents
+    run: Run
+    ledger: Ledger
+    judge: JudgeKeys
+    schedule: Schedule
+    reporting: Reporting
+    telemetry: Telemetry
+    entities: Entities
+    announce: Announce
+    tags: Tags
+    importance: Importance
+    chunking: Chunking
+    contradictions: ContradictionRules
+    access: Access
+    topics: Topics
+    compression: CompressionRules
+    lifecycle: Lifecycle
+    reuse: Reuse
+    tiers: TierRules
+    decay: DecayRules
+    hot: HotRules
+    archive: ArchiveRules
+    recall: Recall
+    given: frozenset[str] = frozenset()
+
+    def value(self, key: Key) -> Any:
+        """Return the effective value of a key."""
+        return getattr(getattr(self, key.section) if key.section else self, key.attribute)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Return the time zone in which times are shown."""
+        from zoneinfo import ZoneInfo
+
+        return ZoneInfo(self.timezone)
+
+    @property
+    def ledger_ref(self) -> str:
+        """Return the full name of the hub's ref that stores the access ledger."""
+        ref = self.ledger.ref
+        return ref if ref.startswith("refs/") else f"refs/heads/{ref}"
+
+    @property
+    def read_only(self) -> bool:
+        """Return whether a newer program wrote this repository, so that writes are refused."""
+        return self.format > FORMAT
+
+    @property
+    def cadence(self) -> Cadence:
+        """Return the schedule of runs, in the configured time zone."""
+        from memrepo.policies.cadence import Cadence
+
+        due = self.schedule
+        return Cadence(incremental=due.incremental, reconciliation=due.reconciliation)
+
+    @property
+    def rules(self) -> Rules:
+        """Return the rules for ageing, decay, the hot cache and the archive."""
+        return Rules(
+            pace_pct=self.run.pace_pct,
+            tiers=self.tiers,
+            decay=replace(self.decay, timezone=self.timezone),
+            hot=self.hot,
+            archive=self.archive,
+        )
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Return the words that decide the importance of a text, including configured words."""
+        from memrepo.policies.importance import lexicon
+
+        rule: ImportanceRule = self.importance.rule if self.importance.enabled else "off"
+        return lexicon(self.importance.words, rule)
+
+    @property
+    def chunk_rules(self) -> ChunkRules:
+        """Return the rules for splitting texts into chunks for search."""
+        from memrepo.text.sentences import ChunkRules
+
+        given = self.chunking
+        return ChunkRules(enabled=given.enabled, target=given.target, least=given.least)
+
+    @property
+    def pages(self) -> PageRules:
+        """Return the rules for the pages that runs write."""
+        return PageRules(
+            personal=self.profile == "personal",
+            topics=self.topics.most if self.topics.enabled else 0,
+        )
+
+    @property
+    def weights(self) -> Weights:
+        """Return the weight of each signal in recall."""
+        merits = Merits(recency=self.recall.recency)
+        if not self.recall.boost_access:
+            merits = replace(merits, access=0.0)
+        return Weights(meaning=self.recall.meaning, merits=merits)
+
+    def source_rules(self) -> SourceRules:
+        """Return the rules for the files that runs read. Raise ConfigError for an unknown kind."""
+        given = self.sources
+        if given.kinds:
+            _check_kinds(given.kinds)
+        return SourceRules(
+            claims=given.claims,
+            notes=given.notes,
+            deny=given.deny,
+            profile=self.profile,
+            days=given.profile != "classic",
+            kinds=given.kinds,
+        )
+
+
+_SECTION_RECORDS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
+    {
+        one.name: one.type
+        for one in msgspec.structs.fields(Config)
+        if isinstance(one.type, type) and issubclass(one.type, msgspec.Struct)
+    }
+)
+_RECORDS: Mapping[str, type[msgspec.Struct]] = {"": General, **_SECTION_RECORDS}
+KEYS: Mapping[str, Key] = MappingProxyType(
+    {key.name: key for section, record in _RECORDS.items() for key in keys_of(section, record)}
+)
+"""Every key by its name, in the order in which `memrepo config` shows them."""
+DEFAULTS = {key.name: key.default for key in KEYS.values()}
+CLASSIC: Mapping[str, object] = MappingProxyType(
+    {
+        "run.reconciliation": "land",
+        "importance.rule": "levels",
+        "compression.enabled": True,
+        "compression.below": 0.3,
+        "reuse.object": False,
+        "tiers.clean_after": timedelta(days=30),
+        "tiers.forgotten_last": True,
+        "decay.lasting": (),
+        "decay.evidence": False,
+        "hot.composed": False,
+        "hot.layers": True,
+        "archive.after": timedelta(days=30),
+        "archive.demoted_after": timedelta(days=60),
+    }
+)
+"""Defaults of the lifecycle profile `classic` that differ from those of `evidence`."""
+SOURCE_PROFILES: Mapping[str, Mapping[str, object]] = MappingProxyType(
+    {
+        "notes": {"sources.claims": VAULT_CLAIMS, "sources.notes": VAULT_NOTES},
+        "classic": {"sources.claims": CLASSIC_CLAIMS, "sources.notes": ()},
+    }
+)
+"""Defaults of each source profile that differ from those of `workspace`."""
+PLAN_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "importanceScoring.enabled": "importance.enabled",
+        "chunking.enabled": "chunking.enabled",
+        "chunking.targetTokens": "chunking.target",
+        "chunking.minTokensToChunk": "chunking.min",
+        "contradictionDetection.enabled": "contradictions.enabled",
+        "contradictionDetection.minConfidence": "contradictions.confidence",
+        "contradictionDetection.autoResolve": "contradictions.auto_resolve",
+        "accessTracking.enabled": "access.enabled",
+        "accessTracking.bufferMaxSize": "access.buffer",
+        "topicExtraction.enabled": "topics.enabled",
+        "topicExtraction.topN": "topics.most",
+        "compression.enabled": "compression.enabled",
+        "compression.triggerAt": "compression.trigger",
+        "compression.recentToKeep": "compression.keep",
+        "compression.importanceThreshold": "compression.below",
+        "compression.protectedTags": "compression.protected_tags",
+        "compression.protectEntityRefs": "compression.protect_entities",
+        "retrieval.recencyWeight": "recall.recency",
+        "retrieval.excludeStatuses": "recall.exclude_statuses",
+        "retrieval.boostAccessCount": "recall.boost_access",
+    }
+)
+"""Names of keys by their name in the engram plan, which a file may use instead."""
+FIXED: Mapping[str, tuple[object, str]] = MappingProxyType(
+    {
+        "chunking.splitOn": ("sentence", "a sentence is never cut"),
+        "contradictionDetection.similarityThreshold": (
+            0.7,
+            "rules compare memories that share rare words",
+        ),
+        "contradictionDetection.useLlmVerification": (
+            True,
+            "a model checks each replacement that it proposes",
+        ),
+        "contradictionDetection.createAuditTrail": (
+            True,
+            "each decision is a commit and a case under corrections/",
+        ),
+        "accessTracking.batchUpdates": (True, "retrievals are buffered, and no file is rewritten"),
+        "accessTracking.flushDuringConsolidation": (True, "a run decides by the whole ledger"),
+        "compression.archiveNotDelete": (True, "nothing is deleted: a source is archived"),
+        "topicExtraction.runDuringConsolidation": (True, "a run writes the page of topics"),
+    }
+)
+"""Keys of the engram plan with one allowed value, and the reason. A file may set that value."""
 OUTSIDE = (
     "judge.command",
     "judge.base_url",
@@ -60,12 +672,8 @@ OUTSIDE = (
     "notify.command",
 )
 """Keys of the user's own configuration. A repository must not choose a program, host or folder."""
-RETIRED = frozenset({"dense.model", "notify.url", "notify.ping", "sources.follow"})
-"""Keys of the user's own configuration that no longer have an effect. `memrepo config` says so."""
 USER_FILE = "~/.config/memrepo/config.toml"
-_SECTIONS = frozenset(
-    n.split(".")[0] for n in (*BY_NAME, *OUTSIDE, *RETIRED, *PLAN_NAMES, *FIXED) if "." in n
-)
+_SECTIONS = frozenset(n.split(".")[0] for n in (*KEYS, *OUTSIDE, *PLAN_NAMES, *FIXED) if "." in n)
 
 
 class ConfigError(MemrepoError):
@@ -84,193 +692,66 @@ class ConfigError(MemrepoError):
         self.key, self.line = key, line
 
 
-class Config(msgspec.Struct, frozen=True, kw_only=True):
-    """The effective configuration. `given` contains the keys that are set in the file."""
+def parse_config(text: str) -> Config:
+    """Parse `memrepo.toml`. Raise ConfigError for invalid TOML, an unknown key or a wrong value."""
+    given: dict[str, Any] = {}
+    for name, found in _flatten(_parse(text, CONFIG_NAME)).items():
+        if name in OUTSIDE:
+            message = "is not read from a repository, because others may write to it"
+            fix = f"set it for this clone, `git config memrepo.{git_name(name)} ...`,"
+            raise ConfigError(line_of(text, name), name, message, fix=f"{fix} or in {USER_FILE}")
+        if name in FIXED:
+            value, why = FIXED[name]
+            if found != value:
+                message = f"found {found!r}, expected {value!r}: {why}"
+                raise ConfigError(line_of(text, name), name, message, fix="leave it out")
+            continue
+        key = KEYS.get(PLAN_NAMES.get(name, name))
+        if key is None:
+            raise ConfigError(
+                line_of(text, name), name, "is not a configuration key", fix=nearest_key(name)
+            )
+        if key.name in given:
+            message = f"found both {key.name} and {name}, two names of one key"
+            raise ConfigError(line_of(text, name), name, message, fix="remove one of them")
+        given[key.name] = _value(text, key, found, name)
+    return _effective(given)
 
-    values: Mapping[str, Any]
-    given: frozenset[str] = frozenset()
 
-    def get(self, name: str) -> Any:
-        """Return the effective value of a key. Raise KeyError for an unknown key."""
-        key = BY_NAME[name]
-        if name in self.values:
-            return self.values[name]
-        if key.kind == "crons":
-            return key.default[self.profile]
-        if key.classic is not None and self.lifecycle == "classic":
-            return key.classic
-        defaults = SOURCE_PROFILES.get(self.values.get("sources.profile", ""), {})
-        return defaults.get(name, key.default)
+def _value(text: str, key: Key, found: object, name: str) -> Any:
+    try:
+        value = key.read(found)
+    except ValueError as error:
+        shown = json.dumps(key.spell(key.default), ensure_ascii=False)
+        fix = f"leave it out for the default{f', {shown}' if len(shown) < 40 else ''}"
+        message = f"found {found!r}, expected {error}"
+        raise ConfigError(line_of(text, name), name, message, fix=fix) from error
+    if key.name == "importance.words" and not {*value} <= {*LISTS}:
+        message = f'found {found!r}, expected lists such as critical = ["urgente"]'
+        fix = f"the lists are {', '.join(LISTS)}"
+        raise ConfigError(line_of(text, name), name, message, fix=fix)
+    return value
 
-    @property
-    def lifecycle(self) -> str:
-        """Return the lifecycle profile, which sets the defaults of the keys for ageing."""
-        return cast("str", self.get("lifecycle.profile"))
 
-    @property
-    def profile(self) -> Profile:
-        """Return the profile, `personal` or `business`."""
-        return cast("Profile", self.get("profile"))
-
-    @property
-    def zone(self) -> ZoneInfo:
-        """Return the time zone in which times are shown."""
-        from zoneinfo import ZoneInfo
-
-        return ZoneInfo(self.get("timezone"))
-
-    @property
-    def human_authors(self) -> tuple[str, ...]:
-        """Return the e-mail addresses whose edits count as edits by a person."""
-        return cast("tuple[str, ...]", self.get("human_authors"))
-
-    @property
-    def ledger_ref(self) -> str:
-        """Return the full name of the hub's ref that stores the access ledger."""
-        ref = str(self.get("ledger.ref"))
-        return ref if ref.startswith("refs/") else f"refs/heads/{ref}"
-
-    @property
-    def read_only(self) -> bool:
-        """Return whether a newer program wrote this repository, so that writes are refused."""
-        return bool(self.get("format") > FORMAT)
-
-    @property
-    def cadence(self) -> Cadence:
-        """Return the schedule of runs, in the configured time zone."""
-        from memrepo.policies.cadence import Cadence
-
-        return Cadence(
-            incremental=self.get("schedule.incremental"),
-            reconciliation=self.get("schedule.reconciliation"),
-        )
-
-    def _span(self, name: str) -> timedelta:
-        return parse_duration(self.get(name))
-
-    def _age(self, name: str) -> timedelta | None:
-        return None if self.get(name) == NEVER else self._span(name)
-
-    @property
-    def rules(self) -> Rules:
-        """Return the rules for ageing, decay, the hot cache and the archive."""
-        get, ttl = self.get, self.get("decay.ttl")
-        return Rules(
-            pace_pct=float(get("run.pace_pct")),
-            tiers=TierRules(
-                warm_after=self._span("tiers.warm_after"),
-                gist_after=self._span("tiers.gist_after"),
-                forgotten_after=self._span("tiers.forgotten_after"),
-                clean_after=self._age("tiers.clean_after"),
-                last=get("tiers.forgotten_last"),
-            ),
-            decay=DecayRules(
-                ttl={c: None if t == NEVER else parse_duration(t) for c, t in ttl.items()},
-                refreshed=get("decay.refreshed"),
-                lasting=get("decay.lasting"),
-                evidence=get("decay.evidence"),
-                timezone=get("timezone"),
-            ),
-            hot=HotRules(
-                budget=get("hot.budget"),
-                composed=get("hot.composed"),
-                sessions=get("hot.sessions"),
-                idle=get("hot.idle_sessions"),
-                path=get("hot.path"),
-                max_lines=get("hot.max_lines"),
-                max_bytes=get("hot.max_bytes"),
-            ),
-            archive=ArchiveRules(
-                after=self._age("archive.after"),
-                demoted_after=self._age("archive.demoted_after"),
-                review_after=self._span("archive.review_after"),
-            ),
-        )
-
-    @property
-    def lexicon(self) -> Lexicon:
-        """Return the words that decide the importance of a text, including configured words."""
-        from memrepo.policies.importance import lexicon
-
-        rule: ImportanceRule = "off"
-        if self.get("importance.enabled"):
-            rule = self.get("importance.rule")
-        return lexicon(self.get("importance.words"), rule)
-
-    @property
-    def chunking(self) -> ChunkRules:
-        """Return the rules for splitting texts into chunks for search."""
-        from memrepo.text.sentences import ChunkRules
-
-        return ChunkRules(
-            enabled=self.get("chunking.enabled"),
-            target=self.get("chunking.target"),
-            least=self.get("chunking.min"),
-            overlap=self.get("chunking.overlap"),
-        )
-
-    @property
-    def links(self) -> LinkRules:
-        """Return the rules for linking memories."""
-        return LinkRules(expand=self.get("links.expand"), most=self.get("links.most"))
-
-    @property
-    def pages(self) -> PageRules:
-        """Return the rules for the pages that runs write."""
-        return PageRules(
-            personal=self.profile == "personal",
-            topics=self.get("topics.most") if self.get("topics.enabled") else 0,
-        )
-
-    @property
-    def contradictions(self) -> ContradictionRules:
-        """Return the rules for comparing memories and for resolving contradictions."""
-        names = ContradictionRules.__struct_fields__
-        return ContradictionRules(**{name: self.get(f"contradictions.{name}") for name in names})
-
-    @property
-    def weights(self) -> Weights:
-        """Return the weight of each signal in recall."""
-        return Weights(
-            meaning=float(self.get("recall.meaning")),
-            merits=Merits(
-                recency=float(self.get("recall.recency")),
-                access=float(self.get("recall.access")) if self.get("recall.boost_access") else 0.0,
-                half_life=self._span("recall.half_life"),
-                importance=float(self.get("recall.importance")),
-            ),
-        )
-
-    @property
-    def compression(self) -> CompressionRules:
-        """Return the rules for compressing memories, with their exceptions."""
-        return CompressionRules(
-            enabled=self.get("compression.enabled"),
-            trigger=self.get("compression.trigger"),
-            keep=self.get("compression.keep"),
-            below=self.get("compression.below"),
-            protected=self.get("compression.protected_tags"),
-            entities=self.get("compression.protect_entities"),
-        )
-
-    def source_rules(self) -> SourceRules:
-        """Return the rules for the files that runs read. Raise ConfigError for an unknown kind."""
-        if given := self.get("sources.kinds"):
-            _check_kinds(given)
-        return SourceRules(
-            claims=self.get("sources.claims"),
-            notes=self.get("sources.notes"),
-            deny=self.get("sources.deny"),
-            profile=self.profile,
-            days=self.get("sources.days"),
-            kinds=self.get("sources.kinds"),
-        )
+def _effective(given: Mapping[str, Any]) -> Config:
+    """Return the configuration from the values of a file and the defaults of its profiles."""
+    profile = given.get("profile", DEFAULTS["profile"])
+    values = {**DEFAULTS, **CADENCES[profile]}
+    if given.get("lifecycle.profile") == "classic":
+        values |= CLASSIC
+    values |= SOURCE_PROFILES.get(given.get("sources.profile", ""), {})
+    values |= given
+    sections: dict[str, dict[str, Any]] = {}
+    for key in KEYS.values():
+        sections.setdefault(key.section, {})[key.attribute] = values[key.name]
+    parts: dict[str, Any] = {
+        name: record(**sections[name]) for name, record in _SECTION_RECORDS.items()
+    }
+    return Config(**sections[""], **parts, given=frozenset(given))
 
 
 def _check_kinds(rows: Sequence[str]) -> None:
     """Raise ConfigError if a row of `sources.kinds` lacks a pattern or has an unknown kind."""
-    from difflib import get_close_matches
-
     from memrepo.read.kinds import kinds
 
     known = tuple(dict.fromkeys(kind.name for kind in kinds().kind))
@@ -286,38 +767,45 @@ def _check_kinds(rows: Sequence[str]) -> None:
             )
 
 
-def parse_config(text: str) -> Config:
-    """Parse `memrepo.toml`. Raise ConfigError for invalid TOML, an unknown key or a wrong value."""
+def nearest_key(name: str) -> str:
+    """Return advice for a name that is no key: the nearest key, or how to list all."""
+    every = [*KEYS, *OUTSIDE]
+    near = get_close_matches(name, every, n=1, cutoff=0.6)
+    near = near or [k for k in every if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
+    return f"did you mean {near[0]}?" if near else "`memrepo config` lists all keys"
+
+
+def parse_outside(text: str, path: str) -> dict[str, object]:
+    """Parse the user's own configuration file. Raise ConfigError if it is invalid."""
+    flat = _flatten(_parse(text, path))
+    for name, found in flat.items():
+        if name not in OUTSIDE:
+            fix = f"this file may contain {', '.join(OUTSIDE)}; all other keys are in {CONFIG_NAME}"
+            message = "is not a key of this file"
+            raise ConfigError(line_of(text, name), name, message, place=path, fix=fix)
+        lists = name == "judge.command" and isinstance(found, list) and found
+        if not (isinstance(found, str) and found.strip()) and not (
+            lists and all(isinstance(part, str) and part for part in found)
+        ):
+            fix = 'a command is a name such as "claude", or a list: ["claude", "-p"]'
+            message = f"found {found!r}, expected a text"
+            raise ConfigError(line_of(text, name), name, message, place=path, fix=fix)
+    return flat
+
+
+def git_name(name: str) -> str:
+    """Return a user key's name in git's configuration, where underscores are not allowed."""
+    return name.replace("_", "-")
+
+
+def _parse(text: str, path: str) -> dict[str, Any]:
     try:
-        table = tomllib.loads(text)
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
-        raise ConfigError(
-            int(line[1]) if line else 0,
-            "",
-            f"not valid TOML: {error}",
-            fix="correct the line; strings need quotes",
-        ) from error
-    flat = _flatten(table)
-    values = {}
-    for name, found in flat.items():
-        if name in OUTSIDE:
-            raise _outside(text, name)
-        if name in FIXED:
-            _check_fixed(text, name, found)
-            continue
-        key = BY_NAME.get(PLAN_NAMES.get(name, name))
-        if key is None:
-            raise _unknown(text, name)
-        if key.name in values:
-            raise ConfigError(
-                line_of(text, name),
-                name,
-                f"found both {key.name} and {key.plan}, two names of one key",
-                fix="remove one of them",
-            )
-        values[key.name] = _value(text, key, found, name)
-    return Config(values=MappingProxyType(values), given=frozenset(values))
+        fix = "correct the line; strings need quotes"
+        place = int(line[1]) if line else 0
+        raise ConfigError(place, "", f"not valid TOML: {error}", fix=fix, place=path) from error
 
 
 def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,98 +834,41 @@ def line_of(text: str, name: str) -> int:
     return 0
 
 
-def _unknown(text: str, name: str) -> ConfigError:
-    import difflib
+def with_value(text: str, name: str, value: bool | float | str | Sequence[str]) -> str:
+    """Return the text of `memrepo.toml` with one key set, and every other line as it was.
 
-    near = difflib.get_close_matches(name, BY_NAME, n=1, cutoff=0.6)
-    near = near or [k for k in BY_NAME if k.rpartition(".")[2] == name.rpartition(".")[2]][:1]
-    return ConfigError(
-        line_of(text, name),
-        name,
-        "is not a configuration key",
-        fix=f"did you mean {near[0]}?" if near else "`memrepo config show` lists all keys",
-    )
-
-
-def _outside(text: str, name: str) -> ConfigError:
-    return ConfigError(
-        line_of(text, name),
-        name,
-        "is not read from a repository, because others may write to it",
-        fix=f"set it for this clone, `git config memrepo.{git_name(name)} ...`, or in {USER_FILE}",
-    )
-
-
-def parse_outside(text: str, path: str) -> dict[str, object]:
-    """Parse the user's own configuration file. Raise ConfigError if it is invalid."""
+    Raise UsageError if the file writes the key in a form that one line cannot replace.
+    """
+    section, _, last = name.rpartition(".")
+    lines, given = text.split("\n"), json.dumps(value, ensure_ascii=False)
+    if at := line_of(text, name):
+        end = next((n for n in range(at, len(lines) + 1) if _is_whole(lines[at - 1 : n])), at)
+        start = name if "." in lines[at - 1].partition("=")[0] else last
+        lines[at - 1 : end] = [f"{start} = {given}"]
+    elif not section:
+        lines.insert(0, f"{last} = {given}")
+    elif at := next((n for n, row in enumerate(lines) if row.strip() == f"[{section}]"), -1) + 1:
+        lines.insert(at, f"{last} = {given}")
+    else:
+        lines = [*text.rstrip("\n").split("\n"), "", f"[{section}]", f"{last} = {given}", ""]
+    new = "\n".join(lines)
     try:
-        flat = _flatten(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(0, "", f"not valid TOML: {error}", place=path) from error
-    for name, found in flat.items():
-        if name in RETIRED:
-            continue
-        if name not in OUTSIDE:
-            raise ConfigError(
-                line_of(text, name),
-                name,
-                "is not a key of this file",
-                place=path,
-                fix=f"this file may contain {', '.join(OUTSIDE)}; all other keys are in"
-                f" {CONFIG_NAME}",
-            )
-        lists = name == "judge.command" and isinstance(found, list) and found
-        if not (isinstance(found, str) and found.strip()) and not (
-            lists and all(isinstance(part, str) and part for part in found)
-        ):
-            raise ConfigError(
-                line_of(text, name),
-                name,
-                f"found {found!r}, expected a text",
-                place=path,
-                fix='a command is a name such as "claude", or a list: ["claude", "-p"]',
-            )
-    return flat
-
-
-def git_name(name: str) -> str:
-    """Return a user key's name in git's configuration, where underscores are not allowed."""
-    return name.replace("_", "-")
-
-
-def _check_fixed(text: str, name: str, found: object) -> None:
-    """Raise ConfigError if a key that allows only one value is set to another."""
-    value, why = FIXED[name]
-    if found != value:
-        raise ConfigError(
-            line_of(text, name),
-            name,
-            f"found {found!r}, expected {value!r}: {why}",
-            fix="leave it out",
+        found: Any = tomllib.loads(new)
+        for part in name.split("."):
+            found = found[part]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError):
+        found = None
+    if found != (list(value) if isinstance(value, tuple) else value):
+        raise UsageError(
+            f"{CONFIG_NAME}: {name}: cannot be set without touching other lines",
+            fix=f"set it in the file: {name} = {given}",
         )
+    return new
 
 
-def _value(text: str, key: Key, found: object, name: str) -> object:
-    value, expected = read_value(key, found)
-    if expected:
-        raise ConfigError(
-            line_of(text, name),
-            name,
-            f"found {found!r}, expected {expected}",
-            fix=_default_of(key),
-        )
-    return value
-
-
-def _default_of(key: Key) -> str:
-    match key.kind:
-        case "crons":
-            return "leave it out for the cadence of the profile"
-        case "text" | "pattern" if key.default is None:
-            return "leave it out for none"
-        case "ttls":
-            return "leave a class out for its default"
-        case _:
-            if key.default is None:
-                return "leave it out for no limit"
-            return f"the default is {key.default!r}"
+def _is_whole(lines: Sequence[str]) -> bool:
+    try:
+        tomllib.loads("\n".join(lines))
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
 from hypothesis import Phase, settings
 
@@ -68,10 +67,8 @@ def everything_is_remembered() -> Iterator[None]:
 
     Those of the shelf set `run.shelf` themselves.
     """
-    key = config.BY_NAME["run.shelf"]
     with pytest.MonkeyPatch.context() as patch:
-        known = {**config.BY_NAME, key.name: msgspec.structs.replace(key, default="all")}
-        patch.setattr(config, "BY_NAME", known)
+        patch.setitem(config.DEFAULTS, "run.shelf", "all")
         yield
 
 

@@ -16,11 +16,11 @@ from memrepo.actions.setup.agent import PRINTED
 from memrepo.actions.verbs import Verb
 from memrepo.checks.rules import GROUPS as RULE_GROUPS
 from memrepo.checks.rules import all_rules
+from memrepo.config import FIXED, KEYS, PLAN_NAMES
 from memrepo.core.fields import Kind
 from memrepo.core.memory import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
-from memrepo.keys import FIXED, KEYS, PLAN_NAMES
 from memrepo.merge.tombstones import TOMBSTONE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,34 +72,10 @@ def _value(kind: Kind, default: object) -> str:
 
 
 def key_table() -> str:
-    """Render the configuration keys, in the order of `config show`."""
-    kinds = {
-        "whole": "whole number",
-        "percent": "number from 0 to 100",
-        "text": "text",
-        "texts": "list of texts",
-        "pattern": "regular expression",
-        "zone": "zone of the tz database",
-        "flag": "`true` or `false`",
-        "count": "whole number from 0",
-        "money": "US dollars",
-        "crons": "list of cron expressions",
-        "prices": "table of four prices a model",
-        "ref": "name of a branch or ref",
-        "duration": "duration such as `4h` or `30d`",
-        "age": "duration, or `never`",
-        "words": "table of lists of words",
-        "weight": "number from 0 to 1",
-        "ttls": 'table of durations by class, or `"never"`',
-    }
+    """Render the configuration keys, in the order of `config`."""
     rows = [
-        (
-            f"`{key.name}`",
-            " or ".join(f"`{word}`" for word in key.words) or kinds.get(key.kind, key.kind),
-            _default(key.default),
-            key.doc,
-        )
-        for key in KEYS
+        (f"`{key.name}`", key.expected, _default(key.spell(key.default)), key.doc)
+        for key in KEYS.values()
     ]
     return table(("key", "value", "default", "meaning"), rows)
 
@@ -119,8 +95,8 @@ def _default(value: object) -> str:
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
     if isinstance(value, Mapping):
-        return "see `memrepo config show`"
-    if not isinstance(value, tuple):
+        return "see `memrepo config`"
+    if not isinstance(value, list):
         return f"`{value}`"
     if len(value) > _LONG:
         return f"{len(value)} patterns, see below"
@@ -129,7 +105,7 @@ def _default(value: object) -> str:
 
 def pattern_list(name: str) -> str:
     """List the default patterns of a key as a TOML comment would show them."""
-    (key,) = (key for key in KEYS if key.name == name)
+    key = KEYS[name]
     return ", ".join(f"`{part}`" for part in key.default)
 
 

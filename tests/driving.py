@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memrepo.config import parse_config
+from memrepo.config import parse_config, with_value
 from memrepo.core import codec
 from memrepo.core.memory import Memory
 from memrepo.faces import cli
@@ -104,6 +104,17 @@ def classic(repo: Path) -> Path:
     argv = ["git", "-C", str(repo), "commit", "-qam", "the classic lifecycle", "--no-verify"]
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, env={**os.environ, **then})
     return repo
+
+
+def configure(repo: Path, key: str, value: Any, now: str = NOW) -> None:
+    """Set a key in the repository's file as a person does, and commit that."""
+    path = repo / "memrepo.toml"
+    if isinstance(value, str) and re.fullmatch(r"\[.*\]|true|false|[0-9.]+", value):
+        value = json.loads(value)
+    path.write_text(with_value(path.read_text(), key, value))
+    then = {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
+    argv = ["git", "-C", str(repo), "commit", "-qam", f"Set {key}", "--no-verify"]
+    subprocess.run(argv, check=False, stdin=subprocess.DEVNULL, env={**os.environ, **then})
 
 
 def files(root: Path, *, git_too: bool = False) -> dict[str, bytes]:

@@ -7,7 +7,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from driving import LATER, NEXT_DAY, Done, assert_sound, done, git, memories, memrepo, operations
+from driving import (
+    LATER,
+    NEXT_DAY,
+    Done,
+    assert_sound,
+    configure,
+    done,
+    git,
+    memories,
+    memrepo,
+    operations,
+)
 from msgspec.structs import replace
 
 from memrepo.actions.work import Call
@@ -200,7 +211,7 @@ def test_directives_of_an_agent_take_nothing_of_a_person_off_the_hot_cache(repo:
 
 
 def test_what_an_agent_adds_waits_where_the_configuration_says_so(repo: Path) -> None:
-    done(repo, "config", "set", "agents.additions", "review")
+    configure(repo, "agents.additions", "review")
     head = git(repo, "rev-parse", "HEAD")
     reply = tool(repo, "memory_store", text=SAID, reason="she told me")
     assert "it is stored when that person accepts it" in reply.text

@@ -14,12 +14,11 @@ import pytest
 from docs_parts import ROOT
 
 from memrepo.checks.rules import all_rules
-from memrepo.config import OUTSIDE
+from memrepo.config import KEYS, OUTSIDE
 from memrepo.core.changes import Op
 from memrepo.core.errors import Exit
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.faces.cli.parser import COMMANDS, Parser, add_globals, command_parser
-from memrepo.keys import KEYS
 
 PAGES = docs_parts.pages()
 GENERATED = [p for p in PAGES if docs_parts.PART.search(p.read_text(encoding="utf-8"))]
@@ -145,7 +144,7 @@ def test_the_program_names_only_pages_that_exist() -> None:
 
 
 def test_every_key_and_option_that_a_page_names_exists() -> None:
-    keys = {*(key.name for key in KEYS), *OUTSIDE}
+    keys = {*KEYS, *OUTSIDE}
     sections = {key.partition(".")[0] for key in keys if "." in key}
     unknown = []
     for page in (p for p in PAGES if p.name != "CHANGELOG.md"):
@@ -213,7 +212,7 @@ def test_every_exit_code_is_explained_and_no_other() -> None:
 
 def test_every_configuration_key_is_listed() -> None:
     listed = cells(section(text("docs/configuration.md"), "## Keys of `memrepo.toml`"))
-    assert {key.name for key in KEYS} <= set(listed)
+    assert {*KEYS} <= set(listed)
 
 
 def test_every_setting_of_a_clone_is_listed() -> None:

@@ -34,8 +34,7 @@ ANSWERED = """\
 status
 doctor --quick
 config
-config explain run.judge
-config set run.max_usd 1 --dry-run
+config run.judge
 ingest --dry-run
 run --dry-run
 run --estimate

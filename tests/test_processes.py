@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import workspaces
-from driving import LONG, begin, done
+from driving import LONG, begin, configure, done
 
 from memrepo.actions.work import Call
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool, answer
@@ -83,7 +83,7 @@ def arguments(tool: Tool, repo: Path, turn: int) -> dict[str, Any]:
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_server_holds_no_more_after_many_calls_than_after_two(repo: Path, name: str) -> None:
     tool, held, before = TOOLS[name], [], children()
-    done(repo, "config", "set", "agents.removals", "allow")  # else they wait for the person
+    configure(repo, "agents.removals", "allow")  # else they wait for the person
     moment = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
     for turn in range(CALLS):
         caller = Call(where=repo, now=moment + timedelta(minutes=turn))

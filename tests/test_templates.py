@@ -14,8 +14,7 @@ import yaml
 from docs_parts import ROOT
 
 from memrepo.assets import asset
-from memrepo.config import parse_config
-from memrepo.keys import BY_NAME, KEYS
+from memrepo.config import DEFAULTS, KEYS, parse_config
 from memrepo.read.sources import SourceRules
 
 VALUES = {
@@ -48,9 +47,9 @@ def test_what_the_template_sets_is_the_default_in_force() -> None:
     text = asset("templates", "repo", "memrepo.toml").read_text(encoding="utf-8")
     config = parse_config(string.Template(text).substitute(VALUES))
     for name in ("schedule.timeout_s", "reporting.enabled"):
-        assert config.get(name) == BY_NAME[name].default
+        assert config.value(KEYS[name]) == DEFAULTS[name]
     for name in ("reporting.mode", "telemetry.component"):
-        assert f'# {name.partition(".")[2]} = "{BY_NAME[name].default}"' in text
+        assert f'# {name.partition(".")[2]} = "{DEFAULTS[name]}"' in text
 
 
 def test_the_commented_judge_settings_are_the_defaults_in_force() -> None:
@@ -59,10 +58,9 @@ def test_the_commented_judge_settings_are_the_defaults_in_force() -> None:
     lines = [line.removeprefix("# ") for line in shown.split("\n")]
     told = tomllib.loads("\n".join(line for line in lines if re.match(r"[\w-]+ = |\[", line)))
     prices = {name: tuple(four) for name, four in told.pop("judge")["prices"].items()}
-    assert prices == dict(BY_NAME["judge.prices"].default)
-    defaults = {key.name: key.default for key in KEYS}
+    assert prices == DEFAULTS["judge.prices"]
     assert told
-    assert {f"judge.{key}": value for key, value in told.items()}.items() <= defaults.items()
+    assert told == {key: DEFAULTS[f"judge.{key}"] for key in told}
 
 
 def test_the_commented_sources_are_the_defaults_in_force() -> None:

@@ -27,7 +27,7 @@ from unittest.mock import patch
 from docs_parts import pages, rewrite
 from foreign_memory import FOLDERS
 
-from memrepo import config, keys
+from memrepo import config
 from memrepo.actions.work import Call
 from memrepo.core.times import format_time
 from memrepo.faces import cli
@@ -39,7 +39,7 @@ IDENTITY = "[user]\n\tname = Mara\n\temail = mara@example.org\n[init]\n\tdefault
 PROGRAMS = str(Path(sys.executable).parent)
 SHELL = ("cat", "cp", "echo", "git", "ls", "mkdir", "printf")
 THEIRS = re.compile(r"^<!-- theirs: (.+) -->$", re.MULTILINE)
-DEFAULTS = {key.name: key for key in keys.KEYS}
+DEFAULTS = dict(config.DEFAULTS)
 """A reader's settings: other tests let runs take all that they read."""
 _HEX = re.compile(r"\b(?=[0-9a-f]*\d)[0-9a-f]{7,40}\b")
 
@@ -131,7 +131,7 @@ class Stage:
         with (
             contextlib.chdir(self.where),
             self._environment(),
-            patch.object(config, "BY_NAME", DEFAULTS),
+            patch.object(config, "DEFAULTS", DEFAULTS),
             patch.object(sys, "stdin", io.StringIO(typed)),
             contextlib.redirect_stdout(printed),
             contextlib.redirect_stderr(printed),

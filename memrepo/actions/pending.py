@@ -334,7 +334,7 @@ def tell(work: Work, found: Sequence[Need]) -> tuple[bool, tuple[Problem, ...]]:
             key="notify.command",
             message=f"notify.command: {failed}",
             severity="warning",
-            fix="`memrepo config explain notify.command` says where it is set",
+            fix="`memrepo config notify.command` says where it is set",
         )
         return True, (problem,)  # the next call tries again
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -169,7 +169,7 @@ class Work:
         """Return the effective configuration. Raises ConfigError."""
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
-            switch_off(self._config.get("secrets.off"))
+            switch_off(self._config.secrets.off)
             purged = self.store.folder / "purged"
             if purged.is_dir():  # the secret scan then also detects purged values
                 from memrepo.store.purges import watching
@@ -241,9 +241,9 @@ class Work:
 
     def require_writable(self) -> None:
         """Raise OtherFormat if this version cannot write the repository's format."""
-        from memrepo.keys import FORMAT
+        from memrepo.config import FORMAT
 
-        found = self.config.get("format")
+        found = self.config.format
         if found > FORMAT:
             raise OtherFormat(found, FORMAT)
 
@@ -262,8 +262,7 @@ class Work:
 
 
 def _configuration(store: Repository, tree: Snapshot) -> Config:
-    from memrepo.config import ConfigError, parse_config
-    from memrepo.keys import FORMAT
+    from memrepo.config import FORMAT, ConfigError, parse_config
 
     path = store.layout.config
     # Uncommitted edits of memrepo.toml apply immediately.
@@ -275,7 +274,7 @@ def _configuration(store: Repository, tree: Snapshot) -> Config:
             0, "", f"found a byte that is not UTF-8 at offset {error.start}"
         ) from error
     config = parse_config(text)
-    if (found := config.get("format")) < FORMAT:
+    if (found := config.format) < FORMAT:
         raise OldFormat(path, found, FORMAT)
     return config
 
@@ -289,7 +288,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 def outside(work: Work) -> Mapping[str, Setting]:
     """Return settings from outside the repository. Those of this clone override the person's."""
-    from memrepo.config import OUTSIDE, RETIRED, ConfigError, git_name, parse_outside
+    from memrepo.config import OUTSIDE, ConfigError, git_name, parse_outside
     from memrepo.store import settings
     from memrepo.store.git import user_config
 
@@ -303,9 +302,8 @@ def outside(work: Work) -> Mapping[str, Setting]:
         raise ConfigError(0, "", f"cannot be read: {error}", place=str(path)) from error
     for name, value in parse_outside(text, str(path)).items():
         found[name] = Setting(value=value, origin=str(path))
-    names = (*OUTSIDE, *sorted(RETIRED))
     here = settings.local(work.store.repo)
-    for name in names:
+    for name in OUTSIDE:
         if value := here.get(f"memrepo.{git_name(name)}"):
             found[name] = Setting(value=value, origin=".git/config")
     return found

@@ -93,7 +93,7 @@ def _is_private(work: Work, event: HookEvent) -> bool:
     """Return whether `agents.private` leaves out a session, by its name or by its folder."""
     places = [Path(event.folder), *Path(event.folder).parents] if event.folder else []
     names = {event.session, work.call.id, *map(str, places)} - {""}
-    wanted = {str(Path(name).expanduser()) for name in work.config.get("agents.private")}
+    wanted = {str(Path(name).expanduser()) for name in work.config.agents.private}
     return "*" in wanted or not wanted.isdisjoint(names)
 
 
@@ -101,7 +101,7 @@ def _take_in_own(work: Work, folder: str) -> None:
     """Import new notes that the agent's program keeps in its own folder. The notes stay there."""
     from memrepo.actions.exchange import import_
 
-    if work.config.get("agents.additions") == "review":
+    if work.config.agents.additions == "review":
         return  # an import takes effect at once, so only a person may start it
     with suppress(import_.NothingToImport):
         # The verb is refused to a bound caller, who names a path. Here the program names it.
@@ -165,7 +165,7 @@ def _take_in(work: Work, place: Path) -> None:
     Greetings and thanks are left out. A session of nothing else leaves no note.
     """
     record = _read(place)
-    words = lexicon(work.config.get("importance.words"))
+    words = lexicon(work.config.importance.words)
     prompts = [prompt for prompt in record.get("prompts", ()) if not _is_small_talk(prompt, words)]
     if prompts:
         asked = "\n".join(f"- {prompt}" for prompt in prompts)

@@ -61,7 +61,7 @@ class CommandNotFound(MemrepoError):
     def __init__(self, program: str) -> None:
         super().__init__(
             f"the judge's command is not on the PATH: {program}",
-            fix="install it, or choose another judge: `memrepo config set run.judge offline`",
+            fix='install it, or set judge = "offline" below [run] in memrepo.toml',
         )
 
 

@@ -116,7 +116,7 @@ _FIXES = {
     403: "check the permissions of the key",
     404: "check judge.model and the base URL",
     413: "the batch is too large for this endpoint",
-    429: "wait, or raise judge.max_retries",
+    429: "wait, and run again",
 }
 
 
@@ -264,7 +264,7 @@ class Claude(Service, frozen=True, kw_only=True):
 
     def _late(self, stream: Untyped) -> _Interrupted:
         why = f"no answer within {self._patience_s:g} s"
-        return self._interrupted(stream, why, "raise judge.idle_s or judge.timeout_s")
+        return self._interrupted(stream, why, "raise judge.timeout_s")
 
     def _interrupted(self, stream: Untyped, why: str, fix: str) -> _Interrupted:
         """Return the exception for an interrupted answer, with the usage so far.
@@ -495,4 +495,4 @@ class OpenAI(Service, frozen=True, kw_only=True):
             names = []
         if not names:
             return "check judge.model and the base URL"
-        return f"the server has {', '.join(names)}: `memrepo config set judge.model NAME`"
+        return f"the server has {', '.join(names)}: name one as judge.model in memrepo.toml"

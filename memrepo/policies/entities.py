@@ -39,7 +39,6 @@ from memrepo.core.memory import (
 from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.policies.rules import LinkRules
 from memrepo.text.languages import entries, fold, language_of, table, tables
 
 LONGEST = 60
@@ -280,10 +279,13 @@ def _days(one: Memory, other: Memory) -> int | None:
     return abs((first - second).days)
 
 
+_MOST_LINKS = 5
+"""A memory with this many links gets no more by a run."""
+
+
 def link_step(
     memories: Sequence[Memory],
     aliases: Mapping[str, Sequence[str]],
-    rules: LinkRules,
     never: Collection[str] = (),
 ) -> Step | None:
     """Return a step that adds missing links between active memories, or None if no link is missing.
@@ -304,7 +306,7 @@ def link_step(
         target, source = sorted((claims[id_] for id_ in pair), key=lambda m: (m.captured, m.id))
         if frozenset(pair) in tied or f"link:{source.id}:{target.id}" in never:
             continue
-        if all(has[id_] < rules.most for id_ in pair):
+        if all(has[id_] < _MOST_LINKS for id_ in pair):
             has.update(pair)
             follows = tie.days is not None and 0 < tie.days <= _NEAR
             kind = "follows" if follows else "related"

@@ -1,4 +1,4 @@
-"""The configurable parameters of runs, ageing and recall.
+"""The parameters of runs, ageing and recall. A field with `doc` is a key of `memrepo.toml`.
 
 They are separate from the policies, so that reading a configuration does not load those.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta, tzinfo
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import field
+
+from memrepo.core.keys import Age, Ages, Count, Duration, Flag, Percent, Share, Texts, Whole, doc
 
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics", "about")
 LISTS = ("trivial", *SIGNALS, "stop")
@@ -56,9 +59,15 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
 
     warm_after: timedelta = timedelta(hours=3)
     gist_after: timedelta = timedelta(days=7)
-    forgotten_after: timedelta = timedelta(days=14)
-    clean_after: timedelta | None = None
-    last: bool = False
+    forgotten_after: Annotated[
+        Duration, doc("Time without a retrieval after which a note is forgotten.")
+    ] = timedelta(days=14)
+    clean_after: Annotated[
+        Age, doc("Time after which a forgotten note is removed from the tree (classic: 30d).")
+    ] = None
+    last: Annotated[
+        Flag, doc("Whether forgotten notes are listed after all other hits (classic: true).")
+    ] = field(default=False, name="forgotten_last")
 
     def after(self, tier: str) -> timedelta:
         """Return the age at which a note enters a tier."""
@@ -74,10 +83,18 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
     memory with a stated end of validity then leaves recall at that time.
     """
 
-    ttl: Mapping[str, timedelta | None] = msgspec.field(default_factory=lambda: TTLS)
+    ttl: Annotated[
+        Ages,
+        doc('Lifetime of memories by decay class, such as `normal = "21d"`; adds new classes too.'),
+    ] = field(default_factory=lambda: TTLS)
     refreshed: tuple[str, ...] = REFRESHED
-    lasting: tuple[str, ...] = LASTING
-    evidence: bool = True
+    lasting: Annotated[
+        Texts,
+        doc("Decay classes whose old memories become stale but remain in recall (classic: none)."),
+    ] = LASTING
+    evidence: Annotated[
+        Flag, doc("Whether current evidence overrides a guessed decay class (classic: false).")
+    ] = True
     timezone: str = "UTC"
 
     @property
@@ -94,20 +111,42 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
     With `composed`, each run composes the page from valid memories, and use decides among equals.
     """
 
-    budget: int = 30
-    composed: bool = True
+    path: Annotated[Literal["MEMORY.md", "HOT.md"], doc("The file of the first page.")] = (
+        "MEMORY.md"
+    )
+    budget: Annotated[Whole, doc("Maximum number of bullets on the first page.")] = 30
+    composed: Annotated[
+        Flag, doc("Whether each run rebuilds the page from the current memories (classic: false).")
+    ] = True
+    layers: Annotated[
+        Flag,
+        doc(
+            "Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git"
+            " ignores (classic: true)."
+        ),
+    ] = False
+    max_lines: Annotated[
+        Whole, doc("Maximum number of lines that the host loads from the page.")
+    ] = 200
+    max_bytes: Annotated[
+        Whole, doc("Maximum number of bytes that the host loads from the page.")
+    ] = 24 * 1024
     sessions: int = 3
+    """How many sessions must retrieve a memory before it is promoted."""
     idle: int = 3
-    path: str = "MEMORY.md"
-    max_lines: int = 200
-    max_bytes: int = 24 * 1024
+    """How many sessions without a retrieval demote a memory."""
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
     """The idle time before archiving, and the time in the archive before a review."""
 
-    after: timedelta | None = None
-    demoted_after: timedelta | None = None
+    after: Annotated[
+        Age, doc("Time without a retrieval after which a memory is archived (classic: 30d).")
+    ] = None
+    demoted_after: Annotated[
+        Age,
+        doc("Time after leaving the first page at which a memory is archived (classic: 60d)."),
+    ] = None
     review_after: timedelta = timedelta(days=180)
 
 
@@ -117,9 +156,19 @@ class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
     With `auto_resolve`, pairs above `confidence` are resolved.
     """
 
-    enabled: bool = True
-    confidence: float = 0.9
-    auto_resolve: bool = True
+    enabled: Annotated[
+        Flag, doc("Whether runs compare memories that may contradict each other.")
+    ] = True
+    confidence: Annotated[
+        Share, doc("Confidence above which the newer memory replaces the older one automatically.")
+    ] = 0.9
+    auto_resolve: Annotated[
+        Flag,
+        doc(
+            "Whether clear contradictions are resolved automatically; if false, a person decides"
+            " each."
+        ),
+    ] = True
 
 
 class PageRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,7 +185,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     decay: DecayRules = msgspec.field(default_factory=DecayRules)
     hot: HotRules = msgspec.field(default_factory=HotRules)
     archive: ArchiveRules = msgspec.field(default_factory=ArchiveRules)
-    pace_pct: float = 5.0
+    pace_pct: Percent = 5
 
 
 class Merits(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,17 +250,21 @@ class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
     memories and those scoring at least `below` are exempt.
     """
 
-    enabled: bool = True
-    trigger: int = 1000
-    keep: int = 300
-    below: float = 0.45
-    protected: tuple[str, ...] = ("commitment", "preference", "decision")
-    entities: bool = True
+    enabled: Annotated[
+        Flag, doc("Whether runs summarise old memories of low importance (classic: true).")
+    ] = False
+    trigger: Annotated[
+        Whole, doc("Number of active memories, without notes, from which runs compress.")
+    ] = 1000
+    keep: Annotated[Count, doc("Number of newest memories that are never compressed.")] = 300
+    below: Annotated[
+        Share, doc("Importance below which memories may be compressed (classic: 0.3).")
+    ] = 0.45
+    protected: Annotated[Texts, doc("Tags and types that are never compressed.")] = field(
+        default=("commitment", "preference", "decision"), name="protected_tags"
+    )
+    entities: Annotated[
+        Flag,
+        doc("Whether to never compress memories with an entity named by a person or a model."),
+    ] = field(default=True, name="protect_entities")
     """Whether memories with an entity that a person or a model named are exempt."""
-
-
-class LinkRules(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings for links: whether runs add links, and the maximum number of links per memory."""
-
-    expand: bool = True
-    most: int = 5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, begin, copied, done, git
+from driving import LATER, begin, configure, copied, done, git
 
 from memrepo.actions.recall.lookup import CURRENT
 from memrepo.store.ledger import BUFFER, REF
@@ -49,7 +49,7 @@ def small_repo(_small_base: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def cold_repo(fresh_repo: Path) -> Path:
     """Return that repository after a run that composed no page: use alone fills it."""
-    done(fresh_repo, "config", "set", "hot.composed", "false")
+    configure(fresh_repo, "hot.composed", "false")
     done(fresh_repo, "run")
     return fresh_repo
 

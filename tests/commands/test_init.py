@@ -11,6 +11,7 @@ import pytest
 import workspaces
 from driving import (
     assert_sound,
+    configure,
     done,
     files,
     git,
@@ -20,6 +21,8 @@ from driving import (
     standing,
     subjects,
 )
+
+from memrepo.read.sources import CLAIMS
 
 
 def test_a_missing_workspace_is_a_usage_error_and_nothing_is_made(tmp_path: Path) -> None:
@@ -176,9 +179,7 @@ def test_init_recognises_the_folder(
 ) -> None:
     workspaces.write(tmp_path / "given", dict.fromkeys(names, b"The lamp hangs in the hall.\n"))
     assert done(tmp_path, "init", "repo", "--from", "given")["recognised"] == what
-    assert (
-        done(tmp_path / "repo", "config", "show", "sources.profile")["keys"][0]["value"] == profile
-    )
+    assert done(tmp_path / "repo", "config", "sources.profile")["keys"][0]["value"] == profile
 
 
 def test_a_code_repository_has_all_of_memrepos_files_in_one_folder(tmp_path: Path) -> None:
@@ -235,7 +236,7 @@ def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
     answer = done(tmp_path, "init", "repo", "--from", workspace)
     done(repo, "doctor")
     if answer["proposed"]:
-        done(repo, "config", "add", "sources.claims", *answer["proposed"])
+        configure(repo, "sources.claims", [*CLAIMS, *answer["proposed"]])
     done(repo, "run")
     assert files(workspace, git_too=True) == before
     kept = memories(repo)

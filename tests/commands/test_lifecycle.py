@@ -306,9 +306,8 @@ def test_tiers_show_what_moves_next(small_repo: Path) -> None:
 
 def test_rules_are_configurable(small_repo: Path) -> None:
     path = small_repo / "memrepo.toml"
-    rules = '\n[tiers]\nwarm_after = "1h"\n\n[decay.ttl]\nmine = "1h"\nshort = "never"\n'
+    rules = '\n[decay.ttl]\nmine = "1h"\nshort = "never"\n'
     path.write_text(path.read_text(encoding="utf-8") + rules, encoding="utf-8")
-    assert done(small_repo, "tiers", now=after(hours=1))["tiers"]["hot"] == 0
     git(small_repo, "commit", "-qam", "rules", "--no-verify")
     id_ = added(small_repo, "The hall is wet.", "--class", "mine")
     assert done(small_repo, "show", id_)["derived"]["expires"] == after(hours=1)

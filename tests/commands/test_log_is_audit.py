@@ -74,11 +74,6 @@ DEEDS: list[tuple[str, Deed, str]] = [
         f"Lift rejection of preference: {COFFEE}",
     ),
     ("revert", lambda r, _: done(r, "undo"), f"Revert: Add preference: {COFFEE}"),
-    (
-        "edit",
-        lambda r, _: done(r, "config", "set", "run.max_usd", "2"),
-        "Set run.max_usd",
-    ),
 ]
 
 

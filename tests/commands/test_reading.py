@@ -104,7 +104,7 @@ def test_log_filters_by_run_operation_memory_time_and_number(small_repo: Path) -
 
 
 def test_config_tells_where_each_value_comes_from(small_repo: Path) -> None:
-    rows = {row["key"]: row for row in done(small_repo, "config", "show")["keys"]}
+    rows = {row["key"]: row for row in done(small_repo, "config")["keys"]}
     assert rows["profile"]["from"].startswith("memrepo.toml:")
     assert rows["sources.claims"]["from"] == "default"
     assert rows["memrepo.workspace"]["value"] == str(small_repo.parent / "workspace")
@@ -128,7 +128,7 @@ def test_a_wrong_configuration_is_refused_with_line_and_remedy(
 ) -> None:
     (small_repo / "memrepo.toml").write_text(f"{line}\n")
     before = standing(small_repo)
-    for command in (["config", "show"], ["run"], ["search", "x"]):
+    for command in (["config"], ["run"], ["search", "x"]):
         answer = memrepo(small_repo, *command)
         assert answer.exit == 2
         assert f"memrepo.toml:{place}" in answer.error["message"]
@@ -170,7 +170,7 @@ def test_every_command_answers_in_json_and_changes_nothing_by_reading(small_repo
         ["log"],
         ["check"],
         ["check", "--staged"],
-        ["config", "show"],
+        ["config"],
         ["run", "--dry-run"],
         ["ingest", "--dry-run"],
         ["revert", "--dry-run"],

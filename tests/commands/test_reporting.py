@@ -112,7 +112,7 @@ def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
     git(fresh_repo, "config", "memrepo.telemetry.dir", "/var/log/agents")
     git(fresh_repo, "config", "memrepo.downstream.command", "wiki read")
     configure(fresh_repo, "[reporting]\nmode = 'full'")
-    shown = {row["key"]: row for row in done(fresh_repo, "config", "show")["keys"]}
+    shown = {row["key"]: row for row in done(fresh_repo, "config")["keys"]}
     assert (shown["telemetry.dir"]["value"], shown["telemetry.dir"]["from"]) == (
         "/var/log/agents",
         ".git/config",
@@ -124,7 +124,7 @@ def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
     configure(fresh_repo, "")
     path = fresh_repo / "memrepo.toml"
     path.write_text(path.read_text().replace('profile = "personal"', 'profile = "business"'))
-    shown = {row["key"]: row for row in done(fresh_repo, "config", "show")["keys"]}
+    shown = {row["key"]: row for row in done(fresh_repo, "config")["keys"]}
     assert shown["schedule.incremental"]["value"] == ["15 13 * * 1,2,4,5,6"]
 
 

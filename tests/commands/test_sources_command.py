@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.driving import done, memrepo
+from tests.driving import configure, done, memrepo
 
 FILES = {
     "USER.md": "# USER.md\n\n- **Name:** Nela Orsini\n- **Timezone:** CET\n",
@@ -26,9 +26,9 @@ def workspace(tmp_path: Path) -> Path:
         path.write_text(text, encoding="utf-8")
     done(tmp_path, "init", "repo", "--from", "agent")
     repo = tmp_path / "repo"
-    done(repo, "config", "set", "sources.claims", '["**/*.md"]')
-    done(repo, "config", "set", "sources.deny", "[]")
-    done(repo, "config", "set", "run.shelf", "normal")
+    configure(repo, "sources.claims", '["**/*.md"]')
+    configure(repo, "sources.deny", "[]")
+    configure(repo, "run.shelf", "normal")
     return repo
 
 
@@ -50,7 +50,7 @@ def test_each_file_has_a_kind_a_reason_its_thoughts_and_its_memories(workspace: 
 
 
 def test_a_line_of_the_configuration_gives_a_file_another_kind(workspace: Path) -> None:
-    done(workspace, "config", "set", "sources.kinds", '["notes/*.md = rules"]')
+    configure(workspace, "sources.kinds", '["notes/*.md = rules"]')
     done(workspace, "run")
     assert kinds(workspace)["notes/ideas.md"] == "rules"
     data = memrepo(workspace, "sources", "--kind", "rules").data
@@ -59,7 +59,7 @@ def test_a_line_of_the_configuration_gives_a_file_another_kind(workspace: Path) 
 
 
 def test_an_unknown_kind_is_refused_with_a_suggestion(workspace: Path) -> None:
-    done(workspace, "config", "set", "sources.kinds", '["notes/*.md = rule"]')
+    configure(workspace, "sources.kinds", '["notes/*.md = rule"]')
     error = memrepo(workspace, "sources").error
     assert error["exit"] == 2
     assert "sources.kinds" in error["message"]

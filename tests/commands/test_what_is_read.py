@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import NEXT_DAY, begin, done, files, git, memories, memrepo
+from driving import NEXT_DAY, begin, configure, done, files, git, memories, memrepo
+
+from memrepo.read.sources import CLAIMS
 
 OTHER = "- Rui repairs clocks in the cellar of the old school.\n"
 
@@ -80,7 +82,7 @@ def test_a_pattern_that_names_it_takes_a_hidden_folder_or_a_repository_in(tmp_pa
     }
     repo = begun(tmp_path, {"MEMORY.md": OTHER, **files})
     assert "Hanna" not in bodies(repo)
-    done(repo, "config", "add", "sources.claims", ".diary/", "clone/**")
+    configure(repo, "sources.claims", [*CLAIMS, ".diary/", "clone/**"])
     done(repo, "run", now=NEXT_DAY)
     assert "Hanna" in bodies(repo)
     assert "Nils" in bodies(repo)

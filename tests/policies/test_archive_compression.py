@@ -28,7 +28,7 @@ from memrepo.policies.importance import importance_of, lexicon
 from memrepo.policies.rules import CompressionRules
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
-RULES = CompressionRules(trigger=20, keep=5)
+RULES = CompressionRules(enabled=True, trigger=20, keep=5)
 WORDS = lexicon({})
 
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.config import CADENCES as DUE
 from memrepo.core.judge import Profile
-from memrepo.keys import KEYS
 from memrepo.policies.cadence import (
     Cadence,
     clock_times,
@@ -22,11 +22,10 @@ from memrepo.policies.cadence import (
 )
 
 MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
-DEFAULTS = {key.name: key.default for key in KEYS}
 CADENCES = {
     profile: Cadence(
-        incremental=DEFAULTS["schedule.incremental"][profile],
-        reconciliation=DEFAULTS["schedule.reconciliation"][profile],
+        incremental=DUE[profile]["schedule.incremental"],
+        reconciliation=DUE[profile]["schedule.reconciliation"],
     )
     for profile in ("personal", "business")
 }

@@ -9,9 +9,6 @@ import pytest
 from memrepo.core.memory import LAYER_OF_TYPE, Link, Memory, Source
 from memrepo.policies.entities import link_step
 from memrepo.policies.links import Names, body_references
-from memrepo.policies.rules import LinkRules
-
-RULES = LinkRules()
 
 
 def id_of(number: int) -> str:
@@ -28,7 +25,7 @@ def memory(number: int, body: str = "", day: str = "", **fields: Any) -> Memory:
 
 
 def added(memories: list[Memory], **more: Any) -> dict[tuple[str, str], Link]:
-    step = link_step(memories, {}, RULES, **more)
+    step = link_step(memories, {}, **more)
     return {
         (change.id, x.target): x
         for change in (step.changes if step else ())

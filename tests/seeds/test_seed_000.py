@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import serving
-from driving import NEXT_DAY, copied, done, files, git, memories, memrepo
+from driving import NEXT_DAY, configure, copied, done, files, git, memories, memrepo
 from seed_rows import assert_each_row_has_an_end, row
 from workspaces import write
 
@@ -477,7 +477,7 @@ def test_a_row_quarantine(tmp_path: Path) -> None:
     (head,) = said.splitlines()
     assert head.startswith("run ")
     assert head.endswith("; 1 quarantined (see the manifest)")
-    done(repo, "config", "set", "reporting.enabled", "true")
+    configure(repo, "reporting.enabled", "true")
     assert "; 1 quarantined" in memrepo(repo, "report", "--chat", as_json=False).out
 
 
@@ -501,7 +501,7 @@ def priced(base: Path, *texts: str, **keys: str) -> list[Any]:
     workspace = write(base / "workspace", {"MEMORY.md": b"# Memory\n\n"})
     done(base, "init", base / "repo", "--from", workspace)
     for key, value in keys.items():
-        done(base / "repo", "config", "set", key.replace("_", ".", 1), value)
+        configure(base / "repo", key.replace("_", ".", 1), value)
     for n, text in enumerate(texts):
         (workspace / f"notes-{n}.md").write_text(f"# Prices\n\n## Brandt\n\n- {text}\n")
         done(base / "repo", "run", now=f"2026-03-0{n + 2}T09:00:00Z")
@@ -576,7 +576,7 @@ def test_a_row_personal(ran: Path, business: Path) -> None:
 @pytest.fixture(scope="module")
 def _business(tmp_path_factory: pytest.TempPathFactory) -> Path:
     repo = house(tmp_path_factory.mktemp("business"), "--profile", "business")
-    done(repo, "config", "set", "sources.profile", "classic")
+    configure(repo, "sources.profile", "classic")
     done(repo, "run")
     return repo
 
@@ -778,17 +778,17 @@ def test_a_row_silent(ran: Path) -> None:
 
 @row("a summary is one line, and silent prints nothing", "default")
 def test_a_row_summary(mine: Path) -> None:
-    done(mine, "config", "set", "reporting.enabled", "true")
+    configure(mine, "reporting.enabled", "true")
     assert len(memrepo(mine, "report", "--chat", as_json=False).out.splitlines()) == 1
-    done(mine, "config", "set", "reporting.mode", "silent")
+    configure(mine, "reporting.mode", "silent")
     assert memrepo(mine, "report", "--chat", as_json=False).out.strip() == ""
 
 
 @row("a full report has a block of tokens where tokens were counted", "default")
 def test_a_row_full(tmp_path: Path) -> None:
     repo = house(tmp_path)
-    done(repo, "config", "set", "reporting.enabled", "true")
-    done(repo, "config", "set", "reporting.mode", "full")
+    configure(repo, "reporting.enabled", "true")
+    configure(repo, "reporting.mode", "full")
     done(repo, "run")
     said = memrepo(repo, "report", "--chat", as_json=False).out
     assert "Token usage" not in said
@@ -839,7 +839,7 @@ def test_a_row_slot(mine: Path) -> None:
 @row("times are those of Asia/Manila where nothing else is named", "default")
 def test_a_row_zone(ran: Path, tmp_path: Path) -> None:
     assert {e["zone"] for e in schedule(ran)} == {"Asia/Manila"}
-    explained = done(ran, "config", "explain", "timezone")
+    explained = done(ran, "config", "timezone")["keys"][0]
     assert explained["default"] == "Asia/Manila"
 
 
@@ -852,9 +852,9 @@ def test_a_row_timeout(ran: Path) -> None:
 def test_a_row_delivery(mine: Path) -> None:
     assert {(e["announce"], e["channel"]) for e in schedule(mine)} == {(False, None)}
     for key, value in {"channel": "chat", "to": "@ines"}.items():
-        done(mine, "config", "set", f"announce.{key}", value)
+        configure(mine, f"announce.{key}", value)
     assert {e["announce"] for e in schedule(mine)} == {False}
-    done(mine, "config", "set", "reporting.enabled", "true")
+    configure(mine, "reporting.enabled", "true")
     assert {(e["announce"], e["channel"], e["to"]) for e in schedule(mine)} == {
         (True, "chat", "@ines")
     }
@@ -892,7 +892,7 @@ def test_a_row_reconciliation(mine: Path) -> None:
     held = memrepo(mine, "run", "--mode", "reconciliation", now=NEXT_DAY)
     assert (held.exit, held.data["status"]) == (3, "held")
     done(mine, "discard", held.data["branch"], now=NEXT_DAY)
-    done(mine, "config", "set", "run.reconciliation", "land", now=NEXT_DAY)
+    configure(mine, "run.reconciliation", "land", now=NEXT_DAY)
     write_line(mine, "- Brandt sells spars of ash wood.\n")
     ran = done(mine, "run", "--mode", "reconciliation", now="2026-03-04T05:00:00Z")
     assert (ran["status"], ran["mode"]) == ("ok", "reconciliation")
@@ -921,7 +921,7 @@ def test_a_row_shelf(tmp_path: Path) -> None:
     said = [f"- Berth {name} at the pier belongs to the yard of Brandt." for name in names]
     more = {"berths.md": ("# Berths\n\n" + "\n".join(said) + "\n").encode()}
     repo = house(tmp_path, more=more)
-    done(repo, "config", "set", "run.shelf", "small")
+    configure(repo, "run.shelf", "small")
     assert done(repo, "run")["counts"]["left"] > 0
     found = done(repo, "search", "berth", names[53], "pier", "--no-touch")
     assert f"Berth {names[53]}" in str(found["hits"]) + str(found["passages"])
@@ -947,7 +947,7 @@ def test_a_row_reuse_newest(tmp_path: Path) -> None:
 def test_a_row_reuse_person(tmp_path: Path) -> None:
     (found,) = priced(tmp_path, RATES[0], reuse_object="false")
     repo = tmp_path / "repo"
-    done(repo, "config", "set", "human_authors", '["person@example.org"]')
+    configure(repo, "human_authors", '["person@example.org"]')
     done(repo, "edit", found.id, "--text", "The yard asks for 90 euros")
     (tmp_path / "workspace" / "notes-9.md").write_text(f"# Prices\n\n## Brandt\n\n- {RATES[1]}\n")
     done(repo, "run", now="2026-03-09T09:00:00Z")
@@ -1042,7 +1042,7 @@ def test_a_row_chain(mine: Path) -> None:
 def test_a_row_classic(tmp_path: Path) -> None:
     workspace = write(tmp_path / "workspace", HOUSE)
     done(tmp_path, "init", tmp_path / "repo", "--from", workspace, "--profile", "classic")
-    shown = {r["key"]: r["value"] for r in done(tmp_path / "repo", "config", "show")["keys"]}
+    shown = {r["key"]: r["value"] for r in done(tmp_path / "repo", "config")["keys"]}
     assert shown["run.reconciliation"] == "land"
     assert shown["reuse.object"] is False
     assert shown["hot.layers"] is True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NOW, classic, copied, done, files, memories, memrepo
+from driving import NOW, classic, configure, copied, done, files, memories, memrepo
 from seed_rows import assert_each_row_has_an_end, row
 
 from memrepo.core.times import format_time, parse_time
@@ -44,7 +44,7 @@ def _base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("tiers")
     (base / "workspace").mkdir()
     done(base, "init", "repo")
-    done(base / "repo", "config", "set", "run.pace_pct", "100")
+    configure(base / "repo", "run.pace_pct", "100")
     argv = ("add", BODY, "--type", "note", "--title", "Rudder and mast", "--tag", "boat")
     done(base / "repo", *argv)
     return base
@@ -103,7 +103,7 @@ def test_a_row_deleted(repo: Path) -> None:
 
 @row("one key by itself deletes forgotten notes", "classic")
 def test_a_row_deleted_by_key(repo: Path) -> None:
-    done(repo, "config", "set", "tiers.clean_after", "30d")
+    configure(repo, "tiers.clean_after", "30d")
     assert tier(repo, 15 * DAY) == "forgotten"
     done(repo, "run", now=at(45 * DAY + HOUR))
     assert not any(m.is_note for m in memories(repo).values())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NOW, classic, copied, done, git, memories, memrepo, subjects
+from driving import NOW, classic, configure, copied, done, git, memories, memrepo, subjects
 from seed_rows import assert_each_row_has_an_end, row
 
 from memrepo.core.times import format_time, parse_time
@@ -337,8 +337,8 @@ def test_a_row_page_edited(repo: Path) -> None:
 
 @row("the page has a cap of thirty bullets", "default")
 def test_a_row_cap(repo: Path) -> None:
-    assert done(repo, "config", "explain", "hot.budget")["default"] == 30
-    done(repo, "config", "set", "hot.budget", "2")
+    assert done(repo, "config", "hot.budget")["keys"][0]["default"] == 30
+    configure(repo, "hot.budget", "2")
     for n, word in enumerate(("boiler", "rye", "keel")):
         done(repo, "promote", of(repo, word).id, now=at(n * HOUR))
     run(repo, 4 * HOUR)
@@ -350,7 +350,7 @@ def test_a_row_eviction(repo: Path) -> None:
     for n, word in enumerate(("boiler", "rye", "keel")):
         done(repo, "promote", of(repo, word).id, now=at(n * HOUR))
     use(repo, "boiler", "s0", 4 * HOUR)
-    done(repo, "config", "set", "hot.budget", "2", now=at(5 * HOUR))
+    configure(repo, "hot.budget", "2", now=at(5 * HOUR))
     run(repo, 6 * HOUR)
     assert set(bullets(repo)) == {"boiler", "keel"}
 
@@ -361,7 +361,7 @@ def test_a_row_exempt(repo: Path) -> None:
     done(repo, "promote", of(repo, "rye").id)
     done(repo, "pin", of(repo, "rye").id)
     done(repo, "promote", of(repo, "keel").id, now=at(HOUR))
-    done(repo, "config", "set", "hot.budget", "2", now=at(2 * HOUR))
+    configure(repo, "hot.budget", "2", now=at(2 * HOUR))
     for n in range(5):
         done(repo, "session", "start", "--id", f"s{n}", now=at(n * HOUR + 3 * HOUR))
     run(repo, 10 * HOUR)
@@ -570,8 +570,8 @@ def test_a_row_health(repo: Path) -> None:
 @row("what was not retrieved for thirty days is archived in the classic profile", "classic")
 def test_a_row_archive(repo: Path) -> None:
     use(repo, "keel", "s0", 2 * DAY)
-    done(repo, "config", "set", "run.pace_pct", "100", now=at(3 * DAY))
-    done(repo, "config", "set", "decay.lasting", '["normal", "stable", "durable"]', now=at(3 * DAY))
+    configure(repo, "run.pace_pct", "100", now=at(3 * DAY))
+    configure(repo, "decay.lasting", '["normal", "stable", "durable"]', now=at(3 * DAY))
     run(repo, 30 * DAY)
     assert of(repo, "boiler").status == "archived"
     assert of(repo, "keel").status == "active"
@@ -581,8 +581,8 @@ def test_a_row_archive(repo: Path) -> None:
 
 @row("what was demoted is archived after sixty days in the classic profile", "classic")
 def test_a_row_archive_demoted(repo: Path) -> None:
-    done(repo, "config", "set", "run.pace_pct", "100")
-    done(repo, "config", "set", "decay.lasting", '["normal", "stable", "durable"]')
+    configure(repo, "run.pace_pct", "100")
+    configure(repo, "decay.lasting", '["normal", "stable", "durable"]')
     done(repo, "promote", of(repo, "keel").id)
     done(repo, "promote", of(repo, "keel").id, "--off", now=at(DAY))
     run(repo, 60 * DAY)
@@ -599,7 +599,7 @@ def test_a_row_archive_demoted(repo: Path) -> None:
     "Nothing is archived because nobody asked for it",
 )
 def test_a_row_no_archive(repo: Path) -> None:
-    done(repo, "config", "set", "lifecycle.profile", "evidence")
+    configure(repo, "lifecycle.profile", "evidence")
     run(repo, 61 * DAY)
     assert {of(repo, word).status for word in FACTS} == {"active"}
 

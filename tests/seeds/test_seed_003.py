@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import NOW, done, git, memories, memrepo, standing, subjects
+from driving import NOW, configure, done, git, memories, memrepo, standing, subjects
 from hoards import memory, stored
 from seed_rows import assert_each_row_has_an_end, row
 
@@ -440,7 +440,7 @@ def test_a_row_stats(classic: Path) -> None:
     "decay.ttl",
 )
 def test_a_row_ttl_key(own: Path) -> None:
-    done(own, "config", "set", "decay.ttl.short", "5d")
+    configure(own, "decay.ttl.short", "5d")
     assert shown(own, of_class(own, "short"))["expires"] == at(timedelta(days=5))
 
 
@@ -449,7 +449,7 @@ def test_a_row_new_class(tmp_path: Path) -> None:
     repo = tmp_path / "repo"
     done(tmp_path, "init", repo)
     assert memrepo(repo, "add", "A sundial.", "--class", "glimpse").exit == 2
-    done(repo, "config", "set", "decay.ttl.glimpse", "1h")
+    configure(repo, "decay.ttl.glimpse", "1h")
     done(repo, "add", "A sundial.", "--class", "glimpse")
     assert found(repo, "sundial", timedelta(hours=1))
     assert not found(repo, "sundial", timedelta(hours=1) + SECOND)

@@ -10,14 +10,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import LATER, NEXT_DAY, NOW, begin, done, files, git, memories, memrepo, subjects
+from driving import (
+    LATER,
+    NEXT_DAY,
+    NOW,
+    begin,
+    configure,
+    done,
+    files,
+    git,
+    memories,
+    memrepo,
+    subjects,
+)
 from hoards import BORN, hoard, memory, stored
 from mcp import Client
 from mcp_driving import text as answer_of
 from mcp_driving import with_client
 from seed_rows import DOCS, assert_each_row_has_an_end, row
 
-from memrepo.keys import FIXED, PLAN_NAMES
+from memrepo.config import FIXED, PLAN_NAMES
 from memrepo.store.ledger import REF
 from memrepo.text.sentences import ChunkRules, chunks, sentences
 
@@ -248,7 +260,7 @@ def test_a_row_hit_in_a_chunk(tmp_path: Path) -> None:
 def test_a_row_chunk_files(tmp_path: Path) -> None:
     repo = new(tmp_path)
     id_ = added(repo, LONG)
-    done(repo, "config", "set", "chunking.materialise", "true")
+    configure(repo, "chunking.materialise", "true")
     assert done(repo, "run", now=LATER)["counts"]["memories_new"] == 0
     cut = sorted(
         (m for m in memories(repo).values() if m.type == "chunk"), key=lambda m: m.fields["chunk"]
@@ -274,7 +286,7 @@ def test_a_row_chunk_files(tmp_path: Path) -> None:
 def test_a_row_chunk_ids(tmp_path: Path) -> None:
     repo = new(tmp_path)
     id_ = added(repo, LONG)
-    done(repo, "config", "set", "chunking.materialise", "true")
+    configure(repo, "chunking.materialise", "true")
     done(repo, "run", now=LATER)
     names = [m.slug for m in memories(repo).values() if m.type == "chunk"]
     assert sorted(name.rpartition("-")[0] for name in names) == [f"{id_}-chunk-0", f"{id_}-chunk-1"]
@@ -498,7 +510,7 @@ def compressed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @row("Compression is on, from a thousand memories, and keeps the newest three hundred", "classic")
 def test_a_row_compression_numbers(tmp_path: Path) -> None:
     repo = new(tmp_path, "--profile", "classic")
-    rows_ = {r["key"]: r["value"] for r in done(repo, "config", "show")["keys"]}
+    rows_ = {r["key"]: r["value"] for r in done(repo, "config")["keys"]}
     assert [rows_[f"compression.{k}"] for k in ("enabled", "trigger", "keep", "below")] == [
         *(True, 1000, 300, 0.3)
     ]
@@ -743,7 +755,7 @@ topN = 50
 def test_a_row_configuration(tmp_path: Path) -> None:
     repo = configured(new(tmp_path), PLAN)
     assert len(PLAN_NAMES) + len(FIXED) == 28
-    found = {r["key"]: r for r in done(repo, "config", "show")["keys"]}
+    found = {r["key"]: r for r in done(repo, "config")["keys"]}
     assert all(found[name]["from"] != "default" for name in PLAN_NAMES.values())
     assert found["compression.below"]["value"] == 0.3
     page = (DOCS / "configuration.md").read_text("utf-8")
@@ -899,7 +911,7 @@ def test_a_row_init(tmp_path: Path) -> None:
     for key in ("importance.rule", "compression.enabled"):
         assert key in said
     repo = tmp_path / "repo"
-    given = {r["key"]: r["value"] for r in done(repo, "config", "show")["keys"]}
+    given = {r["key"]: r["value"] for r in done(repo, "config")["keys"]}
     assert (given["profile"], given["lifecycle.profile"]) == ("personal", "classic")
     assert subjects(repo) == ["Create knowledge repository"]
     done(tmp_path, "init", "plain")

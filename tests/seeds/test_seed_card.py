@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from driving import LATER, done, git, memories, memrepo, standing
+from driving import LATER, configure, done, git, memories, memrepo, standing
 from seed_rows import assert_each_row_has_an_end, row
 
 from memrepo.core.layout import AREAS
@@ -113,11 +113,11 @@ def test_a_row_tags_written(tmp_path: Path) -> None:
 def test_a_row_tags_configured(tmp_path: Path) -> None:
     done(tmp_path, "init", "repo")
     repo = tmp_path / "repo"
-    done(repo, "config", "set", "tags.pattern", "[a-z ]+")
+    configure(repo, "tags.pattern", "[a-z ]+")
     done(repo, "add", "The barn is dry.", "--tag", "bar baz")
     assert memrepo(repo, "add", "The mill is wet.", "--tag", "Mill").exit == 2
-    done(repo, "config", "unset", "tags.pattern")
-    done(repo, "config", "add", "tags.vocabulary", "garden")
+    configure(repo, "tags.vocabulary", ["garden"])
+    configure(repo, "tags.pattern", "garden")
     done(repo, "add", "The mill is wet.", "--tag", "garden")
     assert memrepo(repo, "add", "The gate is new.", "--tag", "gate").exit == 2
 

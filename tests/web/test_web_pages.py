@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, done, git, memories, memrepo, operations, subjects
+from driving import assert_sound, configure, done, git, memories, memrepo, operations, subjects
 from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
 from starlette.testclient import TestClient
 
@@ -387,7 +387,7 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     (notes / "MEMORY.md").write_text("# Stock\n\n" + "\n".join(lines) + "\n")
     done(tmp_path, "init", "repo", "--from", "workspace", now=NIGHT)
     repo = tmp_path / "repo"
-    done(repo, "config", "set", "run.shelf", "all", now=NIGHT)
+    configure(repo, "run.shelf", "all", now=NIGHT)
     done(repo, "run", now=NIGHT)
     (notes / "MEMORY.md").unlink()
     assert memrepo(repo, "run", "--mode", "reconciliation", now=NIGHT).exit == 3

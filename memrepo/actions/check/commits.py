@@ -174,7 +174,7 @@ def _config(path: str, data: bytes) -> Iterator[Problem]:
         message, line = error.message, error.line
     else:
         return
-    fix = "`memrepo config explain KEY` says what a key may be"
+    fix = "`memrepo config KEY` says what a key may be"
     yield Problem(path=path, line=line, rule="config-unreadable", message=message, fix=fix)
 
 

@@ -172,7 +172,7 @@ def _unwritten(path: Path, why: str) -> Problem:
         rule="live-unwritten",
         severity="warning",
         message=f"was not written: {why}",
-        fix="reduce the other layers, or omit it: `memrepo config explain hot.layers`",
+        fix="reduce the other layers, or omit it: `memrepo config hot.layers`",
     )
 
 
@@ -210,7 +210,7 @@ def _artifacts(work: Work, request: Request, state: State) -> Exported:
         zone=config.zone,
         rules=config.source_rules(),
         now=work.call.now,
-        aliases=config.get("entities.aliases"),
+        aliases=config.entities.aliases,
     )
     return artifacts(state, terms)
 

@@ -174,7 +174,7 @@ def _start(first: Work, request: Request) -> Started:
 
 def _layers(work: Work) -> tuple[Problem, ...]:
     """Write the tracker and the layers if configured. A new session changes the counts in them."""
-    if not work.config.get("hot.layers"):
+    if not work.config.hot.layers:
         return ()
     from memrepo.actions.exchange.export import write_layers
 

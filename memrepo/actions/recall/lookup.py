@@ -96,7 +96,7 @@ def current(work: Work) -> Event:
 def touch(work: Work, ids: Iterable[str]) -> None:
     """Record retrievals at the current time, if access counting is enabled."""
     found = tuple(ids)
-    if found and work.config.get("access.enabled"):
+    if found and work.config.access.enabled:
         count_retrieval(work, found)
 
 
@@ -106,7 +106,7 @@ def count_retrieval(work: Work, ids: Iterable[str]) -> None:
     events = [Event(kind=RETRIEVAL, at=at, session=start.session, memory=id_) for id_ in ids]
     with suppress(OSError, Locked):
         ledger = ledger_of(work.store)
-        ledger.record([start, *events], work.call.now, work.config.get("access.buffer"))
+        ledger.record([start, *events], work.call.now, work.config.access.buffer)
 
 
 def as_json(memory: Memory) -> dict[str, Any]:

@@ -313,8 +313,8 @@ def index_of(
 
     wanted = Indexed(
         tree=tree,
-        chunking=config.chunking,
-        words=" ".join(repr(config.get(f"importance.{k}")) for k in ("words", "rule", "enabled")),
+        chunking=config.chunk_rules,
+        words=repr(config.importance),
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,
@@ -332,13 +332,13 @@ def index_of(
 
 def embed(work: Work) -> None:
     """Compute missing vectors of committed memories, if a model is installed."""
-    if work.config.get("recall.meaning") and vectors.can_run():
+    if work.config.recall.meaning and vectors.can_run():
         index_of(work, edits=False, tick=work.call.tick).embed()
 
 
 def by_words_alone(work: Work) -> bool:
     """Return whether search by meaning is configured but its model is not installed."""
-    return bool(work.config.get("recall.meaning")) and not vectors.is_installed()
+    return bool(work.config.recall.meaning) and not vectors.is_installed()
 
 
 @cache

@@ -100,7 +100,7 @@ def _related(graph: Graph, reached: Reached) -> RelatedMemory:
 def _explained(work: Work, state: State, rows: list[RelatedMemory]) -> list[RelatedMemory]:
     """Add to each row the names that both linked memories mention."""
     wanted = {id_ for row in rows for id_ in (row.id, row.via)}
-    known = catalogue(state.active, work.config.get("entities.aliases"))
+    known = catalogue(state.active, work.config.entities.aliases)
     found = ties({id_: state.memories[id_] for id_ in wanted}, known)
     shared = [found.get((min(row.id, row.via), max(row.id, row.via))) for row in rows]
     return [
@@ -176,7 +176,7 @@ class Mentioned(VerbResult, frozen=True, kw_only=True):
 def entities(work: Work, request: EntitiesRequest) -> Entities | Mentioned:
     """Return all entities of the active memories, or one entity with its memories."""
     state = work.tree.state()
-    known = catalogue(state.active, work.config.get("entities.aliases"))
+    known = catalogue(state.active, work.config.entities.aliases)
     if not request.name:
         rows = (
             EntityRow(

@@ -27,11 +27,11 @@ from memrepo.actions.recall.recall import (
 )
 from memrepo.actions.request import At, NoTouch, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
+from memrepo.config import EXCLUDED
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import SOURCE_COUNT, STATUSES, TYPES, Memory
 from memrepo.core.messages import counted
 from memrepo.core.secrets import without_secrets
-from memrepo.keys import EXCLUDED
 from memrepo.policies.ageing import TIERS
 from memrepo.policies.questions import kind_asked
 from memrepo.policies.rules import Weights
@@ -324,7 +324,7 @@ def _filter(work: Work, request: Request) -> Filter:
 
 def _usual(work: Work) -> Sequence[str]:
     """Return the statuses that a search includes by default."""
-    excluded = work.config.get("recall.exclude_statuses")
+    excluded = work.config.recall.exclude_statuses
     return ["active", *(status for status in EXCLUDED if status not in excluded)]
 
 

@@ -103,7 +103,7 @@ def do(work: Work, request: Request) -> Result:
         importance=_scored(there, memory),
         chunks=tuple(
             Piece(start=c.start, end=c.end, tokens=c.tokens)
-            for c in chunks(memory.body, there.config.chunking)
+            for c in chunks(memory.body, there.config.chunk_rules)
         ),
         evidence=found,
         commit=there.tree.commit,

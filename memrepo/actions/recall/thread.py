@@ -28,7 +28,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.state import State
-from memrepo.core.times import format_time, parse_duration
+from memrepo.core.times import format_time
 from memrepo.policies.importance import Lexicon, rarity
 from memrepo.policies.links import Graph
 from memrepo.policies.rules import GAP
@@ -299,9 +299,8 @@ def thread_of(found: Sequence[Thread], state: State, word: str) -> Thread:
 
 def all_threads(work: Work) -> tuple[Thread, ...]:
     """Return the threads of a commit, oldest first, followed by those that memories name."""
-    gap = parse_duration(work.config.get("threads.gap"))
     memories = work.tree.state().memories
-    return threads_of(memories, work.config.lexicon, work.config.zone, gap)
+    return threads_of(memories, work.config.lexicon, work.config.zone, GAP)
 
 
 def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
@@ -309,7 +308,7 @@ def threads_around(work: Work, state: State, memory: Memory) -> list[str]:
     named = memory.texts("threads")
     if not memory.is_note:
         return list(named)
-    zone, gap = work.config.zone, parse_duration(work.config.get("threads.gap"))
-    parts = assign(turns_of(state.memories.values(), zone), gap)
+    zone = work.config.zone
+    parts = assign(turns_of(state.memories.values(), zone), GAP)
     mine = [part[0].id for part in parts if any(turn.id == memory.id for turn in part)]
     return [*map(thread_id, mine), *named]

@@ -106,7 +106,7 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Esti
         add("verify", -(-checked // MAX_GROUP), checked * CHECKED_TOKENS, checked)
         memories = min(known + made, plan.context // MEMORY_TOKENS)
         add("shelf", 1, memories * MEMORY_TOKENS, memories // 2)
-    price = price_of(work, work.config.get("judge.model")) if kind in SERVICES else None
+    price = price_of(work, work.config.judge.model) if kind in SERVICES else None
     usage = Usage(
         prompt=read_tokens,
         completion=written,

@@ -202,7 +202,7 @@ def wait_for_review(work: Work, plan: RunPlan, draft: Draft) -> Draft:
     if plan.mode != "reconciliation" or not draft.decisions:
         return draft
     why = "a reconciliation is reviewed before it takes effect"
-    if work.config.get("run.reconciliation") == "land":
+    if work.config.run.reconciliation == "land":
         changes = (change for step in draft.steps for change in step.changes)
         why = interlock(plan.state, changes, plan.max_change_pct)
     return replace(draft, wait=why)

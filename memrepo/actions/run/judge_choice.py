@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.actions.work import Work, outside
+from memrepo.config import DEFAULTS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BudgetReached, Usage
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
-from memrepo.keys import BY_NAME
 
 if TYPE_CHECKING:
     from memrepo.judge.ask import Desk, Limit, Price
@@ -86,7 +86,7 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
     return Desk(
         backend,
         limits,
-        max_output=work.config.get("judge.max_tokens"),
+        max_output=work.config.judge.max_tokens,
         price=backend.price,
         record=choice.record,
     )
@@ -94,7 +94,7 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
 
 def kind_of(work: Work, choice: JudgeChoice) -> str:
     """Return the kind of the chosen judge."""
-    return choice.judge or ("replay" if choice.replay else str(work.config.get("run.judge")))
+    return choice.judge or ("replay" if choice.replay else str(work.config.run.judge))
 
 
 def _recordings(work: Work, choice: JudgeChoice) -> Path:
@@ -111,16 +111,16 @@ def _recordings(work: Work, choice: JudgeChoice) -> Path:
 
 def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     """Return a service or a program as configured, without sending a request."""
-    get, elsewhere = work.config.get, outside(work)
-    default = BY_NAME["judge.model"].default
-    model = "" if get("judge.model") == default else str(get("judge.model"))
-    verify_model = get("judge.verify_model") or ""
+    keys, elsewhere = work.config.judge, outside(work)
+    default = DEFAULTS["judge.model"]
+    model = "" if keys.model == default else keys.model
+    verify_model = keys.verify_model or ""
     if name not in SERVICES:
         from memrepo.judge.command import READY, Command
 
         return Command(
             arguments=READY.get(name) or _command(work),
-            timeout_s=get("judge.timeout_s"),
+            timeout_s=keys.timeout_s,
             kind=name if name in READY else "",
             model=model if name in READY else "",
             verify_model=verify_model if name in READY else "",
@@ -131,25 +131,25 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     shared: dict[str, Any] = {
         "model": model or default if name == "anthropic" else model,
         "verify_model": verify_model,
-        "max_tokens": get("judge.max_tokens"),
-        "timeout_s": get("judge.timeout_s"),
-        "max_retries": get("judge.max_retries"),
-        "price": price_of(work, get("judge.model")),
+        "max_tokens": keys.max_tokens,
+        "timeout_s": keys.timeout_s,
+        "max_retries": keys.max_retries,
+        "price": price_of(work, keys.model),
         "base_url": str(base.value) if base else "",
         "heard": lambda: work.call.tick("pieces of an answer"),
     }
     if name == "anthropic":
         return Claude(
             **shared,
-            idle_s=get("judge.idle_s"),
+            idle_s=keys.idle_s,
             verify_price=price_of(work, verify_model),
-            effort=get("judge.effort").removeprefix("default"),
-            thinking=get("judge.thinking").removeprefix("default"),
+            effort=keys.effort.removeprefix("default"),
+            thinking=keys.thinking.removeprefix("default"),
         )
     if not model:
         raise CannotJudge(
             "the openai judge has no model: judge.model is not set",
-            fix="`memrepo config set judge.model NAME`, the model name on your server (qwen3:8b)",
+            fix="set judge.model in memrepo.toml to the model name on your server (qwen3:8b)",
         )
     return OpenAI(**shared)
 
@@ -169,7 +169,7 @@ def price_of(work: Work, model: str) -> Price | None:
     """Return the configured price of a model, or None if it is unknown."""
     from memrepo.judge.ask import Price
 
-    four = work.config.get("judge.prices").get(model)
+    four = work.config.judge.prices.get(model)
     return Price(**dict(zip(Price.__struct_fields__, four, strict=True))) if four else None
 
 
@@ -196,11 +196,11 @@ def limits_of(work: Work, choice: JudgeChoice) -> tuple[Limit, ...]:
     from memrepo.core.manifest import spent_in_day, spent_in_month
     from memrepo.judge.ask import Limit
 
-    get, zone = work.config.get, work.config.zone
-    usd = choice.max_usd if choice.max_usd is not None else get("run.max_usd")
-    tokens = choice.max_tokens if choice.max_tokens is not None else get("run.max_tokens")
+    keys, zone = work.config.run, work.config.zone
+    usd = choice.max_usd if choice.max_usd is not None else keys.max_usd
+    tokens = choice.max_tokens if choice.max_tokens is not None else keys.max_tokens
     limits = [Limit(what="a run", usd=usd, tokens=tokens)]
-    day, month = get("run.max_usd_day"), (get("run.max_usd_month"), get("run.max_tokens_month"))
+    day, month = keys.max_usd_day, (keys.max_usd_month, keys.max_tokens_month)
     if choice.now is None or (day, *month) == (None, None, None):
         return tuple(limits)
     recorded = read_manifests(work.tree.files, work.tree.layout)[0]
@@ -252,7 +252,7 @@ Tick = Callable[[str], None]
 
 def deadline(work: Work) -> Callable[[], None]:
     """Return a function that raises BudgetReached after the run's time limit."""
-    most, clock = work.config.get("run.max_minutes"), work.call.clock
+    most, clock = work.config.run.max_minutes, work.call.clock
     ends = work.call.now + timedelta(minutes=most)
 
     def refuse() -> None:

@@ -12,10 +12,10 @@ from itertools import groupby
 from memrepo.actions.landing import prepare, retried
 from memrepo.actions.run.judge_choice import PAID, CannotJudge, JudgeChoice, kind_of
 from memrepo.actions.run.plan import Mode
-from memrepo.actions.setup.config import with_value
+from memrepo.actions.setup.config import set_key
 from memrepo.actions.work import Work
 from memrepo.core import codec
-from memrepo.core.changes import Plan, Step, Update, Write
+from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest, text_hash
@@ -51,7 +51,7 @@ class NotTheOwner(MemrepoError):
 
 def refuse_other_owner(work: Work, *, take_over: bool) -> None:
     """Raise NotTheOwner if another clone owns the runs, unless this clone is to take over."""
-    owner = work.config.get(OWNER)
+    owner = work.config.run.owner
     if owner and not take_over and not is_called(work.store.repo, owner):
         raise NotTheOwner(owner, clone_name(work.store.repo))
 
@@ -61,28 +61,13 @@ def take_over(work: Work) -> str:
 
     The change is a separate commit before the run, so reverting the run does not undo it.
     """
-    owner, here = work.config.get(OWNER), clone_name(work.store.repo)
+    owner, here = work.config.run.owner, clone_name(work.store.repo)
     if owner and is_called(work.store.repo, owner):
         return ""
-    path = work.tree.layout.config
-    data = work.store.work.read(path)
-    text = (work.tree.files[path] if data is None else data).decode("utf-8")
-    step = Step(
-        op="edit",
-        what=f"Set {OWNER} to {here}",
-        reason="`memrepo run --take-over`",
-        changes=(Write(path=path, data=with_value(text, ("run", "owner"), here).encode()),),
-    )
-    landing = prepare(
-        work.store,
-        work.tree.state(),
-        Plan(base=work.tree.commit, steps=(step,)),
-        work.context(),
-        work.call.now,
-        author=work.author,
-    )
-    commit = work.store.land(landing.chain, "take-over")
-    return f"runs are {here}'s from now on ({commit[:10]})"
+    reason = "`memrepo run --take-over`"
+    commit = set_key(work, OWNER, here, what=f"Set {OWNER} to {here}", reason=reason)
+    how = commit[:10] or "not committed: the file has edits of yours"
+    return f"runs are {here}'s from now on ({how})"
 
 
 class UpgradeRequired(MemrepoError):

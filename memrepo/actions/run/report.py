@@ -55,8 +55,8 @@ def do(work: Work, request: Request) -> Chat | LastRunReport:
     """Return the operator's report or, with --chat, the text to send to a chat."""
     config, summary = work.config, from_json(last_record(work).get("last", {}))
     if request.chat:
-        enabled, mode = config.get("reporting.enabled"), request.report
-        mode = mode or config.get("reporting.mode")
+        enabled, mode = config.reporting.enabled, request.report
+        mode = mode or config.reporting.mode
         text = chat(summary, enabled=enabled, mode=mode) if summary else ""
         return Chat(text=text, enabled=enabled, mode=mode)
     if summary is None:

@@ -45,9 +45,9 @@ from memrepo.actions.run.timetable import collides_with_reconciliation
 from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
+from memrepo.config import JUDGES
 from memrepo.core.errors import UsageError
 from memrepo.core.judge import Usage
-from memrepo.keys import JUDGES
 from memrepo.store import history
 from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
@@ -331,7 +331,7 @@ def _asked(first: Work, request: Request) -> RunPlan:
         now=first.call.now,
         mode=mode,
         stages=stages,
-        max_change_pct=float(first.config.get("run.max_change_pct") if limit is None else limit),
+        max_change_pct=float(first.config.run.max_change_pct if limit is None else limit),
         has_own_limit=limit is not None,
         is_upgrade=due is not None,
         asks_about_old=not request.dry_run,
@@ -352,7 +352,7 @@ def _choice(work: Work, request: Request) -> JudgeChoice:
 def _report(first: Work) -> Report:
     """Return how much to print: the configured mode, or everything by default."""
     given = "reporting.mode" in first.config.given
-    mode: Report = first.config.get("reporting.mode")
+    mode: Report = first.config.reporting.mode
     return mode if given else "full"
 
 

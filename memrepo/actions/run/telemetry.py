@@ -133,7 +133,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
         ),
         largest=largest if is_large else "",
         largest_pct=round(100 * count / len(claims)) if is_large else 0,
-        properties=_properties(work, read) if work.config.get("sources.profile") == "notes" else (),
+        properties=_properties(work, read) if work.config.sources.profile == "notes" else (),
         first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
     )
 
@@ -295,7 +295,7 @@ def place_of(at: Work) -> ReportPlace:
     """Return the place for telemetry: a folder in this clone, a configured one, or OpenClaw's."""
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
-    component, path = at.config.get("telemetry.component"), ""
+    component, path = at.config.telemetry.component, ""
     runtime: Path | None = None
     if preset is not None and preset.value not in PRESETS:
         raise ConfigError(
@@ -387,7 +387,7 @@ def _exported(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]
         from memrepo.actions.exchange.export import write_runtime
 
         problems += write_runtime(after, place.runtime)
-    if after.config.get("hot.layers"):
+    if after.config.hot.layers:
         from memrepo.actions.exchange.export import write_layers
 
         problems += write_layers(after)

@@ -352,11 +352,7 @@ def _links(
 ) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
     del found, desk
-    config = work.config
-    rules = config.links
-    if not rules.expand:
-        return ()
-    step = link_step(state.active, config.get("entities.aliases"), rules, plan.decided)
+    step = link_step(state.active, work.config.entities.aliases, plan.decided)
     return (step,) if step else ()
 
 
@@ -371,9 +367,9 @@ def _chunk_files(
     config = work.config
     there = {m.id: m for m in state.memories.values() if m.type == "chunk"}
     wanted: dict[str, Memory] = {}
-    if config.get("chunking.materialise"):
+    if config.chunking.materialise:
         texts = [m for m in state.active if m.type != "chunk"]
-        wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout, config.chunking)}
+        wanted = {c.id: c for m in texts for c in _chunks_of(m, state.layout, config.chunk_rules)}
     new = [wanted[id_] for id_ in sorted(wanted.keys() - there.keys())]
     old = sorted(there.keys() - wanted.keys())
     if not new and not old:

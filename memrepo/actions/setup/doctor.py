@@ -32,6 +32,7 @@ from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.checks.rules import all_rules
+from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS, HOT_NAMES, hot_path
@@ -39,7 +40,6 @@ from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.tombstones import REJECTED, tombstones_in
 from memrepo.store import history, settings, stream, vectors
@@ -342,7 +342,7 @@ def _judges(work: Work, fix: bool) -> CheckFinding:
 
 @_check("format")
 def _format(work: Work, fix: bool) -> CheckFinding:
-    found = work.config.get("format")
+    found = work.config.format
     problem = f"format {found}, this memrepo writes {FORMAT}: upgrade memrepo"
     return _finding(problem if found != FORMAT else "", f"format {found}")
 

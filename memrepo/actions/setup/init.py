@@ -21,11 +21,11 @@ from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import UsageError
+from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
 from memrepo.core.state import Files, State, play
 from memrepo.formats.purifier import CLAIMS
-from memrepo.keys import is_zone
 from memrepo.read.sources import VAULT_CLAIMS, VAULT_NOTES, SourceRules
 from memrepo.store import settings
 from memrepo.store.errors import NotARepository
@@ -188,8 +188,8 @@ def do(work: Work, request: Request) -> Result:
             warnings.append(f"{workspace} {_EMPTY}")
         branch = store.branch.removeprefix("refs/heads/")
         zone, unknown = at.refreshed().config.zone.key, unknown_person(at.refreshed())
-        if request.profile == "classic" and at.refreshed().config.lifecycle != "classic":
-            warnings.append("its profile stays: `memrepo config set lifecycle.profile classic`")
+        if request.profile == "classic" and at.refreshed().config.lifecycle.profile != "classic":
+            warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
         config = store.layout.config
     return Result(
         path=str(where),
@@ -218,7 +218,7 @@ _APART = "runs read your own files there, and never what memrepo writes"
 _FOLDERS = 8
 """The maximum number of folders with a pattern each. A longer list would be hard to read."""
 _EMPTY = (
-    "contains no text yet: runs read its markdown (`memrepo config explain sources.claims`),"
+    "contains no text yet: runs read its markdown (`memrepo config sources.claims`),"
     " `memrepo import` takes in what another program exported"
 )
 
@@ -368,7 +368,7 @@ def _first_commit(
 _CLASSIC = """
 [lifecycle]
 # evidence | classic: classic has the rules of the original programs, in which what nobody retrieves
-# leaves. `memrepo config show` lists what it changes.
+# leaves. `memrepo config` lists what it changes.
 profile = "classic"
 """
 

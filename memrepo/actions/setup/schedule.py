@@ -312,8 +312,8 @@ def _command(work: Work, mode: RunMode, *, checks_due: bool) -> str:
             "a crontab cannot hold a path with a line break", fix="move the repository"
         )
     memrepo = (*crontab.program(), "-C", root)
-    limit = crontab.timeout_words(work.config.get("schedule.timeout_s"))
-    report = work.config.get("reporting.mode")
+    limit = crontab.timeout_words(work.config.schedule.timeout_s)
+    report = work.config.reporting.mode
     run = shlex.join([*limit, *memrepo, "run", "--mode", mode, "--report", report])
     if checks_due:
         run = f"{{ {shlex.join([*memrepo, '-q', 'schedule', 'due', '--mode', mode])} && {run}; }}"
@@ -352,8 +352,9 @@ def _launchers(
     work: Work, by: str, *, is_removed: bool = False, next_: tuple[Next, ...] = ()
 ) -> Launchers:
     """Return the jobs for an agent's own cron, and problems that prevent delivery of reports."""
-    get, zone = work.config.get, work.config.zone.key
-    is_enabled, channel, to = map(get, ("reporting.enabled", "announce.channel", "announce.to"))
+    zone = work.config.zone.key
+    is_enabled, announce = work.config.reporting.enabled, work.config.announce
+    channel, to = announce.channel, announce.to
     is_announced = bool(is_enabled and channel and to)
     rows = tuple(
         Launcher(
@@ -361,7 +362,7 @@ def _launchers(
             mode=mode,
             cron=cron,
             zone=zone,
-            timeout_s=get("schedule.timeout_s"),
+            timeout_s=work.config.schedule.timeout_s,
             message=f"Run memrepo. Read {_prompt_file(work, mode)} and follow every step strictly.",
             announce=is_announced,
             channel=channel if is_announced else None,

@@ -261,7 +261,7 @@ def sources(work: Work, request: SourcesRequest) -> SourceList:
             )
         )
     wanted = tuple(f for f in files if request.kind in (None, f.kind))
-    size = shelf_size(len(files), work.config.get("run.shelf"))
+    size = shelf_size(len(files), work.config.run.shelf)
     total = sum(f.claims for f in files)
     most = max(files, key=lambda f: f.claims, default=None)
     return SourceList(

@@ -176,9 +176,9 @@ def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
     spent, today = spent_in_month(now, recorded, zone), spent_in_day(now, recorded, zone)
     month = MonthBudget(
         usd=spent.cost_usd,
-        max_usd=work.config.get("run.max_usd_month"),
+        max_usd=work.config.run.max_usd_month,
         tokens=spent.total,
-        max_tokens=work.config.get("run.max_tokens_month"),
+        max_tokens=work.config.run.max_tokens_month,
         today_usd=today.cost_usd,
         today_tokens=today.total,
     )

@@ -14,13 +14,12 @@ import msgspec
 
 from memrepo.actions.landing import hot_rules
 from memrepo.actions.work import OtherFormat, Work
-from memrepo.config import Config, parse_config
+from memrepo.config import FORMAT, Config, parse_config
 from memrepo.core.changes import Plan, Step
 from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, apply, play
-from memrepo.keys import FORMAT
 from memrepo.merge import closure
 from memrepo.merge.files import is_derived, join_file
 from memrepo.merge.states import (
@@ -286,7 +285,7 @@ class _Merge:
 def _config(state: State) -> Config:
     config = parse_config(state.files[state.layout.config].decode("utf-8", "replace"))
     if config.read_only:
-        raise OtherFormat(config.get("format"), FORMAT)
+        raise OtherFormat(config.format, FORMAT)
     return config
 
 

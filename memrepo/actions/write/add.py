@@ -185,8 +185,8 @@ def _given(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 def refuse_tags(work: Work, tags: Iterable[str]) -> None:
     """Raise UsageError if the configuration does not allow a tag."""
-    vocabulary = work.config.get("tags.vocabulary")
-    pattern = work.config.get("tags.pattern") if "tags.pattern" in work.config.given else ""
+    vocabulary = work.config.tags.vocabulary
+    pattern = work.config.tags.pattern if "tags.pattern" in work.config.given else ""
     wants = Wants(tags=vocabulary, tag_pattern=pattern)
     for tag in tags:
         refuse_secret(tag, "tags")

@@ -298,9 +298,9 @@ def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, .
     if not is_agent(work):
         return ()
     added: tuple[Memory, ...] = ()
-    if work.config.get("agents.additions") == "review":
+    if work.config.agents.additions == "review":
         added = tuple(m for m in after.active if m.id not in before.memories and not m.is_note)
-    if work.config.get("agents.removals") != "wait":
+    if work.config.agents.removals != "wait":
         return added
     return added + tuple(
         m
@@ -313,7 +313,7 @@ def waits_for_person(work: Work, before: State, after: State) -> tuple[Memory, .
 
 def refuse_taking(work: Work, before: State, after: State) -> None:
     """Raise if an agent would remove a person's memory from recall."""
-    if not is_agent(work) or work.config.get("agents.removals") != "wait":
+    if not is_agent(work) or work.config.agents.removals != "wait":
         return
     if found := [m for m, new in _changed_of_people(before, after) if not _stays_in_recall(m, new)]:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -100,13 +99,13 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
     zone = f"times are those of {result.timezone} (`timezone` in {result.config})"
     lines += [f"note: {zone}", f"note: profile {result.profile}, branch {result.branch}"]
     if result.profile == "classic":
-        from memrepo.keys import CLASSIC
+        from memrepo.config import CLASSIC
 
         changed = ", ".join(CLASSIC)
         lines.append(f"note: these keys have the values of the original programs: {changed}")
     lines += [f"note: {warning}" for warning in result.warnings]
     lines += [
-        f"a model can write the texts, {one.message}: `memrepo config set run.judge {one.judge}`"
+        f'a model can write the texts, {one.message}: judge = "{one.judge}" in [run]'
         for one in result.judges
         if one.ready
     ]
@@ -135,8 +134,8 @@ def _alone(result: init_.Result) -> Iterator[str]:
     where = "`sources.claims` includes a file, `sources.deny` excludes it"
     yield f"  {where}: [sources] in {result.config}"
     if result.proposed:
-        words = " ".join(shlex.quote(visible(one)) for one in result.proposed)
-        yield f"  to read unmatched files: `memrepo config add sources.claims {words}`"
+        words = ", ".join(f'"{visible(one)}"' for one in result.proposed)
+        yield f"  to read unmatched files, add to `claims` there: {words}"
 
 
 def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool) -> str:
@@ -153,63 +152,26 @@ def agent(request: agents.Request, result: agents.Result | Hooked, colour: bool)
     return "\n".join(lines)
 
 
-def config(
-    request: object,
-    result: configuration.Result | configuration.Explained | configuration.KeyChange,
-    colour: bool,
-) -> str:
-    """Format all keys with values and origins, the details of one key, or a change of a key."""
-    from memrepo.actions.setup.config import Explained, KeyChange
-
-    if isinstance(result, Explained):
-        return _explained(result)
-    if isinstance(result, KeyChange):
-        return _changed(result)
-    return "\n".join(f"{row.key} = {_json(row.value)}  # {row.from_}" for row in result.keys)
+def config(request: configuration.Request, result: configuration.Result, colour: bool) -> str:
+    """Format all keys with values and where they are set, or the details of one key."""
+    if not request.key:
+        return "\n".join(f"{row.key} = {_json(row.value)}  # {row.from_}" for row in result.keys)
+    (row,) = result.keys
+    lines = [row.key, *textwrap.wrap(row.doc, 76, initial_indent="  ", subsequent_indent="  ")]
+    expected = textwrap.wrap(row.expected, 66, subsequent_indent=" " * 11)
+    lines += [
+        "  may be   " + "\n".join(expected),
+        f"  default  {_json(row.default)}",
+        f"  now      {_json(row.value)} ({row.from_})",
+        f"  set in   {row.set_in}",
+    ]
+    return "\n".join(lines)
 
 
 def _json(value: object) -> str:
     import json
 
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _explained(key: configuration.Explained) -> str:
-    may = f"one of {', '.join(key.words)}" if key.words else key.kind
-    lines = [key.key, *textwrap.wrap(key.doc, 76, initial_indent="  ", subsequent_indent="  ")]
-    lines += [
-        f"  may be   {may}",
-        f"  default  {'none' if key.default is None else _json(key.default)}",
-        f"  now      {'none' if key.value is None else _json(key.value)} ({key.from_})",
-        f"  change   `{key.set_with}`",
-    ]
-    return "\n".join(lines)
-
-
-def _changed(done: configuration.KeyChange) -> str:
-    message = {
-        "committed": f"committed ({done.commit[:10]})",
-        "with your edits": "not committed: the file also has uncommitted edits of yours",
-        "in this clone": "for this clone only",
-        "dry run": "dry run: nothing was written",
-        "unchanged": "nothing to change",
-    }[done.state]
-    if done.old == done.new:
-        return f"{done.key}: {message}"
-    return f"{done.key}: {_difference(done.old, done.new)}\n{done.path}: {message}"
-
-
-def _difference(before: object, after: object) -> str:
-    """Describe how a value changed. For lists and tables, describe only the changed entries."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        names = [n for n in {**before, **after} if before.get(n) != after.get(n)]
-        return ", ".join(f"{n} {_difference(before.get(n), after.get(n))}" for n in names)
-    if isinstance(before, list) and isinstance(after, list):
-        came = [f"+ {_json(one)}" for one in after if one not in before]
-        gone = [f"- {_json(one)}" for one in before if one not in after]
-        return ", ".join([*came, *gone]) or "another order"
-    old, new = ("none" if value is None else _json(value) for value in (before, after))
-    return f"{old} -> {new}"
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def doctor(request: object, result: checkup.Result, colour: bool) -> str:

@@ -160,7 +160,7 @@ def _first_page(work: Work) -> Shown:
     return {
         "html": Markup(_ID.sub(r' <a href="memory/\1">open</a>', str(rendered(inside)))),  # noqa: S704
         "lines": len(hot),
-        "most": work.config.get("hot.budget"),
+        "most": work.config.hot.budget,
         "tokens": packed.tokens,
         "most_tokens": MAX_TOKENS,
         "left_out": packed.left_out,

@@ -57,14 +57,13 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
         page = scene.files.get(path) or scene.around.file(path) or b""
         if standing_of("hot", page) != "ours":
             continue
-        from memrepo.views.hot import condensed
-
         bullets = page.decode("utf-8", "replace").split("\n")
         for memory in hot:
             tags = (f"←{memory.path}", f"←{memory.id}")
             ends = (*tags, *(f"{tag}[pin]" for tag in tags))
             line = next((n for n, b in enumerate(bullets, start=1) if b.endswith(ends)), 0)
-            if line and not bullets[line - 1].startswith(f"- {condensed(memory)} "):
+            old = scene.earlier.get(memory.id) if path not in scene.files else None
+            if line and _is_stale(bullets[line - 1], memory, old):
                 yield report(
                     "hot-stale",
                     memory.path,
@@ -74,6 +73,15 @@ def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
                     fix="`memrepo run` updates the page; `memrepo edit` changes the memory and"
                     " the page at once",
                 )
+
+
+def _is_stale(bullet: str, memory: Memory, old: Memory | None) -> bool:
+    """Return whether a bullet has another text than its memory, which was `old` before."""
+    if old is not None:
+        return old.body != memory.body
+    from memrepo.views.hot import condensed
+
+    return not bullet.startswith(f"- {condensed(memory)} ")
 
 
 def _around(scene: Scene) -> Iterator[Memory]:

@@ -19,7 +19,9 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
+from memrepo.policies.hotcache import is_stored
 from memrepo.read.kinds import (
+    AGENT_FOLDER,
     AGENTS,
     PERSONS,
     PLACEHOLDER,
@@ -189,7 +191,8 @@ class _Page(msgspec.Struct):
             self.words[id_] = words
 
     def _is_full(self, one: _Candidate) -> bool:
-        return one.line.part != "stored" and self.subjects[one.subject] >= MAX_PER_SUBJECT
+        is_free = one.line.part == "stored" or one.line.critical
+        return not is_free and self.subjects[one.subject] >= MAX_PER_SUBJECT
 
     def _repeated(self, one: _Candidate, own: frozenset[str]) -> int:
         """Return the number, from one, of a line that states the same as a candidate, or 0."""
@@ -217,11 +220,6 @@ def _key_of(one: _Candidate) -> tuple[tuple[str, str], str]:
 def part_of(memory: Memory) -> Part:
     """Return the part of the first page to which a memory belongs, or an empty string if none."""
     return _traits(memory).part
-
-
-def is_stored(memory: Memory) -> bool:
-    """Return whether a person or an agent stored a memory by hand."""
-    return memory.text("origin") == "manual" and not memory.sources
 
 
 def order_of(memory: Memory) -> tuple[object, ...]:
@@ -462,11 +460,8 @@ def _house(memories: Iterable[Memory]) -> _House:
 
 def agent_of(folder: str) -> str:
     """Return the agent whose folder this is (`agents/NAME/...`), or an empty string."""
-    found = _AGENT_FOLDER.search(folder)
-    return found["name"] if found else ""
-
-
-_AGENT_FOLDER = regex(r"(?:^|/)agents/(?P<name>[^/]+)(?:/|$)")
+    found = AGENT_FOLDER.search(folder)
+    return (found["name"] or "") if found else ""
 
 
 def _is_past(memory: Memory, due: str, now: datetime) -> bool:

@@ -25,7 +25,6 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.times import end_of, format_time
 from memrepo.policies.ageing import certainly_remains, class_of, decays, is_over, retention_of
-from memrepo.policies.first_page import compose, is_stored
 from memrepo.policies.rules import DecayRules, HotRules
 
 _HIDDEN = ("stale", "retire_candidate", "probable_duplicate", "unresolved")
@@ -61,6 +60,11 @@ def place_of(memory: Memory) -> int:
     hot = hot_of(memory)
     match = _BY_JUDGE.fullmatch(hot.reason) if hot is not None else None
     return int(match[1]) if match else 0
+
+
+def is_stored(memory: Memory) -> bool:
+    """Return whether a person or an agent stored a memory by hand."""
+    return memory.text("origin") == "manual" and not memory.sources
 
 
 def synced_at(memory: Memory) -> datetime | None:
@@ -185,6 +189,8 @@ def _by_content(
     allowed: Callable[[Step], bool],
 ) -> HotPage:
     """Return the page of what people put there, and of the lines composed from all memories."""
+    from memrepo.policies.first_page import compose  # only a composed page needs it
+
     marked = having(memories, ("hot", "critical", "pinned"))
     asked = [
         m
@@ -296,13 +302,19 @@ def session_page(
     rules: HotRules,
     decay: DecayRules,
 ) -> tuple[Memory, ...]:
-    """Return the memories of the hot cache for a session, as a run would compute them now."""
-    shown = compose_hot(memories, accesses, now, rules, decay).memories
-    if rules.composed:
-        return shown
-    ids = {memory.id for memory in shown}
-    hot = [m for m in having(memories, ("hot",)) if hot_of(m) is not None and m.id not in ids]
-    return (*shown, *(m for m in hot if not why_over(m, accesses, now, decay)))
+    """Return the memories of the page for a session: the stored page, without what is over by now.
+
+    What a person stored since then comes first, up to the budget.
+    """
+    hot = [m for m in having(memories, ("hot",)) if hot_of(m) is not None]
+    if not rules.composed:
+        shown = _by_use(memories, accesses, now, rules, decay).memories
+        ids = {memory.id for memory in shown}
+        rest = (m for m in hot if m.id not in ids and not why_over(m, accesses, now, decay))
+        return (*shown, *rest)
+    new = [m for m in memories if is_stored(m) and not m.has("hot")]
+    found = [*new[: max(0, rules.budget - len(hot))], *hot]
+    return tuple(m for m in found if may_be_hot(m, accesses, now, decay))
 
 
 def _difference(

@@ -22,7 +22,7 @@ import msgspec
 from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
 from memrepo.read.sources import is_episode
-from memrepo.read.thoughts import Unit, field_of, filled, width
+from memrepo.read.thoughts import Unit, field_of, filled, heading_kind, is_negative, width
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_time_heading
 from memrepo.text.languages import patterns
 
@@ -249,25 +249,12 @@ def section_kind(headings: Sequence[str]) -> str:
 
     The first heading of a file is its title. The title counts only if it is the only heading.
     """
-    table = patterns().headings
     for heading in reversed(headings[1:] or headings):
-        label = _LABEL_EDGE.sub("", heading)
-        is_label = len(label.split()) <= LABEL_WORDS and width(label) <= LABEL_WIDTH
-        for kind in kinds().sections:
-            found = table[kind].search(label)
-            if found and (is_label or not found.start()):
-                return kind
+        if kind := heading_kind(heading):
+            return kind
         if is_time_heading(heading) or find_clock(heading):
             return "log"
     return ""
-
-
-LABEL_WORDS, LABEL_WIDTH = 5, 48
-"""A heading within these limits is a label, in which any word may name the kind of its section.
-
-In a longer heading, which is a sentence or a title, only the first word names it.
-"""
-_LABEL_EDGE = regex(r"\A[\W\d_]+|\s*[(（][^()（）]*[)）]|[\W_]+\Z")
 
 
 @cache
@@ -293,6 +280,11 @@ _PROGRESS = regex(
     r"\b\d+\s*/\s*\d+\b|\d+%|\A[^:：\n]{1,40}[:：][\W_]*\d[\d.,+-]*\s*[^\W\d]{2,}\W*\Z"
 )
 """A share done, or a bare count below a label (`Total: 8 jobs`)."""
+_WHERE = regex(
+    r"(?<![\w/])/(?:[\w.-]+/)+[\w.-]+|https?://\w|\b\d{1,3}(?:\.\d{1,3}){3}\b"
+    r"|:\d{4,5}\b|\w\.service\b|\w@[\w-]+\.\w"
+)
+"""A place in the owner's environment: a path, an address, a port, a service."""
 _LOG_PREFIX = regex(r"^\W*(?:\[[^\]]*\]|[\d:.\- ]+)?\W*")
 
 
@@ -352,10 +344,12 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "numbers": sum(map(str.isdigit, text)) > 0.3 * max(1, letters),
         "italic": all(map(_ITALIC.match, lines)),
         "code": unit.kind == "code" or _is_mostly_code(lines),
-        "path": one and _PATH.match(first),
+        "path": one and _PATH.match(unit.value if unit.key else first),
         "row": unit.kind == "row",
         "unset": unit.kind != "code" and not filled(lines),
         "report": _reports(unit, first),
+        "where": _WHERE.search(text),
+        "torn": is_negative(unit.lead) and not is_negative(text),
         "dangling": one and first.rstrip(" *_").endswith((":", "：")),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",

@@ -37,11 +37,13 @@ GOOD, FAIR = 1.0, -0.8
 """Minimum rank to choose a statement, and the lower minimum while there are few claims."""
 STRONG = 6.0
 """Minimum rank to choose a statement when the shelf is full, up to twice its size."""
+SCANT = -2.5
+"""Minimum rank to choose a statement of a daily log while there are hardly any claims."""
 POOR = -4.0
 """Rank at or below which a statement is rejected instead of deferred."""
 SMALL_FILE = 6
 """A memory or profile file with at most this many statements is kept whole: few facts, not none."""
-THIN, FILLED = 30, 0.7
+THIN, FILLED = 30, 0.85
 """A shelf accepts fair statements below this number of claims, or below this share of its size."""
 BASE, PER_ROOT_FILE = 40, 5
 """The shelf's size is BASE claims plus PER_ROOT_FILE times the square root of the file count."""
@@ -137,11 +139,16 @@ def rank_file(
         rank = ranked[hash_].rank
         if lengths[hash_] > CLAIM_LENGTH or ranked[hash_].signs & kinds().groups["void_signs"]:
             continue
+        signs, name = ranked[hash_].signs, kind.kind.name
+        is_plain = is_small and signs <= kinds().groups["plain_signs"]
         lasts = not _is_in(ranked[hash_].section, "passing_sections")
-        least = POOR if is_small and ranked[hash_].signs <= kinds().groups["plain_signs"] else FAIR
-        fair = lasts and rank >= least and _is_in(kind.kind.name, "generous")
-        fits = "good" if rank >= GOOD else "fair" if fair else ""
-        if fits and _is_in(kind.kind.name, "side"):
+        is_durable = bool(signs & kinds().groups["durable_signs"])
+        fits = "good" if rank >= GOOD else ""
+        if not fits and lasts and _is_in(name, "generous") and rank >= (POOR if is_plain else FAIR):
+            fits = "fair"
+        if name == "day log" and not fits and lasts and not signs & _PASSING and rank >= SCANT:
+            fits = "fair" if is_durable and rank >= FAIR else "side"
+        if fits and _is_in(name, "side"):
             fits = "side"
         if fits:
             ranked[hash_] = msgspec.structs.replace(ranked[hash_], fits=fits)
@@ -188,7 +195,8 @@ def _rank(kind: FileKind, unit: Unit, names: Collection[str]) -> RankedUnit:
     )
     if name == "day log" and not _is_in(section, "unsettled_sections") and _is_news(unit, signs):
         lasting, rank = True, rank + NEWS
-    if _is_in(name, "loose") and not lasting:
+    is_placed = name == "day log" and "where" in signs and not _PASSING & signs
+    if _is_in(name, "loose") and not lasting and not is_placed:
         rank -= 1.2
     if name == "instruction" and not any(n in unit.text for n in names):
         rank -= 0.6
@@ -228,7 +236,8 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
         return stated
     key = unit.key if file_kind == "day log" else ""
     own = section_kind([key]) or section_kind(unit.headings[-1:])
-    if own in ("lesson", "decision") and not (is_loose or _opens_as_ban(unit)):
+    is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
+    if is_record and not (is_loose or _opens_as_ban(unit)):
         return own
     if _is_rule(unit, file_kind, section, signs):
         return "constraint"

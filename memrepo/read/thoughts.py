@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 Shape = Literal[
     "item", "card", "steps", "table", "row", "paragraph", "code", "section", "document", "memory"
 ]
-WHOLE_LENGTH = 700
+WHOLE_LENGTH = 600
 """Maximum characters of a list, a table or an item with children that is one statement."""
 CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE, LISTED_AVERAGE = 420, 9, 36, 64
 """Limits for fragments of a section to form one statement: total length, count, average width.
@@ -52,7 +52,7 @@ FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 LABEL_LENGTH, LABELLED_LENGTH = 24, 240
 """Maximum length of a bold label, and of its field, for fields of a section to be one statement."""
 LEAD_LENGTH = 240
-MEMORY_LENGTH, MEMORY_THOUGHTS = 1000, 9
+MEMORY_LENGTH, MEMORY_THOUGHTS = 600, 9
 """Maximum length and number of statements for a file with a memory's header to be one statement."""
 MAX_TEXT = 20_000
 HEADING_LENGTH = 160
@@ -82,6 +82,7 @@ _MACHINE_TAIL = regex(
     r"(?<![ \t])[ \t]*\[score=[^\[\]\n]{0,300}source=[^\[\]\n]{1,500}\][ \t]*$", re.MULTILINE
 )
 """The suffix that a program writes on each line it promotes."""
+_MAPPING = regex(r"^[^\n]{1,40}\s(?:→|->|=>)\s[^\n]{1,60}$")
 _RULE_LINE = regex(r"^[\s|:-]+$")
 
 
@@ -279,8 +280,8 @@ class _FileReader(msgspec.Struct):
 
     def add_sections(self, document: ParsedFile) -> None:
         """Add the statements in all sections of a file."""
-        for heads, blocks in _sections(document.blocks):
-            self._compose(heads, self._nodes(blocks))
+        for heads, blocks, line in _sections(document.blocks):
+            self._compose(heads, self._nodes(blocks), line)
 
     def add_document(self, document: ParsedFile) -> None:
         """Add an episode as one statement."""
@@ -296,7 +297,7 @@ class _FileReader(msgspec.Struct):
             self.add_sections(document)
             return
         first = starts[0].lines[0]
-        for heads, blocks in _sections([b for b in document.blocks if b.lines[0] < first]):
+        for heads, blocks, _ in _sections([b for b in document.blocks if b.lines[0] < first]):
             self._compose(heads, self._nodes(blocks))
         ends = [*(b.lines[0] - 1 for b in starts[1:]), self.source.count]
         for start, end in zip(starts, ends, strict=True):
@@ -310,13 +311,15 @@ class _FileReader(msgspec.Struct):
         body = self._verbatim(header.last + 1, count)
         heads = tuple(filter(None, (header.name,)))
         units, self.units = self.units, []
-        if len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS:
+        parts = {unit.headings for unit in units}
+        if len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS and len(parts) < 3:
             description = normal_claim(header.description)
             whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"
             self.add("memory", whole.strip(), (1, count), heads, hint=header.hint)
         else:
-            about = (1, header.last)
-            self.add("memory", header.description, about, heads, hint=header.hint)
+            if width(header.description) > FIELD_LENGTH:  # a shorter one is a title
+                about = (1, header.last)
+                self.add("memory", header.description, about, heads, hint=header.hint)
             self.units += units
 
     # -- composing -----------------------------------------------------------------------------
@@ -381,15 +384,22 @@ class _FileReader(msgspec.Struct):
         spans = [(group[0], group[-1]) for group in groups if group]
         return [(span, text) for span in spans if (text := self._verbatim(*span))]
 
-    def _compose(self, heads: tuple[str, ...], nodes: list[_Node]) -> None:
-        """Group the nodes of one section into statements."""
+    def _compose(self, heads: tuple[str, ...], nodes: list[_Node], line: int = 0) -> None:
+        """Group the nodes of one section into statements. `line` is that of its heading."""
         nodes = _with_explanations(nodes)
         if not nodes:
             return
+        if line and is_negative(heads[-1]) and _are_bare(nodes):
+            last = nodes[-1].lines[1]
+            whole = self._verbatim(line, last)
+            if len(whole) <= WHOLE_LENGTH:  # without its heading it would read as a wish
+                self.add("card", whole, (line, last), heads)
+                return
         own = (n for n in nodes if not _is_shipped(n.text))
         stated = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
-        if _is_card(stated, LISTED_AVERAGE if _names_a_thing(heads) else 0):
-            self._add_joined(heads, nodes)
+        names_a_thing = _names_a_thing(heads)
+        if _is_card(stated, LISTED_AVERAGE if names_a_thing else 0):
+            self._add_card(heads, nodes, line if names_a_thing else 0)
             return
         lead, at = "", 0
         fields: list[_Node] = []
@@ -402,7 +412,7 @@ class _FileReader(msgspec.Struct):
             if node.kind == "paragraph":
                 lead = ""
                 run = _list_after(nodes, at) if _introduces(node) or _continues(nodes, at) else []
-                if run and sum(len(n.text) for n in (node, *run)) <= WHOLE_LENGTH:
+                if run and _is_short([node, *run]):
                     self._add_joined(heads, [node, *run])
                     at += 1 + len(run)
                     continue
@@ -427,6 +437,17 @@ class _FileReader(msgspec.Struct):
             at += 1
         if fields:
             self._add_joined(heads, fields, lead)
+
+    def _add_card(self, heads: tuple[str, ...], nodes: Sequence[_Node], line: int) -> None:
+        """Add a section as one statement, with the heading that names its thing if it fits."""
+        first, last = nodes[0].lines[0], nodes[-1].lines[1]
+        is_list = len(nodes) > 1 and nodes[0].kind == "item"
+        whole = self._verbatim(line, last) if is_list and 0 < line >= first - 2 else ""
+        if 0 < len(whole) <= WHOLE_LENGTH:
+            steps = all(n.block.ordered for n in nodes if n.kind == "item")
+            self.add("steps" if steps else "card", whole, (line, last), heads)
+        else:
+            self._add_joined(heads, nodes)
 
     def _add_joined(self, heads: tuple[str, ...], nodes: Sequence[_Node], lead: str = "") -> None:
         """Add several nodes as one statement. A single item is added as an item."""
@@ -581,32 +602,88 @@ def _are_sentences(lines: Sequence[str]) -> bool:
     return begins and all(line.rstrip(_MARKS).endswith(SENTENCE_ENDS) for line in lines)
 
 
-def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block]]]:
-    """Yield each section as its headings, outermost first, and its blocks."""
+def _sections(blocks: Sequence[Block]) -> Iterator[tuple[tuple[str, ...], list[Block], int]]:
+    """Yield each section as its headings, outermost first, its blocks, and its heading's line."""
     path: list[tuple[int, str]] = []
     section: list[Block] = []
+    line = 0
     for at, block in enumerate(blocks):
-        title = ""
-        level = block.level
-        if block.kind == "heading":
-            title = block.text
-        elif block.kind == "paragraph" and at + 1 < len(blocks):
-            match = _BOLD_LINE.match(block.text)
-            after = blocks[at + 1]
-            near = after.lines[0] - block.lines[1] <= 2
-            if match and near and not match["title"].endswith((".", "!", "?", "。", "！")):
-                title, level = match["title"], 7
+        title, level = (block.text, block.level) if block.kind == "heading" else ("", 7)
+        if block.kind == "paragraph" and at + 1 < len(blocks):
+            title = _bold_title(block, blocks[at + 1])
         if not title:
             section.append(block)
             continue
         if section:
-            yield tuple(text for _, text in path), section
+            yield tuple(text for _, text in path), section, line
             section = []
         while path and path[-1][0] >= level:
             path.pop()
         path.append((level, title.replace("**", "").strip(_MARKS + "`#")[:HEADING_LENGTH]))
+        line = block.lines[0]
     if section:
-        yield tuple(text for _, text in path), section
+        yield tuple(text for _, text in path), section, line
+
+
+def _bold_title(block: Block, after: Block) -> str:
+    """Return the text of a bold line above other text, if it names a kind of section."""
+    match = _BOLD_LINE.match(block.text)
+    if match is None or after.lines[0] - block.lines[1] > 2:
+        return ""
+    title = match["title"]
+    return title if heading_kind(title) and not title.endswith(SENTENCE_ENDS) else ""
+
+
+SECTION_KINDS = tuple(
+    "closed option plan ban preference decision lesson rule log status person project reference"
+    " example".split()
+)
+"""The kinds of sections that a heading may name. The first kind that fits counts."""
+LABEL_WORDS, LABEL_WIDTH = 5, 48
+"""A heading within these limits is a label, in which any word may name the kind of its section.
+
+In a longer heading, which is a sentence or a title, only the first word names it.
+"""
+_LABEL_EDGE = regex(r"\A[\W\d_]+|\s*[(（][^()（）]*[)）]|[\W_]+\Z")
+_WIDE = regex(r"[\u3040-\u9fff\uac00-\ud7af]")
+
+
+def heading_kind(heading: str) -> str:
+    """Return the kind of section that a heading names, or an empty string.
+
+    A word at the edge of the label counts before one inside it, which in scripts without blanks is
+    part of another word.
+    """
+    label = _LABEL_EDGE.sub("", heading)
+    is_label = len(label.split()) <= LABEL_WORDS and width(label) <= LABEL_WIDTH
+    inside = ""
+    for kind in SECTION_KINDS:
+        found = patterns().headings[kind].search(label)
+        if found and (not found.start() or (is_label and found.end() == len(label))):
+            return kind
+        if found and is_label and not inside and not _WIDE.search(label):
+            inside = kind
+    return inside
+
+
+def is_negative(label: str) -> bool:
+    """Return whether a heading or lead-in says that what follows is not done, or asks for it."""
+    is_ban = patterns().sentences["ban"].search(label) is not None
+    return is_ban or label.rstrip(_MARKS + "".join(COLONS)).endswith(("?", "？"))
+
+
+def _are_bare(nodes: Sequence[_Node]) -> bool:
+    """Return whether most nodes are list items that do not say themselves what is not done."""
+    items = [n for n in nodes if n.kind == "item"]
+    return 2 * sum(not is_negative(n.text) for n in items) > len(nodes)
+
+
+def _is_short(nodes: Sequence[_Node]) -> bool:
+    """Return whether a lead-in and its list are one statement: short, or never to be separated."""
+    total = sum(len(n.text) for n in nodes)
+    if total <= CARD_LENGTH or nodes[1].kind != "item" or is_negative(nodes[0].text):
+        return total <= WHOLE_LENGTH
+    return total <= WHOLE_LENGTH and _is_fragments(nodes[1:], LISTED_AVERAGE)
 
 
 def _span(block: Block) -> Iterator[int]:
@@ -767,7 +844,7 @@ def _names_a_thing(heads: tuple[str, ...]) -> bool:
     """Return whether the innermost heading names a thing, and not a kind of section or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
-    return not any(pattern.search(heads[-1]) for pattern in patterns().headings.every())
+    return not heading_kind(heads[-1])
 
 
 def _tells_later(one: str, other: str) -> bool:
@@ -803,7 +880,7 @@ def _is_card(nodes: Sequence[_Node], average: int) -> bool:
     ordered = [n for n in items if n.block.ordered]
     if total <= WHOLE_LENGTH and len(ordered) >= 2 and len(ordered) == len(items):
         return True
-    fields = sum(is_field(_bare(n.text)) for n in items)
+    fields = sum(is_field(_bare(n.text)) or _MAPPING.search(n.text) is not None for n in items)
     if total <= FIELDS_LENGTH and fields == len(nodes):
         return True
     return bool(items) and total <= CARD_LENGTH and _is_fragments(items, average)

@@ -8,7 +8,7 @@ and is fenced as data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -153,24 +153,34 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
 
 def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> bytes:
     short = rules.composed
+    lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
+    for layer, mine in _layered(kept, short=short):
+        lines += ["", f"## {layer.capitalize()}", *(bullet(m, short=short) for m in mine)]
+        if not short:
+            folders = sorted({_folder(m) for m in mine})
+            lines.append(f"→ Full version: {', '.join(f'`{folder}`' for folder in folders)}")
+    if out:
+        lines += ["", _LEFT_OUT, f"{len(out)} more are in:"]
+        lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
+    return stamped("hot", "".join(f"{line}\n" for line in lines))
+
+
+def _layered(kept: Sequence[Memory], *, short: bool) -> Iterator[tuple[str, list[Memory]]]:
+    """Yield the sections of the page in order, each with its memories in order."""
     sections = {memory.id: _section(memory, stored=short) for memory in kept}
     layers = [*_ORDER, *sorted({*sections.values()} - {*_ORDER})]
     first: dict[str, int] = {}
     for memory in sorted(filter(place_of, kept), key=place_of):
         first.setdefault(sections[memory.id], place_of(memory))
     layers[1:] = sorted(layers[1:], key=lambda layer: first.get(layer, len(kept) + 99))
-    lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
     for layer in layers:
-        mine = sorted((m for m in kept if sections[m.id] == layer), key=_first_to_stay)
-        if mine:
-            lines += ["", f"## {layer.capitalize()}", *(bullet(m, short=short) for m in mine)]
-            if not short:
-                folders = sorted({_folder(m) for m in mine})
-                lines.append(f"→ Full version: {', '.join(f'`{folder}`' for folder in folders)}")
-    if out:
-        lines += ["", _LEFT_OUT, f"{len(out)} more are in:"]
-        lines += [f"- {folder}" for folder in sorted({_folder(m) for m in out})]
-    return stamped("hot", "".join(f"{line}\n" for line in lines))
+        if mine := sorted((m for m in kept if sections[m.id] == layer), key=_first_to_stay):
+            yield layer, mine
+
+
+def in_page_order(memories: Sequence[Memory], rules: HotRules) -> list[Memory]:
+    """Return memories in the order of the page."""
+    return [m for _, mine in _layered(memories, short=rules.composed) for m in mine]
 
 
 def _section(memory: Memory, *, stored: bool) -> str:
@@ -238,6 +248,8 @@ def condensed(memory: Memory) -> str:
 def _between(before: str, line: str) -> str:
     """Return the separator between two lines that are joined into one."""
     end = before.rstrip("*_ ")
+    if before.startswith("#"):
+        return " " if end.endswith((":", "：")) else ": "
     if field_of(before)[0] and field_of(line)[0]:
         return " · "
     if end.endswith((":", "：")) or not (_is_item(before) or _is_item(line)):
@@ -278,10 +290,12 @@ def _about(memory: Memory, text: str) -> str:
     last = parts[-1].rstrip(":：* ")
     first = _FIRST.match(text)
     is_ban = first and patterns().sentences["ban"].search(first[0]) and "\n" not in memory.body
-    if section_kind([last]) == "ban" and not is_ban:
+    if section_kind([last]) == "ban" and not is_ban and not memory.body.startswith("#"):
         return last[:LABEL_LENGTH]  # without it, the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     owner = owner or agent_of(memory.first[0].rpartition("/")[0])
+    if memory.body.startswith("#"):
+        return owner if not _shares_word(owner, text) else ""
     headings = parts[parts.index(name) + 1 :] if name in parts else parts
     if part_of(memory) == "project" and path_kind(memory.first[0]) == "project":
         labels = headings[:1] or [name]

@@ -89,6 +89,37 @@ def test_a_rule_is_one_where_rules_stand_or_by_its_form(
     assert (one.type == "constraint") == is_rule
 
 
+@pytest.mark.parametrize(
+    ("path", "heading", "line", "kind"),
+    [
+        ("MEMORY.md", "Grain", "Decision: the mill grinds rye on Mondays.", "decision"),
+        ("MEMORY.md", "Lessons", "The stone runs dry below four hands of water.", "lesson"),
+        ("MEMORY.md", "Grain", "All grain must be dried before it is ground.", "constraint"),
+        ("MEMORY.md", "Grain", "The old note, which nobody read, says it must be dry.", "fact"),
+        ("MEMORY.md", "Grain", "Is the belt dry? Is the wheel oiled?", "fact"),
+        ("MEMORY.md", "Grain", "Who owns the upper sluice?", "open_question"),
+        ("USER.md", "Notes", "Prefers rye bread to white bread.", "preference"),
+        ("research/rye.md", "Summary", "Bakers prefer rye that was dried slowly.", "fact"),
+        ("MEMORY.md", "Nature", '"Honey never spoils, said the miller"', "fact"),
+    ],
+)
+def test_a_type_comes_from_the_form(path: str, heading: str, line: str, kind: str) -> None:
+    text = f"# Mill\n\n## {heading}\n\n- {line}\n"
+    units = scan(path, text.encode()).units
+    (one,) = rank_file(file_kind(path, text, units), units).values()
+    assert one.type == kind
+
+
+def test_a_place_in_a_log_is_a_memory_only_while_there_are_few() -> None:
+    till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
+    lines = [till, "The wheel turned well.", *(f"The {word} cart came in." for word in WORDS)]
+    found = ranked("memory/2026-01-04.md", lines)
+    assert (found[0].fits, found[1].fits) == ("side", "")
+
+
+WORDS = "red blue tall old new wide slow fast long short cold warm".split()
+
+
 def some(*ranks: float, fits: str = "good", text: str = "") -> list[Candidate]:
     words = "anvil birch cedar delta ember fjord gravel harbour island jetty".split()
     return [
@@ -120,9 +151,12 @@ def test_what_is_strong_goes_over_a_full_shelf_up_to_twice_its_size() -> None:
 
 def test_a_thin_shelf_takes_what_is_fair_and_a_rich_one_does_not() -> None:
     fair = some(*[1.0] * 40, fits="fair")
-    assert chosen(fair, size=40.0) == shelf.THIN
-    assert chosen(fair, size=40.0, existing=shelf.THIN) == 0
-    assert chosen(fair, size=100.0, existing=45) == 100 * shelf.FILLED - 45
+    assert chosen(fair, size=32.0) == shelf.THIN
+    assert chosen(fair, size=32.0, existing=shelf.THIN) == 0
+    assert chosen(fair, size=100.0, existing=60) == 100 * shelf.FILLED - 60
+    side = some(*[1.0] * 40, fits="side")
+    assert chosen(side, size=100.0) == shelf.THIN
+    assert chosen(side, size=100.0, existing=shelf.THIN) == 0
 
 
 def test_a_file_keeps_its_kind_and_of_returning_lines_only_the_last() -> None:

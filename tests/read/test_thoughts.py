@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memrepo.read.kinds import signs_of
 from memrepo.read.thoughts import Unit, scan
 
 
@@ -32,10 +33,11 @@ LONG = "The miller of the upper valley keeps every receipt in the drawer by the 
          ["Ana runs it\n- born in Lagos", "Ben helps her daily, always."]),
         ("The till opens so:\n\n- turn the key\n- pull twice\n",
          ["The till opens so:\n- turn the key\n- pull twice"]),
-        ("1. Close the sluice.\n2. Oil the shaft.\n", ["1. Close the sluice.\n2. Oil the shaft."]),
+        ("1. Close the sluice.\n2. Oil the shaft.\n",
+         ["## Shop\n1. Close the sluice.\n2. Oil the shaft."]),
         ("- Bread is sold out by noon on most days.\n\n1. Close it.\n2. Oil it.\n",
          ["Bread is sold out by noon on most days.", "1. Close it.\n2. Oil it."]),
-        ("- **Owner:** Ana\n- **Phone:** 555\n", ["- **Owner:** Ana\n- **Phone:** 555"]),
+        ("- **Owner:** Ana\n- **Phone:** 555\n", ["## Shop\n- **Owner:** Ana\n- **Phone:** 555"]),
         ("Never grind wet corn.\n\nWhy: it clogs the stone.\n",
          ["Never grind wet corn.\nWhy: it clogs the stone."]),
         (f"Run this:\n\n{FENCE}\n", [f"Run this:\n{FENCE}"]),
@@ -58,9 +60,9 @@ def test_what_belongs_together_is_one_thought(text: str, expected: list[str]) ->
     ("text", "expected"),
     [
         ("- **Owner:** Ana\n- **Pronouns:**\n- **Phone:** 555\n",
-         "- **Owner:** Ana\n- **Phone:** 555"),
+         "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
         ("- **Owner:** Ana\n- **Phone:** 555\n- **Avatar:**\n  _(not chosen)_\n",
-         "- **Owner:** Ana\n- **Phone:** 555"),
+         "## Ana\n- **Owner:** Ana\n- **Phone:** 555"),
         ("- **Owner:** Ana\n- **Phone:** TBD\n- **Town:** updating…\n", "**Owner:** Ana"),
         (f"{SHIPPED}\n\n- **Owner:** Ana\n- **Phone:** 555\n",
          "- **Owner:** Ana\n- **Phone:** 555"),
@@ -86,6 +88,31 @@ def test_labelled_fields_below_one_heading_are_one_thought() -> None:
         for word in WET
     ]
     assert texts("# Mill\n\n## Wheel\n\n" + "".join(f"- {one}\n" for one in bans)) == bans
+
+
+def test_what_is_not_done_is_never_separated_from_the_words_that_say_so() -> None:
+    items = "- Grind wet corn\n- Turn the stone by hand\n"
+    for label in ("What I must not do", "Never without approval"):
+        (found,) = thoughts(f"# Mill\n\n## {label}\n\n{items}")
+        assert (found.text, found.lines) == (f"## {label}\n{items.strip()}", (3, 6))
+        (found,) = thoughts(f"# Mill\n\n**{label}:**\n\n{items}")
+        assert label in found.text
+    long = "".join(f"- Leave {LONG}{n}\n" for n in range(12))
+    found = thoughts(f"# Mill\n\nNever without approval:\n\n{long}")
+    assert all("torn" in signs_of(unit) for unit in found)
+
+
+def test_a_bold_line_is_a_heading_if_it_names_a_kind_and_a_lead_in_otherwise() -> None:
+    items = "- Rye keeps for a year in a dry sack.\n- Oats do not.\n"
+    assert texts(f"# Mill\n\n**Grain**\n{items}") == [f"**Grain**\n{items.strip()}"]
+    assert len(texts(f"# Mill\n\n**Rules**\n{items}")) == 2
+
+
+def test_a_file_with_a_memory_s_header_and_several_sections_is_split_by_section() -> None:
+    head = "---\nname: mill\ndescription: What went wrong\n---\n\n# Mill\n\n"
+    parts = "".join(f"## {w}\n\n- **Problem:** {w} clogs\n- **Fix:** dry it\n\n" for w in WET)
+    found = texts(head + parts, "memory/mill.md")
+    assert found == [f"## {w}\n- **Problem:** {w} clogs\n- **Fix:** dry it" for w in WET]
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.run_files import interrupted_runs
 from memrepo.text.words import content_words
 from memrepo.views.bundles import Promotion, promotions
-from memrepo.views.hot import PERSONAL_LAYERS, Packed, pack
+from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack
 
 MAX_TOKENS = 1500
 MAX_DOUBTS = 2
@@ -188,7 +188,9 @@ def context(
     state, rules = first.tree.state(), first.config.rules
     accesses = ledger_of(first.store).accesses()
     seen = [m for m in state.active if first.call.scope or not is_of_project(m)]
-    hot = list(session_page(seen, accesses, first.call.now, rules.hot, rules.decay))
+    hot = in_page_order(
+        session_page(seen, accesses, first.call.now, rules.hot, rules.decay), rules.hot
+    )
     notes = [
         m
         for m in seen

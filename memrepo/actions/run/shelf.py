@@ -28,8 +28,15 @@ from memrepo.judge.interface import Assessment, Change, Operation
 from memrepo.judge.questions import Proposed, memory_row, shelf_question, verify_question
 from memrepo.judge.related import short_ids
 from memrepo.policies.claims import is_held_by_person, merge_sources, storage_fault
-from memrepo.policies.first_page import is_stored
-from memrepo.policies.hotcache import SYNC, hot_of, place_of, placed, promote, was_removed
+from memrepo.policies.hotcache import (
+    SYNC,
+    hot_of,
+    is_stored,
+    place_of,
+    placed,
+    promote,
+    was_removed,
+)
 from memrepo.policies.upkeep import archive
 
 MIN_CHANGED = 5

@@ -187,9 +187,9 @@ def _odd_status(memory: Memory) -> Iterator[BrokenRule]:
 def _cycles(memories: _Memories) -> Iterator[BrokenRule]:
     """Yield cycles of memories that supersede each other, with the one that remains active."""
     for ring in _rings(memories):
-        from memrepo.merge.versions import Origin, rank
+        from memrepo.merge.versions import rank
 
-        stays = max((memories[i] for i in ring), key=lambda m: rank(m, None, Origin()))
+        stays = max((memories[i] for i in ring), key=lambda m: rank(m, None))
         repairs: dict[str, dict[str, object]] = {}
         for id_ in ring:
             rest = tuple(t for t in memories[id_].texts("supersedes") if t != stays.id)

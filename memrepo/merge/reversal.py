@@ -11,7 +11,6 @@ it too.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Literal
 
@@ -23,10 +22,9 @@ from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
 from memrepo.core.memory import FIELDS, REFERENCES, Memory, references, targets
 from memrepo.core.state import Effect, State, apply
-from memrepo.core.times import EARLIEST
 from memrepo.merge.files import is_derived
 from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in
-from memrepo.merge.versions import FileVersion, Origin, Stamps, join_versions, own_words
+from memrepo.merge.versions import FileVersion, join_versions, own_words
 
 RevertConflictKind = Literal["edited-later", "text-overlaps", "depended-on"]
 Side = Literal["", "ours", "theirs"]
@@ -35,11 +33,6 @@ _AGEING = frozenset({"tier", "tier_since", "tier_written", "gist"})
 _DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")
 """Fields that link memories changed in one decision."""
 _CONTESTED: Mapping[str, object] = {"standing": "contested"}
-_OURS_WIN = Stamps(
-    ours=Origin(committed=datetime(9000, 1, 1, tzinfo=UTC), person=True),
-    theirs=Origin(committed=EARLIEST, person=False),
-)
-"""Origins with which the current value wins, whoever wrote the former one, and when."""
 
 
 class RevertConflict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -193,12 +186,12 @@ class _Reversal:
     def _fields_joined(
         self, id_: str, pre: FileVersion, post: FileVersion, now: FileVersion
     ) -> FileVersion | None:
-        joined = join_versions(post, now, pre, _OURS_WIN)
+        joined = join_versions(post, now, pre, ours_wins=True)
         version = joined.version
         if version is None or version.memory is None or pre.memory is None or now.memory is None:
             return now
         memory, data = version.memory, version.data
-        if any(lost.key == "body" for lost in joined.kept):
+        if "body" in joined.lost:
             self.clashes.append(RevertConflict(kind="text-overlaps", memory=id_, path=now.path))
             if self.side == "theirs":
                 memory = memory.with_fields({}, pre.memory.body)

@@ -6,7 +6,7 @@ side moved its file. Derived files are skipped because they are rendered again a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -18,20 +18,28 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import Decoded, Effect, State, apply, read_state
 from memrepo.merge import closure
 from memrepo.merge.files import is_derived, join_file
+from memrepo.merge.reversal import Side
 from memrepo.merge.tombstones import sweep
-from memrepo.merge.versions import FileVersion, MergeConflict, Origin, Stamps, join_versions
+from memrepo.merge.versions import FileVersion, MergeConflict, join_versions
 
 _TAIL = regex(r"(-[0-9a-f]{6})?\.md\Z")
+
+
+Settle = Callable[[MergeConflict], Side]
+"""Return the side whose version is used in a conflict, or "" for the safe result."""
 
 
 class MergeResult(msgspec.Struct, frozen=True, kw_only=True):
     """A merged state, the file changes relative to OURS, and reports for a person.
 
-    `problems` lists references that the merge broke and repaired.
+    `both` are the memories that both sides changed, `lost` the files in which a version of one side
+    was not used. `problems` lists references that the merge broke and repaired.
     """
 
     state: State
     effect: Effect
+    both: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     conflicts: tuple[MergeConflict, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -42,12 +50,11 @@ def merge_states(
     theirs: State,
     *,
     changed: Collection[str] | None = None,
-    people: Collection[str] = (),
+    settle: Settle = lambda _: "",
 ) -> MergeResult:
     """Merge their changes since `base` into ours. Memories barred by tombstones are forgotten.
 
-    `changed` are the paths that they changed, if known. `people` are the memories, by id, and the
-    other files, by path, that a person changed on our side.
+    `changed` are the paths that they changed, if known.
     """
     states = (base, ours, theirs)
     if changed is None:
@@ -55,7 +62,7 @@ def merge_states(
         changed = {p for p in every if base.files.get(p) != theirs.files.get(p)}
     edits: dict[str, bytes | None] = {}
     conflicts: list[MergeConflict] = []
-    ids = set[str]()
+    ids, lost = set[str](), set[str]()
     for path in sorted(filter(ours.layout.owns, changed)):
         if ours.layout.is_memory(path):
             found = {i for state in (base, theirs) if (i := id_at(state, path))}
@@ -65,16 +72,28 @@ def merge_states(
         if is_derived(ours.layout, path):
             continue
         old, mine, other = (state.files.get(path) for state in states)
-        joined = join_file(ours.layout, path, old, mine, other, _stamps(path, people))
+        joined = join_file(ours.layout, path, old, mine, other)
         edits[path] = joined.data
         if joined.conflict is not None:
-            conflicts.append(MergeConflict(kind=joined.conflict, path=path))
+            conflict = MergeConflict(kind=joined.conflict, path=path)
+            if side := settle(conflict):
+                edits[path] = mine if side == "ours" else other
+            else:
+                conflicts.append(conflict)
+                lost.add(path)
     placed: dict[str, JoinedMemory] = {}
+    both: list[str] = []
     for id_ in sorted(ids):
         versions = before, here, there = versions_of(states, id_)
-        merged = join_versions(before, here, there, _stamps(id_, people))
-        conflicts += merged.conflicts
-        placed[id_] = JoinedMemory(versions, merged.version)
+        merged = join_versions(before, here, there)
+        both += [id_] * (here not in (before, there) and before != there)
+        version = merged.version
+        if merged.conflicts and (side := settle(merged.conflicts[0])):
+            version = here if side == "ours" else there
+        else:
+            conflicts += merged.conflicts
+            lost |= {version.path} if merged.lost and version is not None else set()
+        placed[id_] = JoinedMemory(versions, version)
     # What they did not change stays where ours has it.
     place_memories(edits, states[:2], placed)
     draft = reread(ours, edits)
@@ -87,13 +106,11 @@ def merge_states(
     return MergeResult(
         state=final,
         effect=Effect(files={p: data for p, data in files.items() if data != ours.files.get(p)}),
+        both=tuple(both),
+        lost=tuple(sorted(lost)),
         conflicts=tuple(sorted(conflicts, key=lambda c: (c.id, c.path, c.kind))),
         problems=tuple(finding.problem for finding in repaired),
     )
-
-
-def _stamps(name: str, people: Collection[str]) -> Stamps:
-    return Stamps(ours=Origin(person=name in people))
 
 
 def id_at(state: State, path: str) -> str:

@@ -8,8 +8,8 @@ sides are preserved. Line ends, key order and spelling are those of the edited f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from itertools import count
 from typing import Any, Literal, assert_never
 
@@ -17,7 +17,6 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core import codec, header
-from memrepo.core.codec import pairs
 from memrepo.core.fields import Field
 from memrepo.core.header import FIRST_LINE
 from memrepo.core.lines import dominant_end, inline, split_lines, unix
@@ -34,6 +33,7 @@ from memrepo.core.memory import (
     listed_places,
 )
 from memrepo.core.times import EARLIEST
+from memrepo.merge.texts import merge_text
 
 
 class FileVersion(msgspec.Struct, frozen=True):
@@ -44,54 +44,31 @@ class FileVersion(msgspec.Struct, frozen=True):
     memory: Memory | None
 
 
-CLOCK_SLACK = timedelta(minutes=10)
-"""How far a stamp may be after its commit date. Beyond this, the commit date is used instead."""
-
 _RANK: Mapping[str, int] = {status: rank for rank, status in enumerate(STATUSES)}
 
 
-class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """The author and time of the last change on one side, from history. Any of them may be unknown.
-
-    `committed` is the date of that commit, and `person` is whether its author is a person.
-    """
-
-    committed: datetime | None = None
-    person: bool = False
-
-
-class Stamps(msgspec.Struct, frozen=True, kw_only=True):
-    """The origins of the last changes on the two sides of a merge."""
-
-    ours: Origin = msgspec.field(default_factory=Origin)
-    theirs: Origin = msgspec.field(default_factory=Origin)
-
-
-def rank(memory: Memory, base: Memory | None, origin: Origin) -> tuple[bool, datetime, str]:
+def rank(memory: Memory, base: Memory | None) -> tuple[bool, datetime, str]:
     """Return the sort key of a changed version: whether a person made it, the time, the values.
 
-    A stamp equal to the base's is not about this change, so the commit date is used. All fields
-    have the same rank, so that a triple, or a tier and its dates, come from one side.
+    What memrepo writes has a new stamp, so a person made a change without one. All fields have the
+    same rank, so that a triple, or a tier and its dates, come from one side.
     """
     stamp: Stamp | None = memory.fields.get("generated")
+    values = repr((sorted(memory.fields.items()), memory.body, memory.path))
     if stamp is None or (base is not None and stamp == base.fields.get("generated")):
-        stamp = Stamp(by="")
-    human = origin.person or stamp.by.startswith("human:")
-    at, committed = stamp.at, origin.committed
-    if committed is not None and (at is None or at > committed + CLOCK_SLACK):
-        at = committed
-    return human, at or EARLIEST, repr((sorted(memory.fields.items()), memory.body, memory.path))
+        return base is not None, EARLIEST, values
+    return stamp.by.startswith("human:"), stamp.at or EARLIEST, values
 
 
 def _merge_fields(
     base: Mapping[str, object], older: Mapping[str, object], newer: Mapping[str, object]
-) -> tuple[dict[str, object], dict[str, object]]:
+) -> tuple[dict[str, object], list[str]]:
     """Merge the fields of two sides. The side `newer` wins where a rule must choose one side.
 
-    Return the merged fields, and the losing values of fields that a person may set.
+    Return the merged fields, and the names of fields of which a person's value lost.
     """
     fields: dict[str, object] = {}
-    lost: dict[str, object] = {}
+    lost: list[str] = []
     for column in FIELDS:
         key = column.name
         if key == "status_epoch":
@@ -107,7 +84,7 @@ def _merge_fields(
         else:
             value, gone = _joined(column, o, a, b)
             if gone is not None and column.is_by_person:
-                lost[key] = gone
+                lost.append(key)
         if value != column.default:
             fields[key] = value
     return fields, lost
@@ -195,69 +172,35 @@ class MergeConflict(msgspec.Struct, frozen=True, kw_only=True):
     id: str = ""
 
 
-class LosingVersion(msgspec.Struct, frozen=True, kw_only=True):
-    """A version that lost in a merge, stored as bytes so that nothing written by a side is lost.
-
-    `key` is `body`, a field, a foreign key, or empty for a whole file. `by` and `at` are the actor
-    and time of the losing version, if known.
-    """
-
-    path: str
-    key: str
-    data: bytes
-    id: str = ""
-    by: str = ""
-    at: datetime | None = None
-
-
 class MergedFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged memory file. `version` is None if the merge removes the file."""
+    """A merged memory file. `version` is None if the merge removes the file.
+
+    `lost` names what one side wrote and the merged file lacks: fields, foreign keys, `body`, or an
+    empty name for a whole file.
+    """
 
     version: FileVersion | None
     conflicts: tuple[MergeConflict, ...] = ()
-    kept: tuple[LosingVersion, ...] = ()
-
-
-class RecalledSides(msgspec.Struct, frozen=True, kw_only=True):
-    """The sides of a merge on which a memory was retrieved since the common base.
-
-    Such a memory is not removed unless a person removed it.
-    """
-
-    ours: bool = False
-    theirs: bool = False
-
-
-_UNKNOWN = Stamps()
-_NOT_RECALLED = RecalledSides()
+    lost: tuple[str, ...] = ()
 
 
 def merge_memory(
-    base: Memory | None,
-    ours: Memory,
-    theirs: Memory,
-    stamps: Stamps = _UNKNOWN,
-) -> tuple[Memory, tuple[LosingVersion, ...]]:
-    """Merge one memory by the rules of the schema. Swapping the sides gives the same result.
+    base: Memory | None, older: Memory, newer: Memory
+) -> tuple[Memory, tuple[str, ...]]:
+    """Merge one memory by the rules of the schema, and name what the older side lost.
 
-    The path is that of the side that moved the memory, or the smaller one if both did. Return the
-    merged memory and the losing versions.
+    The path is that of the side that moved the memory, or the smaller one if both did.
     """
-    sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
-    (older, _), (newer, _) = sorted(sides, key=lambda side: rank(side[0], base, side[1]))
     origin = base or Memory(path="")
     fields, lost = _merge_fields(origin.fields, older.fields, newer.fields)
     body = merge_text(origin.body, older.body, newer.body)
     memory = Memory.of(
-        path=_path(base.path if base is not None else None, ours.path, theirs.path),
+        path=_path(base.path if base is not None else None, older.path, newer.path),
         fields=fields,
         body=codec.normal_body(body.text),
     )
     memory = _with_places(memory, {origin.sources, older.sources, newer.sources}, (older, newer))
-    kept = [_kept(older, key, _spelling(key, value)) for key, value in lost.items()]
-    if body.overlap:
-        kept.append(_kept(older, "body", older.body.encode("utf-8")))
-    return memory, tuple(kept)
+    return memory, (*lost, *["body"] * body.overlap)
 
 
 def _with_places(
@@ -275,77 +218,56 @@ def join_versions(
     base: FileVersion | None,
     ours: FileVersion | None,
     theirs: FileVersion | None,
-    stamps: Stamps = _UNKNOWN,
     *,
-    recalled: RecalledSides = _NOT_RECALLED,
+    ours_wins: bool = False,
 ) -> MergedFile:
     """Merge the file of one memory. Swapping the sides gives the same result.
 
     If only one side changed the file, its bytes are used. A move and an edit are separate changes.
+    With `ours_wins`, our side counts as the newer one.
     """
     if ours is None or theirs is None:
-        return _one_gone(base, ours, theirs, stamps, recalled)
+        return _one_gone(base, ours or theirs)
     path = _path(base.path if base is not None else None, ours.path, theirs.path)
     if ours.data == theirs.data or (base is not None and base.data == ours.data):
         return MergedFile(version=_at(path, theirs))
     if base is not None and base.data == theirs.data:
         return MergedFile(version=_at(path, ours))
-    sides = [(ours, stamps.ours), (theirs, stamps.theirs)]
-    (older, one), (newer, other) = sorted(sides, key=lambda side: _weight(base, *side))
+    older, newer = sorted((ours, theirs), key=lambda side: _weight(base, side))
+    if ours_wins:
+        older, newer = theirs, ours
     if older.memory is None or newer.memory is None:
-        return _one_whole(path, older, newer, "unreadable")
-    stamps = Stamps(ours=one, theirs=other)
-    memory, kept = merge_memory(_memory(base), older.memory, newer.memory, stamps)
+        return _one_whole(path, newer, "unreadable")
+    memory, lost = merge_memory(base.memory if base else None, older.memory, newer.memory)
     joined = join_bytes(base, older, newer, replace(memory, path=path))
     if joined is None:
-        return _one_whole(path, older, newer, "unwritable")
-    foreign = (_kept(older.memory, key, data) for key, data in joined.lost.items())
-    return MergedFile(version=FileVersion(path, joined.data, joined.memory), kept=(*kept, *foreign))
+        return _one_whole(path, newer, "unwritable")
+    version = FileVersion(path, joined.data, joined.memory)
+    return MergedFile(version=version, lost=(*lost, *joined.lost))
 
 
-def _one_gone(
-    base: FileVersion | None,
-    ours: FileVersion | None,
-    theirs: FileVersion | None,
-    stamps: Stamps,
-    recalled: RecalledSides,
-) -> MergedFile:
+def _one_gone(base: FileVersion | None, present: FileVersion | None) -> MergedFile:
     """Merge a memory that is missing on one or both sides."""
-    if ours is None:
-        present, remover, used = theirs, stamps.ours, recalled.theirs
-    else:
-        present, remover, used = ours, stamps.theirs, recalled.ours
-    if present is not None and present == base and (remover.person or not used):
+    if present is None or present == base:
         return MergedFile(version=None)
-    if present is None or base in (None, present) or not remover.person:
+    if base is None:
         return MergedFile(version=present)
     id_ = present.memory.id if present.memory is not None else ""
     conflict = MergeConflict(kind="removed-and-edited", path=present.path, id=id_)
     return MergedFile(version=present, conflicts=(conflict,))
 
 
-def _memory(version: FileVersion | None) -> Memory | None:
-    return version.memory if version is not None else None
-
-
-def _weight(
-    base: FileVersion | None, side: FileVersion, origin: Origin
-) -> tuple[bool, object, bytes]:
+def _weight(base: FileVersion | None, side: FileVersion) -> tuple[bool, object, bytes]:
     """Return the sort key of a file version: decodable or not, rank of the memory, bytes."""
     if side.memory is None:
-        return False, (origin.person,), side.data
-    return True, rank(side.memory, _memory(base), origin), side.data
+        return False, (), side.data
+    return True, rank(side.memory, base.memory if base else None), side.data
 
 
-def _one_whole(path: str, older: FileVersion, newer: FileVersion, kind: ConflictKind) -> MergedFile:
-    """Return the newer side's file unchanged, with a conflict and the losing version."""
-    known = newer.memory or older.memory
-    kept = _kept(older.memory or Memory(path=older.path), "", older.data)
-    return MergedFile(
-        version=_at(path, newer),
-        conflicts=(MergeConflict(kind=kind, path=path, id=known.id if known else ""),),
-        kept=(replace(kept, path=path, id=known.id if known else ""),),
-    )
+def _one_whole(path: str, newer: FileVersion, kind: ConflictKind) -> MergedFile:
+    """Return one side's file unchanged, with a conflict."""
+    conflict = MergeConflict(kind=kind, path=path, id=newer.memory.id if newer.memory else "")
+    return MergedFile(version=_at(path, newer), conflicts=(conflict,), lost=("",))
 
 
 def _at(path: str, version: FileVersion) -> FileVersion:
@@ -361,28 +283,15 @@ def _path(base: str | None, ours: str, theirs: str) -> str:
     return ours if base == theirs else min(ours, theirs)
 
 
-def _kept(memory: Memory, key: str, data: bytes) -> LosingVersion:
-    stamp: Stamp = memory.fields.get("generated") or Stamp(by="")
-    return LosingVersion(
-        path=memory.path, key=key, data=data, id=memory.id, by=stamp.by, at=stamp.at
-    )
-
-
-def _spelling(key: str, value: object) -> bytes:
-    return "\n".join(codec.spelled(key, Memory.of("", {key: value}))).encode(
-        "utf-8", "surrogatepass"
-    )
-
-
 # -- the bytes of a merged file -----------------------------------------------------------------
 
 
 class JoinedBytes(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged file, the memory in it, and the raw lines of foreign entries that lost."""
+    """A merged file, the memory in it, and the keys of foreign entries of which one side lost."""
 
     data: bytes
     memory: Memory
-    lost: Mapping[str, bytes]
+    lost: tuple[str, ...]
 
 
 _Foreign = dict[str, tuple[str, ...]]
@@ -449,150 +358,15 @@ def own_words(version: FileVersion) -> tuple[_Foreign, frozenset[str]]:
 
 def _merged_entries(
     base: _Foreign, older: _Foreign, newer: _Foreign
-) -> tuple[_Foreign, dict[str, bytes]]:
+) -> tuple[_Foreign, tuple[str, ...]]:
     """Merge foreign entries by key. The newer side wins for an entry changed by both sides."""
     merged: _Foreign = {}
-    lost: dict[str, bytes] = {}
+    lost: list[str] = []
     for key in dict.fromkeys([*sorted(older), *newer]):
         o, a, b = base.get(key), older.get(key), newer.get(key)
         value = b if o == a else a if o == b else b or a
         if value:
             merged[key] = value
         if a and b and a != b and o not in (a, b):
-            lost[key] = "\n".join(a).encode()
-    return merged, lost
-
-
-# -- texts by line --------------------------------------------------------------------------------
-#
-# Lines changed by only one side are always part of the result. Two sides overlap if both changed
-# the same lines differently, or if one inserted lines between lines that the other replaced. If
-# both insert lines at the same position, they do not overlap, and the older side's lines come
-# first. The idea of hunks against a common base is from Khanna, Kunal and Pierce, "A Formal
-# Investigation of Diff3".
-
-
-class MergedText(msgspec.Struct, frozen=True, kw_only=True):
-    """A merged text. `overlap` is true if the text lacks lines written by the losing side."""
-
-    text: str
-    overlap: bool = False
-
-
-class _Hunk(msgspec.Struct, frozen=True):
-    """A change that replaces base lines `lo` to `hi` (exclusive). An insertion has lo == hi."""
-
-    lo: int
-    hi: int
-    newer: bool
-    lines: tuple[str, ...]
-
-    def touches(self, before: _Hunk) -> bool:
-        """Return whether two hunks affect the same base lines or the same gap between lines.
-
-        `before` must not sort after this hunk by (lo, hi).
-        """
-        if self.newer == before.newer:
-            return False
-        if self.lo == self.hi and before.lo == before.hi:
-            return self.lo == before.lo
-        # An insertion at the edge of a replaced range is adjacent to it. Strictly inside, it
-        # overlaps.
-        return self.lo < min(self.hi, before.hi) or before.lo < self.lo == self.hi < before.hi
-
-
-def merge_text(base: str, older: str, newer: str) -> MergedText:
-    r"""Merge two texts with `\n` line endings and a common base. On overlap, `newer` wins.
-
-    Swapping both the sides and their ages gives the same result.
-    """
-    if older in (newer, base):
-        return MergedText(text=newer)
-    if newer == base:
-        return MergedText(text=older)
-    origin = _lines(base)
-    hunks = [
-        *_hunks(origin, _lines(older), newer=False),
-        *_hunks(origin, _lines(newer), newer=True),
-    ]
-    merged: list[str] = []
-    at, overlap = 0, False
-    for cluster in _clusters(sorted(hunks, key=lambda h: (h.lo, h.hi))):
-        lo, hi = min(h.lo for h in cluster), max(h.hi for h in cluster)
-        lines, lost = _resolved(origin, cluster, lo, hi)
-        merged += [*origin[at:lo], *lines]
-        at, overlap = hi, overlap or lost
-    return MergedText(text="\n".join([*merged, *origin[at:]]), overlap=overlap)
-
-
-def _lines(text: str) -> list[str]:
-    return text.split("\n") if text else []
-
-
-def _hunks(base: Sequence[str], side: Sequence[str], *, newer: bool) -> Iterator[_Hunk]:
-    i = j = 0
-    for a, b in [*sorted(pairs(base, side)), (len(base), len(side))]:
-        if i < a or j < b:
-            yield _Hunk(i, a, newer, tuple(side[j:b]))
-        i, j = a + 1, b + 1
-
-
-def _clusters(hunks: Sequence[_Hunk]) -> Iterator[list[_Hunk]]:
-    """Group hunks that touch each other, directly or through other hunks, in base order."""
-    cluster: list[_Hunk] = []
-    for hunk in hunks:
-        if cluster and not any(hunk.touches(other) for other in cluster):
-            yield cluster
-            cluster = []
-        cluster.append(hunk)
-    if cluster:
-        yield cluster
-
-
-def _resolved(
-    base: Sequence[str], cluster: Sequence[_Hunk], lo: int, hi: int
-) -> tuple[Sequence[str], bool]:
-    """Return the merged lines for base lines `lo` to `hi`, and whether other lines were lost."""
-    if len(cluster) == 1:
-        return cluster[0].lines, False
-    older = _replayed(base, [h for h in cluster if not h.newer], lo, hi)
-    newer = _replayed(base, [h for h in cluster if h.newer], lo, hi)
-    if older == newer:
-        return newer, False
-    if lo == hi:
-        return _both(older, newer), False
-    head = _common(older, newer)
-    tail = _common(older[head:][::-1], newer[head:][::-1])
-    rests = older[head : len(older) - tail], newer[head : len(newer) - tail]
-    for rest, other, whole in ((*rests, older), (*rests[::-1], newer)):
-        # Both sides made the same change, and one of them added more.
-        if head + tail and not other and not set(rest) & set(base[lo:hi]):
-            return whole, False
-    return newer, True
-
-
-def _replayed(base: Sequence[str], hunks: Sequence[_Hunk], lo: int, hi: int) -> list[str]:
-    lines: list[str] = []
-    for hunk in hunks:
-        lines += [*base[lo : hunk.lo], *hunk.lines]
-        lo = hunk.hi
-    return [*lines, *base[lo:hi]]
-
-
-def _both(older: Sequence[str], newer: Sequence[str]) -> list[str]:
-    """Join the lines inserted by both sides at one position. Common lines are included once."""
-    lines: list[str] = []
-    i = j = 0
-    for a, b in [*sorted(pairs(older, newer)), (len(older), len(newer))]:
-        shared = a < len(older) and older[a].strip()
-        # A common blank line only separates paragraphs. It does not count as a common line.
-        if not shared and a < len(older):
-            continue
-        lines += [*older[i:a], *newer[j:b], *older[a : a + 1]]
-        i, j = a + 1, b + 1
-    return lines
-
-
-def _common(first: Sequence[str], second: Sequence[str]) -> int:
-    least = min(len(first), len(second))
-    return next((n for n in range(least) if first[n] != second[n]), least)
+            lost.append(key)
+    return merged, tuple(lost)

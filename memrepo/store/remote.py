@@ -20,14 +20,14 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
 from memrepo.core.state import Effect
-from memrepo.merge.versions import merge_text
+from memrepo.merge.texts import merge_text
 from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
 from memrepo.store.git import FILE, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
@@ -318,9 +318,6 @@ def _union(store: Repository, ours: str, theirs: str, message: str, now: datetim
 
 def _segments(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
     return dict(store.repo.objects.files(commit)) if commit else {}
-
-
-Side: TypeAlias = Literal["", "ours", "theirs"]
 
 
 class TreeMerge(msgspec.Struct, frozen=True, kw_only=True):

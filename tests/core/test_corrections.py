@@ -16,7 +16,6 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, read_state
 from memrepo.merge.files import join_file
-from memrepo.merge.versions import Origin, Stamps
 
 A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -117,7 +116,7 @@ def test_a_decision_stands_over_an_open_case(ours, theirs, stands, conflict) -> 
     one, two = encode(ours), encode(theirs) if theirs else b"garbage"
     conflict = conflict or ("both-changed" if theirs is None else None)
     for a, b in ((one, two), (two, one)):
-        joined = join_file(Layout(), PATH, base, a, b, Stamps(ours=Origin(), theirs=Origin()))
+        joined = join_file(Layout(), PATH, base, a, b)
         assert (joined.data, joined.conflict) == (encode(stands), conflict)
 
 

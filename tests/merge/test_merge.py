@@ -26,7 +26,7 @@ from memrepo.core.state import State, read_state
 from memrepo.merge import closure
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstone_bytes, tombstone_of
-from memrepo.merge.versions import Origin, Stamps, merge_memory
+from memrepo.merge.versions import FileVersion, join_versions
 from tests.strategies import FOREIGN, IDS, Triple, cases, place, triples
 
 A, B, C = IDS[:3]
@@ -222,7 +222,7 @@ one
 
 def test_a_field_set_to_the_same_value_on_both_sides_is_that_value() -> None:
     ours, theirs = fact(status="archived"), fact(status="archived", title="t")
-    assert merge_memory(fact(), ours, theirs)[0] == theirs
+    assert both(fact(), ours, theirs)[0] == theirs
 
 
 def test_half_a_supersession_on_each_side_is_a_whole_one() -> None:
@@ -309,48 +309,62 @@ def test_a_memory_that_both_sides_moved_stands_at_the_smaller_path() -> None:
         assert merge_states(state(fact()), ours, theirs).state == state(fact(path=near))
 
 
-LATE = MACHINE.at + timedelta(days=1) if MACHINE.at else None
+LATE = DAY + timedelta(days=1)
+BASE = Stamp(by="a/0", at=DAY - timedelta(days=20))
+
+
+def both(base: Memory | None, ours: Memory, theirs: Memory) -> tuple[Memory, tuple[str, ...]]:
+    """Merge a memory, and once more with the sides swapped: the result is the same."""
+    versions = [
+        FileVersion(m.path, codec.encode(m), m) if m else None for m in (base, ours, theirs)
+    ]
+    found = join_versions(*versions)
+    assert join_versions(versions[0], versions[2], versions[1]) == found
+    assert found.version is not None
+    assert found.version.memory is not None
+    return found.version.memory, found.lost
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "stamps", "winner"),
+    ("ours", "theirs", "winner"),
     [
-        pytest.param(MACHINE, PERSON, Stamps(), "theirs", id="a person over a newer machine"),
-        pytest.param(MACHINE, Stamp(by="a/1", at=LATE), Stamps(), "theirs", id="newer"),
-        pytest.param(
-            Stamp(by="a/1", at=LATE),
-            MACHINE,
-            Stamps(ours=Origin(committed=DAY)),
-            "theirs",
-            id="a stamp past its commit counts as the commit's date",
-        ),
-        pytest.param(
-            Stamp(by="a/1", at=DAY + timedelta(minutes=10)),
-            MACHINE,
-            Stamps(ours=Origin(committed=DAY)),
-            "ours",
-            id="ten minutes are no cheating",
-        ),
-        pytest.param(
-            MACHINE, MACHINE, Stamps(ours=Origin(person=True)), "ours", id="a person's commit"
-        ),
-        pytest.param(MACHINE, MACHINE, Stamps(), "theirs", id="the values themselves"),
+        pytest.param(MACHINE, PERSON, "theirs", id="a person over a newer machine"),
+        pytest.param(MACHINE, Stamp(by="a/1", at=LATE), "theirs", id="newer"),
+        pytest.param(MACHINE, BASE, "theirs", id="a hand that left the stamp over a machine"),
+        pytest.param(BASE, PERSON, "theirs", id="a person with a date over one without"),
+        pytest.param(MACHINE, MACHINE, "theirs", id="the values themselves"),
     ],
 )
-def test_who_wins_where_both_changed_a_value(
-    ours: Stamp, theirs: Stamp, stamps: Stamps, winner: str
-) -> None:
+def test_who_wins_where_both_changed_a_value(ours: Stamp, theirs: Stamp, winner: str) -> None:
     sides = [fact(title=t, generated=s) for t, s in (("ours", ours), ("theirs", theirs))]
-    memory, gave_way = merge_memory(fact(title="base"), *sides, stamps)
-    assert memory.text("title") == winner
-    loser = "theirs" if winner == "ours" else "ours"
-    assert [(k.key, k.data) for k in gave_way] == [("title", f"title: {loser}".encode())]
+    memory, lost = both(fact(title="base", generated=BASE), *sides)
+    assert (memory.text("title"), lost) == (winner, ("title",))
 
 
-def test_a_stamp_that_stood_in_the_base_speaks_for_no_change() -> None:
-    base, ours = fact(generated=PERSON), fact(generated=PERSON, title="ours")
-    memory, _ = merge_memory(base, ours, fact(generated=MACHINE, title="theirs"))
-    assert memory == fact(generated=MACHINE, title="theirs")
+@pytest.mark.parametrize("base", [None, "a", "b"])
+def test_a_removal_against_a_change_is_a_conflict_and_against_none_a_removal(
+    base: str | None,
+) -> None:
+    old = state(fact(A, base)) if base else state()
+    for ours, theirs in ((state(), state(fact(A, "b"))), (state(fact(A, "b")), state())):
+        result = merge_states(old, ours, theirs)
+        assert (A in result.state.memories) is (base != "b")
+        assert [c.kind for c in result.conflicts] == ["removed-and-edited"] * (base == "a")
+        for side in ("ours", "theirs"):
+            settled = merge_states(old, ours, theirs, settle=lambda _, side=side: side)
+            wanted = ours if side == "ours" else theirs
+            assert base != "a" or settled.state.memories == wanted.memories
+            assert settled.conflicts == ()
+
+
+def test_one_broken_file_does_not_stop_the_rest() -> None:
+    base = state(fact(A), fact(B, "two"))
+    theirs = state(fact(A, title="t"), fact(B, "two", title="t"))
+    broken = read_state({**base.files, place(A): b"---\ntype: [\n---\nx\n"}, Layout())
+    for ours, other in ((broken, theirs), (theirs, broken)):
+        result = merge_states(base, ours, other)
+        assert result.state.memories == theirs.memories
+        assert [c.kind for c in result.conflicts] == ["unreadable"]
 
 
 S1, S2, S3 = (Source(resource="sources/a.md", text_hash=f"th-{n:016x}") for n in range(3))
@@ -385,9 +399,7 @@ def test_a_field_that_both_sides_changed(
     key: str, base: object, ours: object, theirs: object, merged_: object
 ) -> None:
     sides = [fact().with_fields({key: value or None}) for value in (base, ours, theirs)]
-    for turned in (sides, [sides[0], *sides[:0:-1]]):
-        memory, _ = merge_memory(*turned)
-        assert memory.fields.get(key) == merged_
+    assert both(*sides)[0].fields.get(key) == merged_
 
 
 PLACES = tuple(
@@ -412,13 +424,13 @@ def test_places_and_their_count_are_joined_from_both_sides(
     one: tuple[set[int], int], two: tuple[set[int], int], three: tuple[set[int], int]
 ) -> None:
     base, ours, theirs = (_met(*side) for side in (one, two, three))
-    joined, _ = merge_memory(base, ours, theirs)
-    assert joined == merge_memory(base, theirs, ours)[0]
+    joined, _ = both(base, ours, theirs)
+    assert joined == both(base, theirs, ours)[0]
     assert codec.decode(joined.path, codec.encode(joined))[0] == joined
     for side in (ours, theirs):
-        assert merge_memory(side, joined, side)[0] == joined
-        assert merge_memory(base, side, side)[0] == side
-    assert merge_memory(base, joined, joined)[0] == joined
+        assert both(side, joined, side)[0] == joined
+        assert both(base, side, side)[0] == side
+    assert both(base, joined, joined)[0] == joined
     told = [m.fields.get("source_count", 0) for m in (ours, theirs)]
     if len({base.sources, ours.sources, theirs.sources}) == 3:
         o, a, b = ({*m.sources} for m in (base, ours, theirs))
@@ -430,7 +442,7 @@ def test_places_and_their_count_are_joined_from_both_sides(
 
 def test_a_restored_memory_stays_active_against_an_older_archiving() -> None:
     base = fact(status="archived")
-    merged_ = merge_memory(base, fact(status_epoch=1), fact(status="forgotten"))[0]
+    merged_ = both(base, fact(status_epoch=1), fact(status="forgotten"))[0]
     assert merged_ == fact(status_epoch=1)
 
 
@@ -441,14 +453,11 @@ def test_a_restored_memory_that_matches_a_tombstone_is_forgotten() -> None:
     assert result.state.memories[A].status == "forgotten"
 
 
-def test_an_overlapping_rewording_goes_to_the_newer_one_and_keeps_the_other() -> None:
+def test_an_overlapping_rewording_goes_to_the_newer_one() -> None:
     ours = fact(body="It runs in Paris.", generated=MACHINE)
     theirs = fact(body="It runs in Rome.", generated=Stamp(by="a/1", at=LATE))
-    memory, gave_way = merge_memory(fact(body="It runs."), ours, theirs)
-    assert memory.body == theirs.body
-    assert [(k.key, k.data, k.by, k.at) for k in gave_way] == [
-        ("body", ours.body.encode(), MACHINE.by, MACHINE.at)
-    ]
+    memory, lost = both(fact(body="It runs."), ours, theirs)
+    assert (memory.body, lost) == (theirs.body, ("body",))
 
 
 CANDIDATE = b"---\ntype: candidate\nsources:\n%s---\n\ntext\n"

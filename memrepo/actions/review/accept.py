@@ -165,7 +165,10 @@ class _Merge:
 
         def merge() -> MergeResult:
             tip = _without(self.base, self.tip, self.left)
-            return merge_states(self.base, self.ours, tip, changed=changed, people=people)
+            found = merge_states(self.base, self.ours, tip, changed=changed)
+            removed = (c for c in found.conflicts if c.kind == "removed-and-edited")
+            safe = {c for c in removed if c.id not in people}
+            return replace(found, conflicts=tuple(c for c in found.conflicts if c not in safe))
 
         self.left |= self.rejected
         result = merge()

@@ -17,8 +17,8 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
-from memrepo.merge.files import is_derived, join_file
-from memrepo.merge.versions import FileVersion, Stamps, join_versions
+from memrepo.merge.files import join_file
+from memrepo.merge.versions import FileVersion, join_versions
 from memrepo.store.errors import problem
 
 
@@ -71,10 +71,8 @@ def join(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> MergedFil
     layout = next((Layout(p) for p in (ADOPTED_PREFIX, "") if Layout(p).owns(path)), None)
     if layout is None:
         return MergedFile(data=ours, open_=("both sides changed a file that is not memrepo's",))
-    if is_derived(layout, path):
-        return MergedFile(data=ours)
     if not layout.is_memory(path):
-        whole = join_file(layout, path, base, ours, theirs, Stamps())
+        whole = join_file(layout, path, base, ours, theirs)
         notes = (f"{whole.conflict}: one side's version is used",) if whole.conflict else ()
         return MergedFile(data=ours if whole.data is None else whole.data, open_=notes)
     return _memory(path, base, ours, theirs)
@@ -90,7 +88,7 @@ def _memory(path: str, base: bytes | None, ours: bytes, theirs: bytes) -> Merged
     joined = join_versions(old, mine, other)
     notes = [f"{c.kind}: one side's file is used as it is" for c in joined.conflicts]
     if not notes:
-        notes = [f"both sides changed {k.key}: one wording is used" for k in joined.kept]
+        notes = [f"both sides changed {key}: one wording is used" for key in joined.lost]
     return MergedFile(data=joined.version.data if joined.version else ours, open_=tuple(notes))
 
 

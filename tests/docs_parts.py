@@ -21,7 +21,6 @@ from memrepo.core.fields import Kind
 from memrepo.core.memory import FIELDS
 from memrepo.faces.cli.parser import GROUPS, add_globals, command_parser
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
-from memrepo.merge.tombstones import TOMBSTONE_FIELDS
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"<!-- ([a-z -]+):start -->\n(.*?)<!-- \1:end -->", re.DOTALL)
@@ -58,12 +57,6 @@ def field_table() -> str:
         for f in FIELDS
     ]
     return table(("field", "value", "written by", "meaning"), rows)
-
-
-def tombstone_table() -> str:
-    """Render the fields of a tombstone, in the order of a file."""
-    rows = [(f"`{f.name}`", _value(f.kind, f.default), f.doc) for f in TOMBSTONE_FIELDS]
-    return table(("field", "value", "meaning"), rows)
 
 
 def _value(kind: Kind, default: object) -> str:
@@ -221,8 +214,6 @@ def part(name: str) -> str:
     match word, rest:
         case "fields", "":
             return field_table()
-        case "tombstone", "":
-            return tombstone_table()
         case "keys", "":
             return key_table()
         case "plan-names", "":

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # every command in a purged repository loads this module
 
 NAME_MARK = "purged"
 WORD = regex(r"[^\W_]+")
-_ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts|tx|tk)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
+_ID = regex(r"\b(?:mem|th|un|cand|con|cl|ts)-[0-9a-f]{16}(?:[0-9a-f]{16})?\b")
 _OBJECT = regex(r"(?<![0-9a-zA-Z])(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-zA-Z])")
 _SHORT = regex(r"(?<![0-9a-zA-Z-])[0-9a-f]{7,39}(?![0-9a-zA-Z-])")
 _HASHED = regex(r"(?<![0-9a-zA-Z])[0-9a-f]{12,64}(?![0-9a-zA-Z])|-[0-9a-f]{6}(?=\.md)")
@@ -42,9 +42,6 @@ _PRINT = regex(r"(mem-[0-9a-f]{16}):([0-9a-f]{12})(?![0-9a-f])")
 _NAMED = regex(r"(.*)-([0-9a-f]{6})\.md")
 _DIGITS = regex(r"-([0-9a-f]{2})(?:[0-9a-f]{4}|[0-9a-f]{14})(?:\.md)?$")
 _CASE = regex(r"(?m)^memories: \[(mem-[0-9a-f]{16}), (mem-[0-9a-f]{16})\]$")
-_STONE = regex(r"(?m)^key: (ts-[0-9a-f]{16})$")
-_TOKENS = regex(r"(?m)^tokens:.*\n(?:[ -].*\n)*")
-_WORD4 = regex(r"(?<![0-9a-z])[0-9a-f]{4}(?![0-9a-z])")
 _WAS = regex(r"\(was: ([^\n]*?)…?(?: and \d+ more)?[)…](?=\n|$)")
 """The old text in the subject of a supersession commit (`core.messages`)."""
 _FIELD = regex(
@@ -147,8 +144,6 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
             after = replaced(after, words, MARK if is_page(data) else NAME_MARK)
         if after == before:
             return data
-        if (stone := _STONE.search(before)) and stone[1] in self.ids:
-            after = _TOKENS.sub(lambda m: _WORD4.sub(lambda w: self.mixed(w[0])[:4], m[0]), after)
         for kind in _KINDS:
             if standing_of(kind, data) == "ours":
                 return stamped(kind, after.partition("\n")[2])
@@ -300,7 +295,6 @@ class _Found:
         self.memories = set[str]()
         self._ids: dict[str, str] = {}
         self._cases = set[tuple[str, str]]()
-        self._stones: list[str] = []
 
     def look(self, file: File) -> None:
         """Collect what one version of a file may have of the value."""
@@ -316,8 +310,9 @@ class _Found:
             self._source(file)
         elif area == "corrections":
             self._cases.update(_CASE.findall(_text(file.data)))
-        elif area == "tombstones":
-            self._stones.append(_text(file.data))
+        elif area == "tombstones" and self.edit.holds(file.data):
+            found = [id_ for id_ in _ID.findall(_text(file.data)) if id_.startswith("ts-")]
+            self._ids.update((id_, self.edit.another(id_)) for id_ in found)
 
     def settled(self) -> dict[str, str]:
         """Return {old id: new id} of all ids and hashes made from the value."""
@@ -326,10 +321,6 @@ class _Found:
             if one in ids or other in ids:
                 new = contradiction_id(ids.get(one, one), ids.get(other, other))
                 ids[contradiction_id(one, other)] = new
-        for text in self._stones:
-            found = set(_ID.findall(text))
-            if found & ids.keys():
-                ids.update((id_, self.edit.another(id_)) for id_ in found if id_ not in ids)
         return ids
 
     def _memory(self, file: File) -> None:

@@ -1,9 +1,8 @@
-"""Tombstones of rejected statements (`tombstones/<key>.md`), and their matching with memories.
+"""The list of what was decided against (`tombstones/<key>.md`), and its matching with memories.
 
-A tombstone contains hashes instead of the text. Hashes of the text and the triple find exact
-matches. Short word hashes, each shared by many words, find similar texts. This hides the text from
-readers and searches, but not from somebody who can guess it. A tombstone never expires. Undoing a
-rejection deletes its file, and git merges both.
+A tombstone is a readable file: the statement, who decided, when and why. Hashes of the text and the
+triple find exact matches, words find similar texts. A tombstone never expires. Undoing a rejection
+deletes its file, and git merges both.
 
 A rejection applies to statements, however a text is split (`merge.statements`). A rejected line,
 item, row or sentence is removed from any memory that contains it.
@@ -11,11 +10,11 @@ item, row or sentence is removed from any memory that contains it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 from zlib import crc32
 
 import msgspec
@@ -24,15 +23,7 @@ from msgspec.structs import replace
 from memrepo.core import header
 from memrepo.core.changes import Update
 from memrepo.core.corrections import corrections_of
-from memrepo.core.fields import (
-    MEMORY_REF,
-    TIME,
-    Kind,
-    ValueMismatch,
-    list_kind,
-    text_kind,
-)
-from memrepo.core.ids import TEXT_HASH_PATTERN, digest, text_hash, visible
+from memrepo.core.ids import digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.lines import entry_lines
 from memrepo.core.memory import Memory, having
@@ -63,136 +54,81 @@ MIN_WORDS, MIN_PART_WORDS = 2, 4
 """The minimum number of words of a statement in a larger text, and of a part of a rejected one.
 Shorter texts such as "None" or "vim" are too general."""
 MAX_PARTS = 500
-BODY = """\
-{by} decided against a statement on {day}. Its words are not kept here, only hashes by which
-memrepo recognises it. `memrepo reject {key} --undo` removes this file.
-"""
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
-    """A rejected statement, as stored in a tombstone file.
+    """A rejected statement, as stored in a tombstone file. The statement is the file's text.
 
-    `memory` is the id of the rejected memory. `forgotten` are the ids that the rejection removed
-    from recall. `units` are the hashes of its source texts and former wordings.
+    `claim` is its subject, predicate and object, if it has all. `heading` is what a `key: value`
+    statement is about. `memory` is the id of the rejected memory, and `forgotten` are the ids that
+    the rejection removed from recall. `units` are the hashes of its source texts and former
+    wordings.
     """
 
-    key: str
-    text: str
-    by: str
-    at: datetime
-    memory: str = ""
+    key: Annotated[str, msgspec.Meta(pattern=f"^{KEY_PATTERN.pattern}$")]
+    statement: str = ""
     scope: str = ""
-    triple: str = ""
-    bare: str = ""
-    tokens: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    about: str = ""
+    claim: tuple[str, ...] = ()
+    heading: str = ""
+    memory: str = ""
     units: tuple[str, ...] = ()
     forgotten: tuple[str, ...] = ()
     reason: str = ""
+    by: str
+    at: datetime
 
     @property
     def summary(self) -> str:
         """Return who rejected the statement, the date, and the tombstone's key, as a text."""
-        if self.by:
-            return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
-        return f"a person rejected ({self.key})"
+        return f"{visible(self.by)} rejected on {self.at:%Y-%m-%d} ({self.key})"
 
+    @property
+    def text(self) -> str:
+        """Return the hash of the statement, equal for texts that look the same."""
+        return text_key(self.statement)
 
-class Field(msgspec.Struct, frozen=True):
-    """A key of a tombstone's file: its values, how two versions merge, and its meaning."""
+    @property
+    def bare(self) -> str:
+        """Return the hash of the statement without accents and marks, where it has any."""
+        bare = text_key(plain(self.statement))
+        return bare if bare != self.text else ""
 
-    name: str
-    kind: Kind
-    merge: str
-    doc: str
-    default: Any = None
+    @property
+    def triple(self) -> str:
+        """Return the hash of the claim, or "" without one."""
+        return _triple_key(self.claim)
 
+    @property
+    def tokens(self) -> frozenset[str]:
+        """Return short hashes of the words."""
+        return tokens(self.statement)
 
-_TEXT_HASH = text_kind(pattern=r"tx-[0-9a-f]{32}", what="a hash tx-<32 hex>")
-_TRIPLE_HASH = text_kind(pattern=r"tk-[0-9a-f]{32}", what="a hash tk-<32 hex>")
-_KEY = text_kind(pattern=KEY_PATTERN.pattern, what="a key ts-<16 hex>")
-_WORD = text_kind(pattern=r"[0-9a-f]{4}", what="4 hex digits")
-_UNIT = text_kind(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash")
-TOMBSTONE_FIELDS = (
-    Field("key", _KEY, "const", "Hash of scope, text and triple: equal rejections share one file."),
-    Field(
-        "scope",
-        text_kind(limit=200),
-        "const",
-        "Scope in which it applies; empty means everywhere.",
-        "",
-    ),
-    Field("text", _TEXT_HASH, "const", "Hash of the text, equal for texts that look the same."),
-    Field(
-        "triple", _TRIPLE_HASH, "const", "Hash of subject, predicate and object, if it has all.", ""
-    ),
-    Field(
-        "bare",
-        _TEXT_HASH,
-        "const",
-        "Hash of the text without accents and marks, where it has any.",
-        "",
-    ),
-    Field(
-        "tokens",
-        list_kind(_WORD, limit=100_000),
-        "const",
-        "A short hash of each word, sorted: for similarity.",
-        (),
-    ),
-    Field(
-        "parts",
-        list_kind(_TEXT_HASH, limit=MAX_PARTS),
-        "const",
-        "Hashes of its lines and sentences, if it has more than one.",
-        (),
-    ),
-    Field(
-        "about",
-        _TRIPLE_HASH,
-        "const",
-        "Hash of a `key: value` line together with the heading above it.",
-        "",
-    ),
-    Field(
-        "units",
-        list_kind(_UNIT, limit=20_000),
-        "set3",
-        "Hashes of source texts that supported it, and of former wordings.",
-        (),
-    ),
-    Field("memory", MEMORY_REF, "const", "The memory that was rejected.", ""),
-    Field(
-        "forgotten",
-        list_kind(MEMORY_REF, limit=100_000),
-        "set3",
-        "What the rejection removed from recall, and `unreject` restores.",
-        (),
-    ),
-    Field("reason", text_kind(), "lww", "Why, in the person's words.", ""),
-    Field("by", text_kind(limit=300), "lww", "Who decided last."),
-    Field("at", TIME, "lww", "When."),
-)
-_REQUIRED = ("key", "text", "by", "at")
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the hashes of the lines and sentences, if there is more than one."""
+        parts = parts_of(self.statement, MIN_WORDS)
+        return tuple(dict.fromkeys(map(text_key, parts)))[:MAX_PARTS]
+
+    @property
+    def about(self) -> str:
+        """Return the hash of a `key: value` statement with its heading, or "" without both."""
+        pair = Statement(start=0, end=0, text=self.statement).pair
+        return _triple_key((self.heading, *pair)) if self.heading and pair[0] else ""
 
 
 def tombstone_of(
     memory: Memory, *, reason: str, by: str, at: datetime, forgotten: Iterable[str] = ()
 ) -> Tombstone:
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
-    scope, text = memory.text("scope"), text_key(memory.body)
-    triple = _triple_key([memory.text(key) for key in _TRIPLE])
+    scope = memory.text("scope")
+    claim = tuple(memory.text(key) for key in _TRIPLE)
     units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
     return Tombstone(
-        key=_name(look(scope), text, triple),
-        text=text,
-        triple=triple,
-        bare=bare if (bare := text_key(plain(memory.body))) != text else "",
+        key=_name(look(scope), text_key(memory.body), _triple_key(claim)),
+        statement=memory.body,
         scope=scope,
-        tokens=tuple(sorted(tokens(memory.body))),
-        parts=tuple(dict.fromkeys(map(text_key, parts_of(memory.body, MIN_WORDS))))[:MAX_PARTS],
-        about=_about(memory),
+        claim=claim if all(claim) else (),
+        heading=next(reversed(_names(memory)), ""),
         units=tuple(sorted(units)),
         memory=memory.id,
         forgotten=tuple(forgotten),
@@ -203,12 +139,6 @@ def tombstone_of(
 
 
 _TRIPLE = ("subject", "predicate", "object")
-
-
-def _about(memory: Memory) -> str:
-    """Return the hash of a `key: value` memory with its innermost heading, or "" without both."""
-    names, pair = _names(memory), Statement(start=0, end=0, text=memory.body).pair
-    return _triple_key((names[-1], *pair)) if names and pair[0] else ""
 
 
 def _names(memory: Memory) -> list[str]:
@@ -224,7 +154,7 @@ def _name(place: str, text: str, triple: str) -> str:
 def _triple_key(triple: Iterable[str]) -> str:
     """Return the hash of a triple, or an empty string if any part of the triple is missing."""
     parts = [look(part) for part in triple]
-    return f"tk-{digest(parts)[:32]}" if all(parts) else ""
+    return f"tk-{digest(parts)[:32]}" if parts and all(parts) else ""
 
 
 _NAME = regex(r"[^\W\d_]{2}")
@@ -236,15 +166,13 @@ _WORDY = 3
 class Traits(NamedTuple):
     """What a memory is compared by: hashes of its text, of its titles, and of its triple.
 
-    `names` are the keys that a tombstone of the memory would have. A title or subject with enough
-    words counts as a statement.
+    A title or subject with enough words counts as a statement.
     """
 
     texts: frozenset[str]
     titles: frozenset[str]
     triple: str
     place: str
-    names: frozenset[str]
 
     def are_rejected_by(self, stone: Tombstone) -> bool:
         """Return whether a tombstone rejects the whole memory.
@@ -276,7 +204,6 @@ def _traits_of(text: str, titles: tuple[str, ...], triple: tuple[str, ...], scop
         titles=frozenset(text_key(shape(one)) for one in titles for shape in (str, plain)),
         triple=whole,
         place=place,
-        names=frozenset(_name(at, key, whole) for at in (place, "")),
     )
 
 
@@ -284,7 +211,7 @@ def _prints(memory: Memory) -> str:
     """Return short hashes of everything in a memory that a tombstone may match."""
     traits = _traits(memory)
     inner = {key for one in statements(memory.body) for key in one.keys}
-    keys = {memory.id, traits.triple} | traits.texts | traits.titles | traits.names | inner
+    keys = {memory.id, traits.triple} | traits.texts | traits.titles | inner
     return " ".join(sorted(map(_short, keys - {""})))
 
 
@@ -295,8 +222,7 @@ def _short(key: str) -> str:
 class Tombstones:
     """The tombstones of one state. In a condition, the object is false if nothing is barred.
 
-    `problems` lists unreadable files. `names` are the keys in their file names, which are
-    barred in any case.
+    `problems` lists unreadable files.
     """
 
     matches_without_context = True
@@ -306,18 +232,16 @@ class Tombstones:
         self,
         found: Mapping[str, Tombstone] | None = None,
         problems: tuple[Problem, ...] = (),
-        names: Collection[str] = (),
     ) -> None:
         self.found = dict(sorted((found or {}).items()))
         self.problems = problems
         self.active = [*self.found.values()]
-        self._named = {name: Tombstone(key=name, text="", by="", at=EARLIEST) for name in names}
         self._exact: dict[str, list[Tombstone]] = {}
         for stone in self.active:
             for key in {stone.memory, stone.triple, stone.text, stone.bare} - {""}:
                 self._exact.setdefault(key, []).append(stone)
         self._units = {unit: stone for stone in self.active for unit in stone.units}
-        self._tokens = [(stone, frozenset(stone.tokens)) for stone in self.active]
+        self._tokens = [(stone, stone.tokens) for stone in self.active]
         self._stated: dict[str, list[Tombstone]] = {}
         for stone in self.active:
             whole = (stone.text, stone.bare) if len(stone.tokens) >= MIN_WORDS else ()
@@ -325,12 +249,12 @@ class Tombstones:
                 self._stated.setdefault(key, []).append(stone)
 
     def __bool__(self) -> bool:
-        return bool(self._exact or self._named)
+        return bool(self._exact)
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return the keys of the active tombstones, and those of unreadable files."""
-        return frozenset((*(stone.key for stone in self.active), *self._named))
+        """Return the keys of the tombstones."""
+        return frozenset(stone.key for stone in self.active)
 
     def bar(self, memory: Memory) -> Tombstone | None:
         """Return a tombstone that matches a memory or one of its statements, or None."""
@@ -341,8 +265,7 @@ class Tombstones:
         if not self:
             return None
         traits = _traits(memory)
-        found = [self._named[name] for name in sorted(traits.names & self._named.keys())]
-        found += self._exact.get(memory.id, ())
+        found = [*self._exact.get(memory.id, ())]
         for key in sorted({traits.triple} | traits.texts | traits.titles):
             found += (s for s in self._exact.get(key, ()) if traits.are_rejected_by(s))
         return found[0] if found else None
@@ -424,7 +347,7 @@ class Tombstones:
         """Return the memories that may match a tombstone, selected by short hashes of the keys."""
         if not self:
             return memories[:0]
-        wanted = {_short(key) for key in (*self._named, *self._exact, *self._stated)}
+        wanted = {_short(key) for key in (*self._exact, *self._stated)}
         rule = "what a rejection may match"
         return [
             m for m in memories if not wanted.isdisjoint(m.once(rule, partial(_prints, m)).split())
@@ -512,7 +435,7 @@ class Corrected(Tombstones):
             if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
                 key = f"{memory.id}:{memory.id}"
                 self.correcting_sources[key] = frozenset()
-                stone = Tombstone(key=key, text="", by=stamp.by, at=stamp.at or EARLIEST)
+                stone = Tombstone(key=key, by=stamp.by, at=stamp.at or EARLIEST)
                 yield from ((hash_, stone) for hash_ in memory.texts("aliases"))
 
     def _superseded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
@@ -640,49 +563,29 @@ def _in_state(state: State) -> Tombstones:
 
 
 def read_tombstones(files: Mapping[str, bytes], layout: Layout) -> Tombstones:
-    """Read all tombstones. One that cannot be read bars only the exact text of its file name."""
-    found: dict[str, Tombstone] = {}
-    problems: list[Problem] = []
-    names = set[str]()
-    area = layout.area("tombstones")
-    for path in [p for p in below(files, area) if is_tombstone(layout, p)]:
-        stone = read_tombstone(path, files[path])
-        if isinstance(stone, Problem):
-            problems.append(stone)
-            names |= {_stem(path)} if KEY_PATTERN.fullmatch(_stem(path)) else set()
-        else:
-            found[stone.key] = stone
-    return Tombstones(found, tuple(problems), names)
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].removesuffix(".md")
+    """Read all tombstones. One that cannot be read is a problem, and bars nothing."""
+    paths = (p for p in below(files, layout.area("tombstones")) if is_tombstone(layout, p))
+    read = [read_tombstone(path, files[path]) for path in paths]
+    found = {one.key: one for one in read if isinstance(one, Tombstone)}
+    return Tombstones(found, tuple(one for one in read if isinstance(one, Problem)))
 
 
 def read_tombstone(path: str, data: bytes) -> Tombstone | Problem:
     """Decode a tombstone. Unknown keys are ignored."""
     head = header.split(data, path)
-    nodes = {entry.key: entry.value for entry in head.entries}
-    errors = [p for p in head.problems if p.severity == "error"]
-    if errors:
-        return _unreadable(path, errors[0].message)
-    values: dict[str, Any] = {}
-    for field in TOMBSTONE_FIELDS:
-        if field.name in nodes:
-            try:
-                values[field.name] = field.kind.read(nodes[field.name])
-            except ValueMismatch as bad:
-                return _unreadable(path, f"{field.name}: {bad}")
-    if missing := [name for name in _REQUIRED if name not in values]:
-        return _unreadable(path, f"found no {missing[0]}")
-    return Tombstone(**values)
-
-
-def _unreadable(path: str, why: str) -> Problem:
+    errors = [p.message for p in head.problems if p.severity == "error"]
+    values = {entry.key: entry.value for entry in head.entries}
+    text = data.decode("utf-8", "replace")[head.body_offset :]
+    values["statement"] = text.removeprefix("\n").removesuffix("\n")
+    try:
+        if not errors:
+            return msgspec.convert(values, Tombstone, strict=False)
+    except msgspec.ValidationError as error:
+        errors = [str(error)]
     return Problem(
         path=path,
         rule="tombstone-unreadable",
-        message=f"{why}: only the exact text that it rejects is blocked",
+        message=f"{errors[0]}: what it rejects is not kept out",
         fix="restore the file from history, or reject the memory again",
     )
 
@@ -690,12 +593,10 @@ def _unreadable(path: str, why: str) -> Problem:
 def tombstone_bytes(stone: Tombstone) -> bytes:
     """Format a tombstone as a file that a person can read."""
     lines = ["---"]
-    for field in TOMBSTONE_FIELDS:
-        value = getattr(stone, field.name, field.default)
-        if value != field.default:
-            lines += entry_lines(field.name, field.kind.write(value))
-    body = BODY.format(by=visible(stone.by), day=f"{stone.at:%Y-%m-%d}", key=stone.key)
-    return "\n".join([*lines, "---", "", body]).encode("utf-8")
+    for name, value in msgspec.to_builtins(stone).items():
+        if value and name != "statement":
+            lines += entry_lines(name, [*value] if isinstance(value, (list, tuple)) else value)
+    return "\n".join([*lines, "---", "", stone.statement, ""]).encode("utf-8", "surrogatepass")
 
 
 def join_tombstones(one: Tombstone, other: Tombstone) -> Tombstone:

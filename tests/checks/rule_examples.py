@@ -8,7 +8,6 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
@@ -16,7 +15,6 @@ from memrepo.checks.rules import Scene, Wants
 from memrepo.core import codec
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
-from memrepo.merge.tombstones import Tombstone, tombstone_bytes
 
 KNOWLEDGE = "memories/knowledge/2026-01"
 A, B, C = (f"mem-{digit * 16}" for digit in "abc")
@@ -152,14 +150,6 @@ TOMB = "\n".join(
     ]
 )
 STONE = "tombstones/ts-0123456789abcdef.md"
-SEALED = tombstone_bytes(
-    Tombstone(
-        key="ts-0123456789abcdef",
-        text=f"tx-{'0' * 32}",
-        by="human:person@example.org",
-        at=datetime(2026, 1, 2, tzinfo=UTC),
-    )
-).decode()
 HOT = "hot: {since: 2026-01-01T00:00:00Z, reason: critical}"
 TIDY = Wants(tags=("kitchen", "project/*"))
 _DEEP = "".join("  " * n + "- x\n" for n in range(70))

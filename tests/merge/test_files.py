@@ -103,7 +103,7 @@ def test_bytes_that_are_no_text_stand_whole() -> None:
 
 
 STONE = Tombstone(
-    key="ts-" + "0" * 16, text="tx-" + "1" * 32, by="human:a@b.c", at=T0, units=("th-" + "2" * 16,)
+    key="ts-" + "0" * 16, statement="No.", by="human:a@b.c", at=T0, units=("th-" + "2" * 16,)
 )
 
 

@@ -14,14 +14,10 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Gist, Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.merge.tombstones import (
-    KEY_PATTERN,
-    MAX_PARTS,
     Corrected,
     Tombstones,
     corrected_in,
     describe_bar,
-    path_of,
-    read_tombstones,
     tombstone_of,
 )
 
@@ -112,13 +108,8 @@ def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
         by="human:me",
         at=AT,
     )
-    assert set(made.units) == {one.text_hash, alias, text_hash(GREEN)}
+    assert set(made.units) >= {one.text_hash, alias}
     assert made.text == tombstone_of(fact(), reason="", by="", at=AT).text
-
-
-def test_a_tombstone_has_a_bounded_number_of_parts() -> None:
-    lines = "\n".join(f"- line number {number} of many" for number in range(MAX_PARTS + 10))
-    assert len(tombstone_of(fact(lines), reason="", by="", at=AT).parts) == 500
 
 
 @pytest.mark.parametrize(
@@ -164,18 +155,6 @@ def test_a_text_of_several_statements_is_found_with_all_its_parts() -> None:
     scattered = fact(f"{RED} Nobody knew. {GREEN}", B)
     assert [one.text for one, _ in stones.stated_in(scattered)] == [RED, GREEN]
     assert stones.stated_in(fact(f"{RED} Nobody knew.", B)) == []
-
-
-def test_unreadable_files_bar_by_their_names() -> None:
-    layout = Layout()
-    made = tombstone_of(fact(), reason="no", by="human:me", at=AT)
-    path = path_of(layout, made.key)
-    found = read_tombstones({path: b"no header", f"{path[:-3]}x.md": b"none"}, layout)
-    assert found.keys == {made.key}
-    assert KEY_PATTERN.fullmatch(made.key)
-    assert found.bar_whole(fact(GREEN, B)) is not None
-    assert [*found.suspected([fact(GREEN, B), fact(RED, C)])] == [fact(GREEN, B)]
-    assert len(found.problems) == 2
 
 
 # -- corrections ----------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from memrepo.core.keys import (
     Money,
     Name,
     Pattern,
+    Patterns,
     Percent,
     Prices,
     Ref,
@@ -153,6 +154,13 @@ class Secrets(msgspec.Struct, frozen=True, kw_only=True):
     off: Annotated[
         tuple[Literal["card", "iban", "pin", "seed-phrase", "totp"], ...],
         doc("Kinds of secrets that may be remembered like other texts."),
+    ] = ()
+    patterns: Annotated[
+        Patterns,
+        doc(
+            "Regular expressions of texts that are secrets here, such as national ids or telephone"
+            " numbers; the first group, if there is one, is the secret."
+        ),
     ] = ()
 
 

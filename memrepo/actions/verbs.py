@@ -8,9 +8,12 @@ and `--version` import none.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memrepo.core.errors import MemrepoError
 
 if TYPE_CHECKING:
     from memrepo.actions.request import VerbResult
@@ -104,6 +107,9 @@ def perform(work: Work, name: str, request: Any) -> VerbResult:
         from memrepo.actions.guard import refuse_verb
 
         refuse_verb(work.call.scope, name)
+    if verb.writes:
+        with suppress(MemrepoError):  # the verb reports it; the configuration says what is a secret
+            _ = work.config
     if reason := getattr(request, "reason", ""):
         from memrepo.actions.guard import refuse_secret
 

@@ -20,7 +20,7 @@ from memrepo import __version__
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import switch_off, watch
+from memrepo.core.secrets import configure, watch
 from memrepo.core.times import whole_seconds
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ class Work:
         """Return the effective configuration. Raises ConfigError."""
         if self._config is None:
             self._config = _configuration(self.store, self.tree)
-            switch_off(self._config.secrets.off)
+            configure(self._config.secrets.off, self._config.secrets.patterns)
             purged = self.store.folder / "purged"
             if purged.is_dir():  # the secret scan then also detects purged values
                 from memrepo.store.purges import watching
@@ -262,18 +262,33 @@ class Work:
 
 
 def _configuration(store: Repository, tree: Snapshot) -> Config:
-    from memrepo.config import FORMAT, ConfigError, parse_config
+    from memrepo.config import ConfigError
 
     path = store.layout.config
     # Uncommitted edits of memrepo.toml apply immediately.
+    data = store.work.read(path)
+    if data is None and path not in tree.files:
+        raise ConfigError(
+            0,
+            "",
+            f"found {'a symlink' if store.work.linked(path) else 'no such file'}, expected a file:"
+            " links are never followed",
+            fix=f"put the file that it points to in its place, and commit it: `git log {path}`"
+            " lists its former versions",
+        )
+    return parsed_config(path, tree.files[path] if data is None else data)
+
+
+def parsed_config(path: str, data: bytes) -> Config:
+    """Return the configuration in a file. Raises ConfigError and OldFormat."""
+    from memrepo.config import FORMAT, ConfigError, parse_config
+
     try:
-        data = store.work.read(path)
-        text = (tree.files[path] if data is None else data).decode("utf-8")
+        config = parse_config(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise ConfigError(
             0, "", f"found a byte that is not UTF-8 at offset {error.start}"
         ) from error
-    config = parse_config(text)
     if (found := config.format) < FORMAT:
         raise OldFormat(path, found, FORMAT)
     return config

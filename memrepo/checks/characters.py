@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from memrepo.checks.rules import Scene, body_line, report
 from memrepo.core import header as headers
 from memrepo.core.header import Entry
-from memrepo.core.ids import visible
+from memrepo.core.ids import find_deceptive, visible
 from memrepo.core.lines import MAX_DEPTH, join_lines, split_lines, too_deep
 from memrepo.core.memory import ORDER, REFERENCES, Memory
 from memrepo.core.patterns import regex
@@ -45,14 +44,6 @@ def find_too_long(scene: Scene) -> Iterator[Problem]:
                 )
 
 
-# Written as escapes, because these characters would be deceptive here too.
-_BIDI = "\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f"
-_INVISIBLE = "\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb\u180e"
-_EITHER = regex(f"(?P<bidi>[{_BIDI}])|[{_INVISIBLE}]")
-# The flag of a region (such as England) is a black flag followed by tag characters.
-_FLAG = regex("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
-
-
 def find(scene: Scene) -> Iterator[Problem]:
     """Check the characters of every memory file, and the order of its keys."""
     for path in scene.decoded:
@@ -62,19 +53,8 @@ def find(scene: Scene) -> Iterator[Problem]:
         yield from _order(memory.path, scene.files[memory.path])
 
 
-def cleaned(text: str) -> str:
-    """Return a text without deceptive characters. Keep a byte order mark at the start."""
-    if text.isascii():
-        return text
-    spans = [match.span() for match in _FLAG.finditer(text)]
-    return _EITHER.sub(lambda m: m[0] if _is_needed(m, spans) else "", text)
-
-
 def _characters(path: str, text: str) -> Iterator[Problem]:
-    if text.isascii():
-        return
-    spans = [match.span() for match in _FLAG.finditer(text)]
-    found = [match for match in _EITHER.finditer(text) if not _is_needed(match, spans)]
+    found = find_deceptive(text)
     for rule, mine in (
         ("character-bidirectional", [m for m in found if m["bidi"]]),
         ("character-invisible", [m for m in found if not m["bidi"]]),
@@ -90,11 +70,6 @@ def _characters(path: str, text: str) -> Iterator[Problem]:
                 column=at - text.rfind("\n", 0, at),
                 fix="remove it (`memrepo check --fix` does)",
             )
-
-
-def _is_needed(match: re.Match[str], flags: list[tuple[int, int]]) -> bool:
-    at = match.start()
-    return (at == 0 and match[0] == "\ufeff") or any(a <= at < b for a, b in flags)
 
 
 def _order(path: str, data: bytes) -> Iterator[Problem]:

@@ -6,6 +6,7 @@ articles are not folded here. Only reuse keys do that.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Container, Iterable
 from datetime import datetime
@@ -39,6 +40,41 @@ def visible(text: str) -> str:
         or ch.isspace()
         or unicodedata.category(ch) not in ("Cf", "Cc", "Cs", "Co")
     )
+
+
+_DECEPTIVE = regex(
+    "(?P<bidi>[\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f])"
+    "|[\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb]"
+)
+"""Characters that hide text or show it in another order. Written as escapes: they deceive here too.
+"""
+# The flag of a region (such as England) is a black flag followed by tag characters.
+_FLAG = regex("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
+
+
+def find_deceptive(text: str) -> list[re.Match[str]]:
+    """Return the deceptive characters of a text: its bidi controls, tags, and invisible ones.
+
+    A byte order mark at the start, joiners between letters, and tags in flags are needed.
+    """
+    if text.isascii():
+        return []
+    flags = [match.span() for match in _FLAG.finditer(text)]
+    return [
+        m
+        for m in _DECEPTIVE.finditer(text)
+        if not (m.start() == 0 and m[0] == "\ufeff")
+        and not any(a <= m.start() < b for a, b in flags)
+    ]
+
+
+def strip_deceptive(text: str) -> str:
+    """Return a text without deceptive characters."""
+    parts, at = [], 0
+    for match in find_deceptive(text):
+        parts.append(text[at : match.start()])
+        at = match.end()
+    return "".join((*parts, text[at:])) if parts else text
 
 
 def normalise(text: str) -> str:

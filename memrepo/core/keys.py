@@ -43,6 +43,25 @@ def _read_pattern(found: Any) -> str:
     return str(found)
 
 
+_REPEATED = regex(r"(?<!\\)\)(?:[*+]|\{(?:\d*,|\d{2,}))")
+"""A repeated group, which can take exponential time."""
+
+
+def _read_patterns(found: Any) -> tuple[str, ...]:
+    form = f"a list of regular expressions of at most {PATTERN_LENGTH} characters"
+    if not isinstance(found, list):
+        raise ValueError(form)
+    for part in found:
+        try:
+            is_empty = re.search(_read_pattern(part), "") is not None
+        except (ValueError, TypeError, re.error) as error:
+            raise ValueError(f"{form}, not {part!r}") from error
+        if is_empty or _REPEATED.search(part):
+            what = "match no empty text" if is_empty else "repeat no group"
+            raise ValueError(f"a list of regular expressions that {what}, not {part!r}")
+    return tuple(found)
+
+
 def _read_zone(found: Any) -> str:
     if not is_zone(found):
         raise ValueError
@@ -100,6 +119,10 @@ Pattern = Annotated[
         extra={"read": _read_pattern},
     ),
 ]
+Patterns = Annotated[
+    tuple[str, ...],
+    Meta(title="a list of regular expressions", extra={"read": _read_patterns}),
+]
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +151,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
         try:
             value = read(found) if read is not None else msgspec.convert(found, self.type)
         except (ValueError, TypeError, AttributeError, re.error) as error:
-            detail = str(error) if str(error).startswith("cron ") else ""
+            detail = str(error) if str(error).startswith(("cron ", "a list of ")) else ""
             raise ValueError(detail or self.expected) from error
         if isinstance(found, int) and base is float:
             return found  # shown as it is written

@@ -16,6 +16,7 @@ import msgspec
 from memrepo.core.ids import digest, stem_of
 from memrepo.core.memory import LAYER_OF_TYPE
 from memrepo.core.patterns import regex
+from memrepo.core.secrets import clean_page
 
 CONFIG_NAME = "memrepo.toml"
 ADOPTED_PREFIX = "memrepo/"
@@ -135,8 +136,9 @@ _STAMP = regex(rb"<!-- memrepo:(hot|view|layer) ([0-9a-f]{16}) -->\n")
 
 
 def stamped(kind: PageKind, rest: str) -> bytes:
-    """Return the text of a page with a stamp line added at the start."""
-    return f"<!-- memrepo:{kind} {_stamp(rest.encode())} -->\n{rest}".encode()
+    """Return the text of a page with a stamp line added at the start, and without secrets."""
+    data = clean_page("views/" if kind == "view" else "", rest.encode())
+    return f"<!-- memrepo:{kind} {_stamp(data)} -->\n".encode() + data
 
 
 def hot_path(files: Mapping[str, bytes], layout: Layout, place: str) -> str:

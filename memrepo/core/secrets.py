@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -38,7 +38,12 @@ PURGED = "purged"
 UNCHECKED = "unchecked"
 """The kind of a text on which a detector failed. It is treated as a secret."""
 _MAX_ROUNDS = 20
+OWN = "own-pattern"
+"""The kind of a text that a pattern of the owner matches (`secrets.patterns`)."""
+_MAX_LINE = 2000
+"""The owner's patterns search parts of this many characters, which bounds the time they take."""
 _off: ContextVar[frozenset[str]] = ContextVar("secrets_off", default=frozenset())
+_own: ContextVar[tuple[str, ...]] = ContextVar("secrets_patterns", default=())
 _watched: ContextVar[Watch | None] = ContextVar("purged", default=None)
 _UNSEEN = regex(
     "[\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
@@ -107,6 +112,21 @@ def _found(text: str) -> Iterator[Find]:
 def _plainly(text: str) -> Iterator[Find]:
     yield from _detected(lambda part: formed(part, _folded(part)), text)
     yield from _detected(lambda part: labelled(part, _folded(part)), text)
+    for pattern in _own.get():
+        yield from _detected(partial(_matches, pattern), text)
+
+
+def _matches(pattern: str, text: str) -> Iterator[Find]:
+    """Yield what a pattern of the owner matches: its first group that took part, or all of it."""
+    found = re.compile(pattern)
+    at = 0
+    for line in text.splitlines(keepends=True):
+        for start in range(at, at + len(line), _MAX_LINE):
+            for match in found.finditer(text, start, min(start + _MAX_LINE, at + len(line))):
+                group = match.lastindex and next(n for n in range(1, 101) if match[n] is not None)
+                if match.end(group or 0) > match.start(group or 0):
+                    yield *match.span(group or 0), OWN
+        at += len(line)
 
 
 def _folded(text: str) -> str:
@@ -161,9 +181,10 @@ def _visible(text: str) -> tuple[str, Sequence[int]]:
     return "".join(shown), places
 
 
-def switch_off(kinds: Collection[str]) -> None:
-    """Disable the detection of the given kinds. Only kinds in `SWITCHED` can be disabled."""
-    _off.set(frozenset(kinds) & frozenset(SWITCHED))
+def configure(off: Collection[str] = (), patterns: Sequence[str] = ()) -> None:
+    """Disable the detection of the given kinds (only those in `SWITCHED`), and add patterns."""
+    _off.set(frozenset(off) & frozenset(SWITCHED))
+    _own.set(tuple(patterns))
 
 
 def watch(purged: Watch | None) -> None:
@@ -180,12 +201,12 @@ def name_without_purged(path: str) -> str:
 def rules_in_use() -> str:
     """Return a digest of the rules in use. If the digest changes, earlier results are invalid."""
     watched = _watched.get()
-    return _rules_digest(_off.get(), watched.print if watched else "")
+    return _rules_digest(_off.get(), _own.get(), watched.print if watched else "")
 
 
 @cache
-def _rules_digest(off: frozenset[str], watched: str) -> str:
-    return digest((__version__, tables(), sorted(off), watched))
+def _rules_digest(off: frozenset[str], own: Sequence[str], watched: str) -> str:
+    return digest((__version__, tables(), sorted(off), own, watched))
 
 
 def placeholder(kind: str) -> str:
@@ -378,7 +399,7 @@ def _mapped(value: object, clean: Callable[[str], str]) -> object:
 
 _MAX_DIGESTS = 200_000
 """The maximum number of digests cached in a process. Above it, the cache is cleared."""
-_clean: dict[tuple[frozenset[str], str], set[bytes]] = {}
+_clean: dict[tuple[object, ...], set[bytes]] = {}
 """The digests of clean texts, by the disabled kinds and the purged values."""
 
 
@@ -396,7 +417,7 @@ def clean_digests() -> set[bytes]:
     The set is the cache itself, and callers may add to it.
     """
     watched = _watched.get()
-    rules = (_off.get(), watched.print if watched else "")
+    rules = (_off.get(), *_own.get(), watched.print if watched else "")
     if rules not in _clean or len(_clean[rules]) > _MAX_DIGESTS:
         _clean.clear()
     return _clean.setdefault(rules, set())

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.core.ids import strip_deceptive
 from memrepo.core.memory import Memory
 from memrepo.core.secrets import concealed, harmless, without_secrets
 from memrepo.judge.checks import Cited, Place
@@ -40,7 +41,8 @@ class Proposed(msgspec.Struct, frozen=True, kw_only=True):
 
 def fence(text: str) -> str:
     """Return a text in marks that contain its hash."""
-    body = without_secrets(harmless(text)).replace("<<<data", "< data").replace("data>>>", "data >")
+    body = without_secrets(harmless(strip_deceptive(text)))
+    body = body.replace("<<<data", "< data").replace("data>>>", "data >")
     mark = hashlib.sha256(body.encode()).hexdigest()[:16]
     return f"<<<data {mark}\n{body}\n{mark} data>>>"
 

@@ -243,10 +243,10 @@ def leave_out(text: str, found: Iterable[Statement]) -> str:
         else:
             at += len(text[end:]) - len(text[end:].lstrip(" \t\r")) + text[end:].startswith("\n")
     left = re.sub(r"\n{3,}", "\n\n", "".join((*parts, text[at:]))).strip("\n").rstrip()
-    return left if _states(left) else ""
+    return left if states(left) else ""
 
 
-def _states(text: str) -> bool:
+def states(text: str) -> bool:
     """Return whether a text contains anything except headings, labels and table headers."""
     spans = [text[start:end] for start, end in _blocks(text)]
     for one, after in zip(spans, [*spans, ""][1:], strict=True):

@@ -23,7 +23,7 @@ from memrepo.core.memory import Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.merge.statements import leave_out
+from memrepo.merge.statements import Statement, leave_out, statements
 from memrepo.merge.tombstones import corrected_in, tombstones_in
 from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
@@ -319,8 +319,27 @@ class Reader:
         key = (name, blob)
         if key not in self._notes:
             units, problems = scan_notes(name, self.data(blob))
-            self._notes[key] = (self._allowed(units), problems)
+            self._notes[key] = (self._allowed(self._remembered(units)), problems)
         return self._notes[key]
+
+    def _remembered(self, notes: tuple[NoteUnit, ...]) -> tuple[NoteUnit, ...]:
+        """Remove statements whose memory was forgotten. A note with no other statement is left out.
+
+        The notes retain their hashes, which identify them.
+        """
+        found = []
+        for note in notes if self._forgotten else ():
+            lost = [s for s in statements(note.text) if not self._forgotten.isdisjoint(s.keys)]
+            rest = leave_out(note.text, lost) if lost else note.text
+            found += [replace(note, text=rest) if lost else note] if rest else []
+        return tuple(found) if self._forgotten else notes
+
+    @cached_property
+    def _forgotten(self) -> frozenset[str]:
+        """Return the keys of all statements whose memory was forgotten."""
+        every = self._state.every if self._state is not None else ()
+        bodies = (m.body for m in every if m.status == "forgotten" and not m.is_note)
+        return frozenset(k for b in bodies for k in Statement(start=0, end=0, text=b).keys)
 
     def _allowed(self, units: tuple[UnitT, ...]) -> tuple[UnitT, ...]:
         state = self._state
@@ -429,6 +448,20 @@ class Reader:
     def forget(self) -> None:
         """Discard the cached units. Sources that are needed later are read again."""
         self._claims.clear()
+
+    def leave_out(self, text: SourceText, last: str, error: Exception) -> Problem:
+        """Use the version of a source file that runs consumed before. Return the warning.
+
+        The current version could not be read. The next run tries again.
+        """
+        self._current[text.resource] = replace(text, blob=last)
+        return Problem(
+            path=text.resource,
+            rule="source-unreadable",
+            severity="warning",
+            message=f"found text that cannot be read ({type(error).__name__}): it is left out",
+            fix="report it, with the file if it may be shown",
+        )
 
     def data(self, blob: str) -> bytes:
         """Return the bytes of a version of a source file, or nothing if it is missing."""
@@ -556,7 +589,15 @@ def take_in(
         seen = at.is_at(text.blob) or at.last == text.blob == ""
         if seen and (not whole or text.kind == "notes" or not text.blob):
             continue
-        _take(intake, text, at, reader, days=days)
+        one = Intake(whole=whole)
+        try:
+            _take(one, text, at, reader, days=days)
+        except Exception as error:  # noqa: BLE001 a fault in one file must not stop a run
+            intake.problems.append(reader.leave_out(text, at.last, error))
+            continue
+        for name in ("placed", "notes", "consumed", "problems"):
+            getattr(intake, name).extend(getattr(one, name))
+        intake.revisions |= one.revisions
     intake.alarms += _alarms(intake, texts, reader)
     return intake
 

@@ -165,7 +165,7 @@ def printed_lines(lines: Sequence[str]) -> set[int]:
     number = 0
     while number < len(lines):
         end = _printed_end(lines, number)
-        last = max(found, default=-MAX_GAP)
+        last = max(found, default=-2 - MAX_GAP)
         if end > number and 0 < number - last - 1 <= MAX_GAP:
             gap = range(last + 1, number)
             found.update(gap if not any(map(_is_heading, (lines[n] for n in gap))) else ())

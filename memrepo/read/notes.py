@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from memrepo.core.ids import digest, normalise, text_hash
 from memrepo.core.lines import without_comments
 from memrepo.core.problems import Problem
+from memrepo.merge.statements import states
 from memrepo.read.documents import SourceLines
 from memrepo.read.thoughts import HEADING_LENGTH
 from memrepo.text.dates import DateBasis, date_of_path, find_clock, find_date, has_moment
@@ -114,6 +115,8 @@ def _note_at(source: SourceLines, cut: _Cut, last: int) -> NoteUnit | None:
     text = "\n".join(line.rstrip() for _, line in rows).strip("\n")
     if not any(map(str.isalnum, without_comments(text))):
         return None
+    if len(rows) <= last - cut.body and not states(text):
+        return None  # only a heading or a lead-in remains of what a program printed
     filled = [n for n, line in rows if line.strip()]
     own = cut.headings[-1] if cut.headings else ""
     captured, basis = _date(source.resource, cut.headings, text)

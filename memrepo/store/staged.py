@@ -166,7 +166,7 @@ class StagedConfig(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.layout is None:
             return Wants()
-        tags, hot, ttl = _tables(self._read(git, self.layout.config))
+        tags, hot, ttl = _tables(self.config(git))
         budget = hot.get("budget")
         return Wants(
             tags=tuple(_texts(tags.get("vocabulary"))),
@@ -175,7 +175,9 @@ class StagedConfig(msgspec.Struct, frozen=True, kw_only=True):
             decay_classes=tuple(ttl),
         )
 
-    def _read(self, git: Git, path: str) -> bytes:
+    def config(self, git: Git) -> bytes:
+        """Return the bytes of the staged configuration, or none if there is none."""
+        path = self.layout.config if self.layout is not None else ""
         return git.read(self.blobs[path]) if path in self.blobs else b""
 
 

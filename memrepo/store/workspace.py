@@ -153,9 +153,8 @@ def read_workspace(
             continue
         # History contains names without purged values.
         name = name_without_purged(name)
-        if secret := next(iter(find_secrets(name)), None):
-            name = without_secrets(name)
-            problems.append(problem("source-secret-name", name, kind=secret.kind))
+        if named := _secret_in_name(name):
+            problems.append(problem("source-secret-name", named[0], kind=named[1]))
             continue
         data, refusal = _read(name, entry)
         found = [refusal] if refusal is not None else []
@@ -184,6 +183,22 @@ def read_workspace(
         problems=tuple(problems),
         clean=frozenset(clean),
     )
+
+
+def _secret_in_name(name: str) -> tuple[str, str] | None:
+    """Return (redacted name, kind) of a file whose name is a secret as memories and pages cite it.
+
+    They name the file with lines, or without its ending, or with blanks for its hyphens.
+    """
+    stem = name.rpartition(".")[0] or name
+    for form in (name, f"- {name}:1-2, 2026-01-01", stem, regex(r"[-_%+/]+").sub(" ", stem)):
+        for secret in find_secrets(form):
+            value = form[secret.start : secret.end]
+            mark = placeholder(secret.kind)
+            folder = name.rpartition("/")[0]
+            shown = name.replace(value, mark) if value in name else f"{folder}/{mark}".lstrip("/")
+            return without_secrets(shown), secret.kind
+    return None
 
 
 def _without_private(data: bytes) -> bytes:

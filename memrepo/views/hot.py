@@ -18,7 +18,7 @@ from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, hot_path, stamped, standing_of
 from memrepo.core.memory import Gist, Hot, Memory, having
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import clean_page, without_secrets
+from memrepo.core.secrets import without_secrets
 from memrepo.core.state import State
 from memrepo.policies.first_page import (
     SEPARATOR,
@@ -98,7 +98,7 @@ def hot_page(state: State, rules: HotRules) -> bytes | None:
     apart = [m for m in found if not shared and m.text("scope")]
     whole, kept = kept, kept[: rules.budget]
     while True:
-        page = clean_page(HOT_NAMES[0], _page(kept, [*whole[len(kept) :], *apart], rules))
+        page = _page(kept, [*whole[len(kept) :], *apart], rules)
         if not kept or (len(page) <= rules.max_bytes and page.count(b"\n") <= rules.max_lines):
             return page
         kept.pop()

@@ -23,7 +23,7 @@ from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import below, stamped
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
-from memrepo.core.secrets import clean_page, find_secrets, rules_in_use, without_secrets
+from memrepo.core.secrets import find_secrets, rules_in_use, without_secrets
 from memrepo.core.state import State
 from memrepo.policies.importance import Topic, lexicon, topics_of
 from memrepo.policies.rules import PageRules
@@ -102,7 +102,6 @@ VIEWS = msgspec.convert(tomllib.loads(_TABLE)["view"], tuple[View, ...])
 def render_views(state: State, rules: PageRules = _USUAL) -> list[Change]:
     """Return the changes that update all views. Unchanged views are not written."""
     due = dict(sorted(_pages(state, rules))) if state.memories else {}
-    due = {path: clean_page(path, data) for path, data in due.items()}
     written = (Write(path=path, data=data) for path, data in due.items())
     left_over = sorted(
         path

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from memrepo.core import secrets
 from memrepo.core.secret_kinds import SWITCHED, formed, labelled
-from memrepo.core.secrets import Secret, concealed, find_secrets, redact, switch_off
+from memrepo.core.secrets import Secret, concealed, configure, find_secrets, redact
 
 # Assembled at run time, so that no scanner takes this file for a leak.
 A40 = "aB3" * 13 + "c"
@@ -395,16 +395,16 @@ def test_what_an_owner_wants_to_remember_can_be_switched_off() -> None:
     texts = [line.replace("@", value) for line, value in NAMED.items()]
     assert all(find_secrets(text) for text in texts)
     try:
-        switch_off(SWITCHED)
+        configure(SWITCHED)
         kept = [line for line, value in NAMED.items() if not find_secrets(line.replace("@", value))]
     finally:
-        switch_off(())
+        configure(())
     assert kept == [
         line
         for line, value in NAMED.items()
         if {s.kind for s in find_secrets(line.replace("@", value))} <= set(SWITCHED)
     ]
     assert len(kept) == 9
-    switch_off(["password"])
+    configure(["password"])
     assert find_secrets("password: hunter2x"), "what is never memory cannot be switched off"
-    switch_off(())
+    configure(())

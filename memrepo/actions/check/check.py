@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
@@ -19,10 +18,9 @@ from memrepo.actions.work import Work
 from memrepo.checks import characters, memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene
-from memrepo.config import ConfigError
 from memrepo.core import codec
 from memrepo.core.errors import Exit, UsageError
-from memrepo.core.ids import ID_PATTERN
+from memrepo.core.ids import ID_PATTERN, strip_deceptive
 from memrepo.core.memory import LAYER_OF_TYPE, Memory
 from memrepo.core.problems import Problem
 
@@ -88,11 +86,13 @@ def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
     if request.history:
         from memrepo.actions.check import commits
 
+        _ = work.config  # refuses an old format, and says what is a secret here
         secrets = commits.find_committed_secrets(work)
         return CommittedSecrets(problems=secrets, exit=_exit(secrets))
     if word := _range(work, request):
         from memrepo.actions.check import commits
 
+        _ = work.config  # refuses an old format, and says what is a secret here
         brought = commits.check_range(work, word, request.only)
         return CheckResult(
             problems=brought.problems,
@@ -107,8 +107,6 @@ def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
 def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> CheckResult:
     """Check files. `merging` is set if git is about to commit a merge."""
     if not (request.files or request.staged):
-        with suppress(ConfigError):  # commands that use the configuration report it
-            _ = work.config  # refuses an old format
         tree = scenes.check_tree(work.call.where, request.only)
         found = (*tree.early, *tree.problems)
         return CheckResult(problems=found, files=tree.files, exit=_exit(found))
@@ -278,7 +276,7 @@ def _formatted(data: bytes, path: str) -> bytes:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return data
-    clean = characters.cleaned(text).encode("utf-8")
+    clean = strip_deceptive(text).encode("utf-8")
     memory, _ = codec.decode(path, clean)
     return data if memory is None else characters.ordered(clean, path)
 

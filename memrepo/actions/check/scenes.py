@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,11 @@ from memrepo import checks
 from memrepo.checks.rules import Around, Group, Scene, report
 from memrepo.core.layout import Layout
 from memrepo.core.problems import Problem
+from memrepo.core.secrets import configure
 
 if TYPE_CHECKING:
     from memrepo.store.git import Git
+    from memrepo.store.staged import StagedConfig
 
 
 class Checked(msgspec.Struct, frozen=True, kw_only=True):
@@ -48,6 +50,7 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
     files, early = read(top, paths)
     with Git(top) as git:
         known = staged_config(git)
+        _configure(git, known)
         layout = known.layout
         scene = Scene(files=files)
         if layout is not None:
@@ -62,6 +65,24 @@ def named(where: Path, names: Sequence[str]) -> Iterator[Checked]:
             )
         foreign = tuple(paths[p] for p in files if layout is not None and not layout.owns(p))
         yield Checked(scene=scene, early=early, root=top, names=paths, foreign=foreign)
+
+
+def _configure(git: Git, known: StagedConfig) -> None:
+    """Refuse a repository of an old format, and learn what is a secret in this one.
+
+    A configuration that cannot be parsed is ignored here: commands that use it report it.
+    """
+    data = known.config(git)
+    if b"secrets" not in data and b"format = 2" in data:
+        configure()
+        return  # without the TOML parser
+    from memrepo.actions.work import parsed_config
+    from memrepo.config import ConfigError
+
+    if data:
+        with suppress(ConfigError):
+            config = parsed_config(known.layout.config if known.layout else "", data)
+            configure(config.secrets.off, config.secrets.patterns)
 
 
 def _below(top: Path, path: Path) -> str:
@@ -107,6 +128,7 @@ def staged(where: Path, *, merging: bool = False) -> Iterator[Checked]:
 
     with opened_git(where) as git:
         known = staged_config(git)
+        _configure(git, known)
         layout = known.layout or Layout()
         changes = [*staged_files(git)]
         entries = [(path, mode, new) for path, mode, _, new in changes if new]
@@ -200,6 +222,7 @@ def check_tree(where: Path, only: Collection[Group] = ()) -> TreeCheck:
         layout = known.layout
         if layout is None:
             raise NotARepository("not-set-up", where=git.top)
+        _configure(git, known)
         entries = list(at_head(git))
         owned = [entry for entry in entries if layout.owns(entry[0]) or _hides(layout, entry)]
         files, early = taken(git, layout, owned)

@@ -17,6 +17,7 @@ from memrepo.actions.recall.recall import heading, true_then, work_at
 from memrepo.actions.request import At, ValidAt, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
+from memrepo.core.ids import strip_deceptive
 from memrepo.core.judge import Profile
 from memrepo.core.layout import AREAS, stamped, standing_of
 from memrepo.core.memory import STATUSES
@@ -324,7 +325,8 @@ def place(where: Path, files: Mapping[str, bytes]) -> None:
 def _drafted(where: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
     """Write all files to a temporary sibling folder and yield its path.
 
-    The folder is removed afterwards.
+    Invisible characters could hide instructions from whoever looks at the files, so they are left
+    out. The folder is removed afterwards.
     """
     base = Path(tempfile.mkdtemp(prefix=f".{where.name}-", dir=where.parent))
     draft = base / "new"
@@ -333,7 +335,8 @@ def _drafted(where: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
         for name, data in files.items():
             target = draft / name
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
+            text = strip_deceptive(data.decode("utf-8", "surrogateescape"))
+            target.write_bytes(text.encode("utf-8", "surrogateescape"))
         yield draft
     finally:
         shutil.rmtree(base, ignore_errors=True)

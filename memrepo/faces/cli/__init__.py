@@ -91,6 +91,13 @@ def main(argv: Sequence[str] | None = None, *, age: Callable[[], float] = float)
         return _bug(error, sys.argv[1:] if argv is None else argv, as_json)
 
 
+def _decoded(word: str) -> str:
+    """Return a word of the command line as UTF-8, also in a locale that has other letters only."""
+    if word.isascii() or not any("\udc80" <= letter <= "\udcff" for letter in word):
+        return word
+    return os.fsencode(word).decode("utf-8", "surrogateescape")
+
+
 def _print_any_letter() -> None:
     """Escape characters that the output encoding cannot represent, so that printing cannot fail."""
     for stream in (sys.stdout, sys.stderr):
@@ -122,7 +129,9 @@ def _collect_seldom() -> None:
 
 
 def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
-    options = globals_parser().parse_args(argv)
+    options = globals_parser().parse_args(
+        [_decoded(w) for w in (sys.argv[1:] if argv is None else argv)]
+    )
     name, *rest = options.line or ["status"]
     if name == "help" and rest in ([], ["--all"]):
         text = listing(everyday=not rest)

@@ -40,7 +40,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     """Values shared by all commits of a command: run id (or empty), actor, and reverted commits.
 
     `settles` are merges made by git and corrected by this commit. `prints` are the fingerprints of
-    a step that is written again without its changes. `lines` are listed in the body.
+    a step that is written again without its changes. `lines` are listed in the body. `written` are
+    a time and a path for each copied source whose text is older than the copy.
     """
 
     actor: str
@@ -50,6 +51,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     prints: tuple[str, ...] = ()
     settles: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 def fold(text: str, limit: int) -> str:
@@ -150,6 +152,7 @@ def message(
     if step.op in BULK_OPS and step.op != "create":
         trailers += [("Print", p) for c in step.changes for p in sorted(prints_of(step.op, c))]
     trailers += [("Print", p) for p in context.prints]
+    trailers += [("Written", row) for row in context.written]
     trailers += sorted((context.extra or {}).items())
     listed = [*_listed(found, after or before), *(f"- {fold(one, 200)}" for one in context.lines)]
     parts = [

@@ -8,6 +8,7 @@ runs consumed. An edited unit counts as one rewording, not as a deletion and an 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from difflib import SequenceMatcher
 from functools import cached_property
 from types import MappingProxyType
@@ -39,7 +40,7 @@ from memrepo.read.kinds import (
 from memrepo.read.notes import NoteUnit, PlacedNote, note_hash, scan_notes
 from memrepo.read.shelf import RankedUnit, rank_file
 from memrepo.read.thoughts import Scan, Unit, scan
-from memrepo.text.dates import is_date_heading
+from memrepo.text.dates import date_updated, is_date_heading
 from memrepo.text.words import content_words
 
 
@@ -50,7 +51,9 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     resource: str
     blob: str
     committed: str
-    """ISO date of the commit that added the unit. Used if nothing else gives a capture date."""
+    """ISO date of the unit's last change: by the workspace's history, the file or the copy."""
+    updated: str = ""
+    """ISO date on which its file says that it was last updated."""
     former: str = ""
     """Text hash of the unit at this place before an edit, or empty."""
     retrieved: str = ""
@@ -69,8 +72,8 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         captured = self.unit.captured
         basis: str = self.unit.captured_from
         # A text cannot be captured before it is written. A later date is part of its content.
-        if not captured or (self.committed and captured[:10] > self.committed):
-            captured, basis = self.committed, "commit"
+        if not captured or (self.committed and captured[:10] > _latest(self.committed, basis)):
+            captured, basis = self.updated or self.committed, "commit"
         return Source(
             resource=self.resource,
             blob=self.blob,
@@ -79,6 +82,13 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             captured=captured,
             captured_from=basis,
         )
+
+
+def _latest(committed: str, basis: str) -> str:
+    """Return the latest day that a text of a commit may have. Elsewhere it may be tomorrow."""
+    if basis == "unit":
+        return committed
+    return (date.fromisoformat(committed) + timedelta(days=1)).isoformat()
 
 
 def candidate_id(unit: Unit) -> str:
@@ -245,7 +255,8 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
 
     `name` is its path in the workspace, `resource` its path in the repository, and `committed` the
     ISO date of the commit that added this version. An empty `blob` means the file was deleted.
-    `as_kind` is the kind set in the configuration.
+    `as_kind` is the kind set in the configuration, and `updated` the day on which the file says
+    that it was last updated.
     """
 
     name: str
@@ -254,6 +265,7 @@ class SourceText(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     committed: str
     as_kind: str = ""
+    updated: str = ""
 
 
 _UNCHANGED = Revision()
@@ -623,6 +635,9 @@ def _take(intake: Intake, text: SourceText, at: Cursor, reader: Reader, *, days:
     for blob in {blob for span in at.spans for blob in (span.from_, span.to)}:
         hashes_of(blob)  # this records missing blobs
     at = _readable(intake, text, at, reader)
+    if not at.last:  # later versions often forget to say when they were written
+        day = date_updated(reader.data(text.blob).decode("utf-8", "replace"))
+        text = replace(text, updated=min(day, text.committed))
     units, notes, new = units_of(text.blob), notes_of(text.blob), hashes_of(text.blob)
     step = advance(at, text.resource, text.blob, new, hashes_of)
     if step is not None:
@@ -682,6 +697,7 @@ def place_unit(
         resource=text.resource,
         blob=text.blob,
         committed=text.committed,
+        updated=text.updated,
         former=revision.edited.get(unit.hash, ""),
         about=about,
         ranked=ranked,

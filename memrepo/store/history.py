@@ -22,7 +22,7 @@ from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.messages import PREFIX
 from memrepo.core.patterns import regex
-from memrepo.core.times import asked
+from memrepo.core.times import asked, parse_time
 from memrepo.store.errors import BeforeHistory, StoreError
 from memrepo.store.git import FILES, Git, seconds
 from memrepo.store.tree import contents, read_blob
@@ -31,7 +31,18 @@ if TYPE_CHECKING:
     from memrepo.store.local import Repo
     from memrepo.store.repo import Repository
 
-_KEYS = ("Run", "Op", "Memory", "Actor", "Reason", "Reverts", "Print", "Settles", "Discards")
+_KEYS = (
+    "Run",
+    "Op",
+    "Memory",
+    "Actor",
+    "Reason",
+    "Reverts",
+    "Print",
+    "Settles",
+    "Discards",
+    "Written",
+)
 _VALUE = "\x1e"
 _COMMIT = regex(r"[0-9a-f]{40,64}")
 _START = regex("\n?\x1d([0-9a-f]{40,64})")
@@ -249,15 +260,20 @@ def first_commit(repo: Repo, head: str, config: str) -> str:
 
 
 def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datetime]:
-    """Return {path: time of its last change along first parents}, computed in one walk."""
+    """Return {path: time of its last change along first parents}, computed in one walk.
+
+    For a copied source, that is when its text was written, if the copy records it.
+    """
     wanted = set(paths)
     found: dict[str, datetime] = {}
     tops = {path.split("/", 1)[0] if "/" in path else "." for path in wanted}
     where = tops.pop() if len(tops) == 1 else "."
     words = ("--first-parent", "-m", head, "--", where)
     for entry in commits_with_files(repo, *words) if wanted else ():
+        rows = (row.split(" ", 1) for row in entry.trailers.get("Written", ()))
+        written = {path: parse_time(time) for time, path in rows}
         for path in wanted.intersection(entry.paths):
-            found.setdefault(path, entry.when)
+            found.setdefault(path, written.get(path, entry.when))
     return found
 
 

@@ -11,6 +11,8 @@ import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -42,6 +44,7 @@ from memrepo.read.sources import (
     why_denied,
 )
 from memrepo.store.errors import problem
+from memrepo.store.git import Git, GitFailed, top_of
 
 MAX_BYTES = 4 * 1024 * 1024
 _LARGEST = 256 * 1024 * 1024
@@ -61,13 +64,14 @@ class WorkspaceFiles(msgspec.Struct, frozen=True, kw_only=True):
 
     `refused` names existing files that were not read. A folder ends in a slash, and an empty name
     means everything. The last snapshot of a refused file is retained. `clean` contains the hex
-    SHA-256 of texts without a secret.
+    SHA-256 of texts without a secret, and `times` when each file was last written.
     """
 
     files: dict[str, bytes]
     refused: frozenset[str]
     problems: tuple[Problem, ...]
     clean: frozenset[str] = frozenset()
+    times: Mapping[str, datetime] = msgspec.field(default_factory=dict)
 
     def keeps(self, name: str) -> bool:
         """Return whether a file's last snapshot is retained because the file is unreadable."""
@@ -147,6 +151,7 @@ def read_workspace(
     refused: set[str] = set()
     problems: list[Problem] = []
     values: dict[str, str] = {}
+    times: dict[str, datetime] = {}
     for name, entry in _readable(root, rules, only, home):
         if isinstance(entry, OSError) and not _is_source(name, rules):
             refused.add(name)  # `**/` patterns may match: retain the snapshots below it
@@ -172,6 +177,8 @@ def read_workspace(
             refused.add(name)
         else:
             files[name] = data
+            with suppress(OSError):
+                times[name] = _time_of(entry)
     for name, data in _files_with_values(files, values) if values else ():
         files[name], repeated = _redact_values(name, data, values)
         if is_clean(files[name]):
@@ -182,6 +189,7 @@ def read_workspace(
         refused=frozenset(refused),
         problems=tuple(problems),
         clean=frozenset(clean),
+        times=times,
     )
 
 
@@ -199,6 +207,46 @@ def _secret_in_name(name: str) -> tuple[str, str] | None:
             shown = name.replace(value, mark) if value in name else f"{folder}/{mark}".lstrip("/")
             return without_secrets(shown), secret.kind
     return None
+
+
+def _time_of(entry: os.DirEntry[str] | OSError) -> datetime:
+    if isinstance(entry, OSError):
+        raise entry
+    return datetime.fromtimestamp(int(entry.stat(follow_symlinks=False).st_mtime), UTC)
+
+
+MAX_COMMITS = 2000
+"""The maximum number of a workspace's commits that are searched for the time of a file."""
+
+
+def committed_times(root: Path, files: Mapping[str, bytes]) -> dict[str, datetime]:
+    """Return when a workspace's own git history last changed some files, by name.
+
+    A file with uncommitted changes is left out. Return nothing for a workspace without git.
+    """
+    from memrepo.store.history import commits_with_files
+
+    top = top_of(root.resolve()) if files else None
+    if top is None:
+        return {}
+    below = root.resolve().relative_to(top)
+    names = {(below / name).as_posix(): name for name in files}
+    blobs: dict[str, str] = {}
+    found: dict[str, datetime] = {}
+    with Git(top) as git, suppress(GitFailed):
+        for row in git.call("ls-tree", "-r", "-z", "HEAD", "--", *names).split("\0"):
+            head, _, path = row.partition("\t")
+            blobs[path] = head.rpartition(" ")[2]
+        same = {p for p, name in names.items() if blobs.get(p) == _blob_id(files[name])}
+        words = ("-m", "--first-parent", f"-{MAX_COMMITS}", "HEAD", "--", *sorted(same))
+        for entry in commits_with_files(git, *words) if same else ():
+            for path in same.intersection(entry.paths):
+                found.setdefault(names[path], entry.when)
+    return found
+
+
+def _blob_id(data: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _without_private(data: bytes) -> bytes:

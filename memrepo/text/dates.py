@@ -149,16 +149,46 @@ def date_of_path(path: str) -> str:
 def date_unit(text: str, headings: Iterable[str], path: str) -> tuple[str, DateBasis]:
     """Return the date of a unit: from its text, the nearest dated heading, or the file name.
 
-    `headings` are ordered from the outermost. Return two empty strings if none has a date. The
-    caller then uses the date of the commit.
+    `headings` are ordered from the outermost. A heading that only mentions a date dates its own
+    section, and nothing in a file whose name has a date. Return two empty strings if none has a
+    date. The caller then uses the date of the commit.
     """
     if day := find_date(text):
         return day, "unit"
-    for heading in reversed(tuple(headings)):
-        if day := find_date(heading):
+    of_file = date_of_path(path)
+    for depth, heading in enumerate(reversed(tuple(headings))):
+        day, is_entry = _date_of_heading(heading)
+        if day and (is_entry or not (depth or of_file)):
             return day, "heading"
-    day = date_of_path(path)
-    return (day, "file") if day else ("", "")
+    return (of_file, "file") if of_file else ("", "")
+
+
+@lru_cache(maxsize=4096)  # called for each line below a heading
+def _date_of_heading(heading: str) -> tuple[str, bool]:
+    """Return the date in a heading, and whether the heading begins or ends with the date."""
+    start, end, day = min(_dates(heading), default=(0, 0, ""))
+    before, after = (_WORDS.findall(part) for part in (heading[:start], heading[end:]))
+    is_last = _around_dates().issuperset(_WORDS.findall(_CLOCK.sub(" ", heading[end:]).casefold()))
+    return day, not before or not after or is_last
+
+
+_UPDATED_LINES = 12
+"""The lines at the beginning and at the end of a file that may say when it was updated."""
+
+
+def date_updated(text: str) -> str:
+    """Return the day on which a file says that it was last updated, or an empty string."""
+    lines = text.splitlines()
+    for line in (*lines[:_UPDATED_LINES], *lines[_UPDATED_LINES:][-_UPDATED_LINES:]):
+        if len(line) <= 120 and _updated().search(line.casefold()) and (day := find_date(line)):
+            return day
+    return ""
+
+
+@cache
+def _updated() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in entries("dates", "updated"))
+    return re.compile(rf"^[\W_]*(?:{words})\W*[:：\d]")
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 import workspaces
-from driving import assert_sound, done, files, memories, memrepo, standing
+from driving import assert_sound, done, files, git, memories, memrepo, standing
 
 
 def workspace_of(repo: Path) -> Path:
@@ -113,3 +114,42 @@ def test_a_path_that_names_nothing_is_a_usage_error_with_a_suggestion(small_repo
     assert answer.exit == 2
     assert answer.error["fix"] == "did you mean MEMORY.md?"
     assert standing(small_repo) == before
+
+
+def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_path: Path) -> None:
+    workspace = tmp_path / "agent"
+    (workspace / "memory").mkdir(parents=True)
+    texts = {
+        "MEMORY.md": "The kiln is in the yard.",
+        "memory/edited.md": "The loom is in the hall.",
+        "memory/new.md": "The boat is in the shed.",
+        "memory/said.md": "The bike is in the cellar.\n\n*Last updated: 2025-11-05*",
+    }
+    for name, text in texts.items():
+        (workspace / name).write_text(f"# Places\n\n- {text}\n", encoding="utf-8")
+    git(workspace, "init", "-q")
+    git(workspace, "add", "MEMORY.md", "memory/edited.md")
+    day = "2026-01-10T12:00:00Z"
+    dates = {"GIT_AUTHOR_DATE": day, "GIT_COMMITTER_DATE": day}
+    with pytest.MonkeyPatch.context() as patch:
+        for key, value in dates.items():
+            patch.setenv(key, value)
+        git(workspace, "commit", "-qm", "places")
+    (workspace / "memory/edited.md").write_text("# Places\n\n- The loom is in the attic.\n")
+    for name, time in (("edited.md", 1770000000), ("new.md", 1767950000), ("said.md", 1767950000)):
+        os.utime(workspace / "memory" / name, (time, time))
+    done(tmp_path, "init", "repo", "--from", "agent")
+    done(tmp_path / "repo", "run")
+    days = {m.first[0].rpartition("/")[2]: m.captured for m in memories(tmp_path / "repo").values()}
+    assert days == {
+        "MEMORY.md": "2026-01-10",
+        "edited.md": "2026-02-02",
+        "new.md": "2026-01-09",
+        "said.md": "2025-11-05",
+    }
+    (workspace / "memory/new.md").write_text("# Places\n\n- The boat is at the pier.\n")
+    os.utime(workspace / "memory/new.md", (1772450000, 1772450000))
+    done(tmp_path / "repo", "run", now="2026-03-20T04:00:00Z")
+    (boat,) = [m for m in memories(tmp_path / "repo").values() if "boat" in m.body]
+    assert boat.captured == "2026-03-02"
+    assert_sound(tmp_path / "repo")

@@ -5,6 +5,7 @@ import pytest
 from memrepo.text.dates import (
     date_of_path,
     date_unit,
+    date_updated,
     find_clock,
     find_date,
 )
@@ -91,3 +92,35 @@ def test_a_unit_is_dated_by_text_then_heading_then_file(
     text: str, headings: tuple[str, ...], path: str, expected: tuple[str, str]
 ) -> None:
     assert date_unit(text, headings, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("headings", "path", "expected"),
+    [
+        (("Visits", "2026-05-07 Turku"), "notes.md", ("2026-05-07", "heading")),
+        (("2026-05-07 Turku", "Costs"), "notes.md", ("2026-05-07", "heading")),
+        (("Session: 2026-05-07 10:00 UTC", "Costs"), "notes.md", ("2026-05-07", "heading")),
+        (("Left over (from 2026-05-07 work)",), "notes.md", ("2026-05-07", "heading")),
+        (("Left over (from 2026-05-07 work)", "Costs"), "notes.md", ("", "")),
+        (("Left over (from 2026-05-07 work)",), "memory/2026-05-20.md", ("2026-05-20", "file")),
+    ],
+)
+def test_a_heading_that_mentions_a_date_dates_its_own_section(
+    headings: tuple[str, ...], path: str, expected: tuple[str, str]
+) -> None:
+    assert date_unit("The kiln is cold.", headings, path) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("# Prices\n\n*Last updated: 2026-02-07 (v1.2)*\n\n- Tea 3\n", "2026-02-07"),
+        ("---\nupdated: 2026-02-07\n---\n# Prices\n", "2026-02-07"),
+        ("# 价格\n\n最后更新：2026-02-07\n", "2026-02-07"),
+        ("# Prices\n\nStand: 7.2.2026\n", "2026-02-07"),
+        ("# Prices\n\nUpdated the roof on 2026-02-07, then had tea.\n", ""),
+        ("# Prices\n\n- The list of 2026-02-07 was updated.\n", ""),
+    ],
+)
+def test_a_file_says_when_it_was_last_updated(text: str, day: str) -> None:
+    assert date_updated(text) == day

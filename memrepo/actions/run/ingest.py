@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
 from posixpath import normpath
@@ -21,7 +22,7 @@ from memrepo.core.ids import digest, visible
 from memrepo.core.messages import MAX_STEPS, Context, counted
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import clean_digests, scan_rules
-from memrepo.core.times import local_day
+from memrepo.core.times import format_time, local_day
 from memrepo.read.intake import Cursor, SourceText, is_mostly_in, lines_of
 from memrepo.read.sources import kind_of
 from memrepo.store import history, settings
@@ -30,6 +31,7 @@ from memrepo.store.stream import refuse_unsigned
 from memrepo.store.workspace import (
     Unread,
     WorkspaceFiles,
+    committed_times,
     find_unread,
     not_followed,
     read_workspace,
@@ -184,7 +186,7 @@ def take_in(
         if signed:
             refuse_unsigned(at.store.repo)
         where = found.mirrored or at.tree.layout.area("sources")
-        return _commit(at, found.done, found.fresh, reason or f"mirrored from workspace {where}")
+        return _commit(at, found, reason or f"mirrored from workspace {where}")
 
     return retried(work.store, attempt)
 
@@ -192,13 +194,14 @@ def take_in(
 class IngestPreview(msgspec.Struct, frozen=True, kw_only=True):
     """A preview of an ingest: its report, the bytes of new files, and the workspace name.
 
-    `blobs` are the resulting blobs of `sources/` by path.
+    `blobs` are the resulting blobs of `sources/` by path, and `times` when files were written.
     """
 
     done: Ingested
     fresh: Mapping[str, bytes]
     mirrored: str
     blobs: Mapping[str, str]
+    times: Mapping[str, datetime]
 
 
 def preview_ingest(
@@ -233,7 +236,7 @@ def preview_ingest(
     )
     stays = {p: blob for p, blob in before.items() if p not in gone}
     blobs = {**stays, **{p: ids[p] for p in fresh}}
-    return IngestPreview(done=done, fresh=fresh, mirrored=mirrored, blobs=blobs)
+    return IngestPreview(done=done, fresh=fresh, mirrored=mirrored, blobs=blobs, times=found.times)
 
 
 def _below(name: str, tops: tuple[str, ...]) -> bool:
@@ -308,6 +311,7 @@ def _read(work: Work) -> tuple[WorkspaceFiles, str]:
         refused=own.refused | found.refused,
         problems=found.problems + own.problems,
         clean=found.clean | own.clean,
+        times={**own.times, **found.times},
     )
     return united, root.name
 
@@ -401,7 +405,8 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
     )
 
 
-def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str) -> Ingested:
+def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:
+    done, fresh = found.done, found.fresh
     rows = (("added", done.added), ("changed", done.changed), ("removed", done.removed))
     layout = work.tree.layout
     files = [(word, layout.source_name(name)) for word, names in rows for name in names]
@@ -419,10 +424,27 @@ def _commit(work: Work, done: Ingested, fresh: Mapping[str, bytes], reason: str)
     lines = [f"{word} {name}" for word, name in files[:MAX_STEPS]]
     rest = len(files) - len(lines)
     lines += [f"and {rest} more"] if rest else []
-    context = Context(actor=MACHINE, lines=tuple(lines))
+    context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
     landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
     commit = work.store.land(landing.chain, "ingest")
     return replace(done, commit=commit)
+
+
+def _written(work: Work, found: IngestPreview) -> Iterator[str]:
+    """Yield a time and a path for each copied file whose text was written before today.
+
+    The time is that of the last commit in the workspace's own history, or of the file.
+    """
+    layout, root, zone = work.tree.layout, settings.workspace(work.store.repo), work.config.zone
+    files = {layout.source_name(path): data for path, data in found.fresh.items()}
+    times = dict(found.times)
+    if root is not None:
+        own = {name: data for name, data in files.items() if not name.startswith(INBOX)}
+        times |= committed_times(root, own)
+    today = local_day(work.call.now, zone)
+    for path, name in sorted(zip(found.fresh, files, strict=True)):
+        if name in times and local_day(times[name], zone) < today:
+            yield f"{format_time(times[name])} {path}"
 
 
 def workspace_of(where: Path) -> Path:

@@ -25,6 +25,7 @@ from memrepo.policies.matching import jaccard
 from memrepo.text.words import content_words
 
 MIN_TEXT = 10
+"""Minimum characters of a text. A wide character counts twice."""
 MAX_SPAN = 26
 """Maximum number of lines in one cited span."""
 NEAR_LINES = 3
@@ -33,8 +34,10 @@ MAX_VERBATIM = 400
 """Maximum characters of lines that are quoted together."""
 SAME = 0.9
 """Share of common words from which a new text repeats a known memory."""
-RESTATED = 0.6
-"""Share of a clause's words from which a wording restates the clause."""
+RESTATED, TAKEN = 0.6, 0.75
+"""Shares of a clause's words, and of a wording's words, from which the one restates the other."""
+BOUNDS = ("negation", "time", "most", "least")
+"""Kinds of words that a wording may not lose: not and only, until, at most, at least."""
 MIN_CLAUSE_WORDS = 2
 """A clause of at most this many words may lose its negation in many ways."""
 _REFERENCE = regex(r"(F\d+):(\d+)(?:\s*[-–]\s*(\d+))?")
@@ -160,8 +163,10 @@ def check(
 
 
 def _shape_faults(op: Operation, cited: Cited) -> Iterator[str]:
-    if not MIN_TEXT <= len(op.text) <= MAX_TEXT and op.text not in cited.own:
-        yield f"text: {len(op.text)} characters, expected {MIN_TEXT} to {MAX_TEXT}"
+    length = len(op.text)
+    is_short = length + sum(ch > "\u2e80" for ch in op.text) < MIN_TEXT
+    if (is_short or length > MAX_TEXT) and op.text not in cited.own:
+        yield f"text: {length} characters, expected {MIN_TEXT} to {MAX_TEXT}"
     for name in ("text", "subject", "still"):
         if len(getattr(op, name).splitlines()) > 1:
             yield f"{name}: more than one line"
@@ -191,11 +196,12 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     """Yield lost or added negations, a plan reported as a fact, and another language."""
     words = content_words(op.text)
     whole = "\n".join((cited.evidence, old.body if old else ""))
-    if words_marked(op.text, "negation"):
-        if not words_marked(whole, "negation"):
-            yield "text: a negation that is not in the lines"
-    elif lost := next(_lost_negations(cited.own, words), ""):
-        yield f"text: it loses a negation: {lost[:60]}"
+    if words_marked(op.text, "negation") and not any(words_marked(whole, k) for k in BOUNDS):
+        yield "text: a negation that is not in the lines"
+    for kind in BOUNDS:
+        if not words_marked(op.text, kind) and (lost := next(_lost(kind, cited.own, words), "")):
+            what = "negation" if kind == "negation" else "limit"
+            yield f"text: it loses a {what}: {lost[:60]}"
     plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
     restates = any(plan and len(plan & words) >= RESTATED * len(plan) for plan in plans)
     if restates and not words_marked(op.text, "plan"):
@@ -207,12 +213,13 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
         yield "text: not in the language of the lines"
 
 
-def _lost_negations(lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
-    """Yield the negated clauses that some words restate."""
+def _lost(kind: str, lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
+    """Yield the clauses with a word of a kind that a wording restates, whole or in part."""
     for clause in (part for line in lines for part in _CLAUSE.split(line)):
         meant = content_words(clause)
-        restated = len(meant) > MIN_CLAUSE_WORDS and len(meant & words) >= RESTATED * len(meant)
-        if restated and words_marked(clause, "negation"):
+        shared = len(meant & words)
+        restated = shared >= RESTATED * len(meant) or shared >= max(2, TAKEN * len(words))
+        if len(meant) > MIN_CLAUSE_WORDS and restated and words_marked(clause, kind):
             yield clause.strip()
 
 
@@ -270,17 +277,21 @@ def leftovers(
 def needs_second_question(op: Operation, cited: Cited) -> bool:
     """Return whether a model is asked again whether the lines state what an operation states.
 
-    A wording that quotes whole lines or sentences needs none, also with its subject before it.
+    A wording that quotes whole lines or sentences needs none, also with its subject before it. It
+    does if what it leaves out of the cited lines says not, only, until and the like.
     """
     if op.op in ("replace", "close"):
         return True
     if not op.text:
         return False
     whole = [strip_marker(line) for line in cited.own]
-    pieces = (piece for line in whole for piece in (line, *_SENTENCE.split(line)))
+    pieces = [piece for line in whole for piece in (line, *_SENTENCE.split(line))]
     quotable = {loose(piece) for piece in (*pieces, " ".join(whole))}
     text, subject = loose(op.text), loose(op.subject)
-    return not {text, text.removeprefix(f"{subject} ")} & quotable
+    if not {text, text.removeprefix(f"{subject} ")} & quotable:
+        return True
+    rest = (piece for piece in pieces if loose(piece) not in text)
+    return any(words_marked(piece, kind) for piece in rest for kind in BOUNDS)
 
 
 def verbatim(op: Operation, cited: Cited) -> Operation | None:

@@ -282,6 +282,8 @@ def template_lines(lines: Sequence[str]) -> frozenset[int]:
     known = weights().templates
     hit = [hash_ in known if (hash_ := line_hash(line)) else None for line in lines]
     long = [one for one in hit if one is not None]
+    if not any(long):
+        return frozenset()
     found = {n for n, one in enumerate(hit, start=1) if one}
     if 2 * len(found) < len(long):
         plain = (n for n in found if lines[n - 1].lstrip()[:1] not in "-*|0123456789")

@@ -201,8 +201,8 @@ _WORKDAYS = frozenset("weekday weekdays workday workdays werktags werktage woche
 
 
 def words_marked(text: str, name: str) -> bool:
-    """Return whether a text has a word of a kind: `negation` or `plan`."""
-    marks = _table("marks")[name].split()
+    """Return whether a text has a word of a kind of the table `marks`, such as `negation`."""
+    marks = [bare(mark) for mark in _table("marks")[name].split()]
     words = {
         bare(word) for word in _WORD.findall(normalise(text).replace("'", "").replace("’", ""))
     }

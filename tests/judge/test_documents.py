@@ -143,3 +143,9 @@ def test_lines_that_nobody_may_see_and_files_without_news_are_left_out() -> None
     (found,) = packed(msgspec.structs.replace(one, hidden=frozenset((1,))), hidden)
     assert "rejected" not in found.text
     assert "USER.md" not in found.text
+
+
+def test_a_page_of_short_lines_is_no_template() -> None:
+    page = document("\u5468.md", "- \u5468\u4e94\u4e0d\u8981\u90e8\u7f72")
+    (found,) = pack([page], 12_000)
+    assert "1 - \u5468\u4e94" in found.text

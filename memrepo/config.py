@@ -77,7 +77,7 @@ FORMAT = 2
 """The repository format that this program reads and writes. A newer format is read-only."""
 EXCLUDED: tuple[str, ...] = ("superseded", "archived")
 """Statuses that a search leaves out by default. Forgotten memories are always left out."""
-Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command", "replay"]
+Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command"]
 JUDGES: tuple[str, ...] = get_args(Judge)
 
 
@@ -281,10 +281,6 @@ class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
         doc("Whether to enable thinking for the anthropic judge; default leaves it to the model."),
     ] = "default"
     timeout_s: Annotated[Seconds, doc("Seconds to wait for the answer of a service.")] = 600
-    idle_s: float = 90
-    """Seconds without output after which a request is repeated."""
-    max_retries: int = 2
-    """How many times to retry an overloaded or unreachable service."""
     prices: Annotated[
         Prices,
         doc("US dollars per million tokens by model: input, output, cache write, cache read."),
@@ -672,7 +668,6 @@ OUTSIDE = (
     "judge.command",
     "judge.base_url",
     "judge.openai_base_url",
-    "judge.recordings",
     "telemetry.dir",
     "telemetry.preset",
     "agents.author",

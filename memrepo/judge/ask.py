@@ -8,7 +8,6 @@ before it is used, under the hash of the model and of the whole question.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from math import ceil
 from pathlib import Path
@@ -70,6 +69,10 @@ class AnswerStore(Protocol):
 
 class CutOff(BadReply):
     """Raised when a model reached its output limit. A smaller question may fit."""
+
+
+class Interrupted(JudgeFailed):
+    """Raised when an answer began and broke off, so that the question is worth a second try."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,8 +156,8 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
 class Desk:
     """The one place where a model is asked. A question is paid once, however often it is asked.
 
-    `record` is a folder for recorded answers. `in_time` is called before each call and may raise
-    BudgetReached. `tick` is called after each answer.
+    `in_time` is called before each call and may raise BudgetReached. `tick` is called after each
+    answer.
     """
 
     def __init__(
@@ -164,7 +167,6 @@ class Desk:
         *,
         max_output: int = 10**9,
         price: Price | None = None,
-        record: Path | None = None,
     ) -> None:
         self.name = backend.name
         self.usage = Usage()
@@ -178,17 +180,11 @@ class Desk:
         self._limits = limits
         self._max_output = max_output
         self._price = price
-        self._record = record
         self._answered: dict[str, Answer] = {}
         self._observed: dict[Kind, tuple[int, int]] = {}
-        if record is not None:
-            try:
-                record.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise CannotRecord(record, error) from error
 
     def ask(self, question: Question) -> Answer:
-        """Return the answer to a question. An unusable answer is asked for once more.
+        """Return the answer to a question. One that is unusable or broke off is asked for again.
 
         Raise BadReply if the second one is unusable too, and JudgeFailed or BudgetReached if no
         further question can be asked.
@@ -197,6 +193,8 @@ class Desk:
             return self._once(question)
         except CutOff:
             raise
+        except Interrupted:
+            return self._once(question)
         except BadReply as failed:
             fault = f"Your first answer was not usable: {failed.message}. Answer again."
             again = replace(question, data=f"{question.data}\n\n{fault}")
@@ -266,8 +264,6 @@ class Desk:
         self.usage += reply.usage
         items, tokens = self._observed.get(question.kind, (0, 0))
         self._observed[question.kind] = items + question.items, tokens + reply.usage.completion
-        if self._record is not None:
-            _write(self._record, self.name, question, reply)
         return reply
 
     def _expected(self, question: Question) -> int:
@@ -296,61 +292,6 @@ def _more_room(limit: Limit, need: Usage, used: Usage) -> str:
         f"raise the limit for {limit.what} to {value} or more; finished work lands, and the next"
         " run goes on with the rest"
     )
-
-
-class CannotRecord(MemrepoError):
-    """Raised when the folder for recordings cannot be written."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, folder: Path, error: OSError) -> None:
-        super().__init__(f"{folder}: cannot record answers there: {error.strerror}")
-
-
-def _write(folder: Path, name: str, question: Question, reply: Reply) -> None:
-    """Record a question and its answer. The file name is the hash of the question."""
-    record = {
-        "schema_version": 2,
-        "kind": question.kind,
-        "judge": name,
-        "question": question.data,
-        "answer": reply.text,
-        "cut": reply.cut,
-        "refusal": reply.refusal,
-        "tokens": reply.usage.tokens(),
-        "cost_usd": reply.usage.cost_usd,
-    }
-    try:
-        text = json.dumps(record, ensure_ascii=False, indent=1) + "\n"
-        (folder / f"{question.key}.json").write_text(text, "utf-8")
-    except OSError as error:
-        raise CannotRecord(folder, error) from error
-
-
-class Replay(msgspec.Struct, frozen=True):
-    """A back end that returns recorded answers, at no cost."""
-
-    folder: Path
-    name: str = "replay/1"
-
-    def ask(self, question: Question) -> Reply:
-        """Return the recorded answer to a question. Raises JudgeFailed if there is none."""
-        path = self.folder / f"{question.key}.json"
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-            return Reply(
-                text=str(record["answer"]),
-                usage=Usage(),
-                cut=bool(record.get("cut")),
-                refusal=str(record.get("refusal", "")),
-            )
-        except FileNotFoundError as error:
-            raise JudgeFailed(
-                f"{self.folder}: no recorded answer {path.name} for this question",
-                fix="record it with a live judge: `memrepo run --judge anthropic --record DIR`",
-            ) from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise JudgeFailed(f"{path}: not a recorded answer: {error}") from error
 
 
 class Unanswered(MemrepoError):

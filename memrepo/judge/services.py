@@ -13,16 +13,19 @@ from threading import Event, Thread
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import JudgeFailed, Usage
-from memrepo.judge.ask import Price, Reply
+from memrepo.judge.ask import Interrupted, Price, Reply
 from memrepo.judge.interface import Question
 
 Untyped = Any
 """The type of SDK objects. The SDKs are imported lazily, so their own types are not available."""
 _CONNECT_S = 15.0
+IDLE_S = 90.0
+"""Seconds without a part of an answer after which a question to Claude is asked again."""
+MAX_RETRIES = 2
+"""How many times an SDK repeats a request that was refused or not answered at all."""
 _SHOWN = 300
 
 
@@ -55,7 +58,6 @@ class Service(msgspec.Struct, frozen=True, kw_only=True):
     model: str
     max_tokens: int
     timeout_s: float
-    max_retries: int
     base_url: str = ""
     verify_model: str = ""
     price: Price | None = None
@@ -116,12 +118,8 @@ _FIXES = {
     403: "check the permissions of the key",
     404: "check judge.model and the base URL",
     413: "the batch is too large for this endpoint",
-    429: "wait, and run again",
+    429: "wait; the next run goes on",
 }
-
-
-class _Interrupted(JudgeFailed):
-    """Raised when an answer is interrupted or does not arrive in time."""
 
 
 class _Watch:
@@ -160,12 +158,10 @@ class Claude(Service, frozen=True, kw_only=True):
     """Claude through the Messages API. The class implements `judge.ask.Backend`.
 
     Replies must match the schema. Instructions are marked for the prompt cache.
-    `timeout_s` limits how long a server may ask memrepo to wait before a retry. `idle_s` limits how
-    long no part of an answer arrives. If `effort` or `thinking` is empty, the model's default
-    applies.
+    `timeout_s` limits how long a server may ask memrepo to wait before a retry. If `effort` or
+    `thinking` is empty, the model's default applies.
     """
 
-    idle_s: float = 90.0
     effort: str = ""
     thinking: str = ""
 
@@ -175,29 +171,7 @@ class Claude(Service, frozen=True, kw_only=True):
         return f"anthropic/{self.model}"
 
     def ask(self, question: Question) -> Reply:
-        """Send a prompt, retrying interrupted answers. Raises JudgeFailed or NoCredentials.
-
-        The usage of interrupted answers is added to that of the complete one.
-        """
-        lost = Usage()
-        for left in range(self.max_retries, -1, -1):
-            try:
-                reply = self._once(question)
-            except _Interrupted as interrupted:
-                lost += interrupted.usage
-                if not left:
-                    raise JudgeFailed(
-                        interrupted.message, fix=interrupted.fix, usage=lost
-                    ) from interrupted
-            except JudgeFailed as failed:
-                failed.usage = lost
-                raise
-            else:
-                return replace(reply, usage=reply.usage + lost) if lost.calls else reply
-        raise AssertionError("a range that ends with 0 has an end")
-
-    def _once(self, question: Question) -> Reply:
-        """Send a prompt once. Raises _Interrupted if the answer is interrupted.
+        """Send a question. Raises NoCredentials, JudgeFailed, or Interrupted if an answer began.
 
         The SDK retries requests whose answer has not begun.
         """
@@ -260,13 +234,13 @@ class Claude(Service, frozen=True, kw_only=True):
 
     @property
     def _patience_s(self) -> float:
-        return min(self.idle_s, self.timeout_s)
+        return min(IDLE_S, self.timeout_s)
 
-    def _late(self, stream: Untyped) -> _Interrupted:
+    def _late(self, stream: Untyped) -> Interrupted:
         why = f"no answer within {self._patience_s:g} s"
         return self._interrupted(stream, why, "raise judge.timeout_s")
 
-    def _interrupted(self, stream: Untyped, why: str, fix: str) -> _Interrupted:
+    def _interrupted(self, stream: Untyped, why: str, fix: str) -> Interrupted:
         """Return the exception for an interrupted answer, with the usage so far.
 
         The estimated usage assumes four letters per token.
@@ -279,7 +253,7 @@ class Claude(Service, frozen=True, kw_only=True):
             usage = self._usage({**so_far["usage"], "output_tokens": output})
         except (AttributeError, AssertionError, KeyError, TypeError):
             pass  # no part of the answer arrived
-        return _Interrupted(f"{self.name}: {why}", fix=fix, usage=usage)
+        return Interrupted(f"{self.name}: {why}", fix=fix, usage=usage)
 
     def client(self) -> Untyped:
         """Create an `anthropic.Anthropic` client, with a short connect timeout."""
@@ -288,7 +262,7 @@ class Claude(Service, frozen=True, kw_only=True):
         client = anthropic.Anthropic(
             base_url=self.base_url or None,
             timeout=timeout,
-            max_retries=self.max_retries,
+            max_retries=MAX_RETRIES,
             open_telemetry=False,
             http_client=anthropic.DefaultHttpxClient(
                 event_hooks={"response": [self._refuse_long_wait]}, timeout=timeout
@@ -376,7 +350,7 @@ class OpenAI(Service, frozen=True, kw_only=True):
         openai = _sdk("openai", "openai")
         settings = {
             "base_url": self.base_url or None,
-            "max_retries": self.max_retries,
+            "max_retries": MAX_RETRIES,
             "timeout": openai.Timeout(self.timeout_s, connect=min(_CONNECT_S, self.timeout_s)),
         }
         try:

@@ -1,7 +1,7 @@
 """Files outside of history that runs write: logged events, results, answers of interrupted runs.
 
 Each answer of a judge is on disk before the next question is sent, so a killed process loses only
-the current question. A run that completes removes the file of its answers.
+the current question. A run that completes removes the answers that it used.
 """
 
 from __future__ import annotations
@@ -17,12 +17,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec.structs import asdict
 
-from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import Usage
-from memrepo.store.lock import keep_newest, lock_file, scratch
+from memrepo.store.lock import lock_file, scratch
 
 _LOCK_WAIT_S = 2.0
 
@@ -139,51 +137,27 @@ def run_command(
 
 # -- answers of interrupted runs -------------------------------------------------------------
 
-FOLDER = "kept"
-MAX_INTERRUPTED = 50
-"""Maximum number of interrupted runs to keep. The newest runs are kept."""
-SCHEMA_VERSION = 1
-
-
-class NoInterruptedRun(MemrepoError):
-    """Raised when there is no interrupted run, or none matches the given name."""
-
-    exit_code = Exit.USAGE
-
-    def __init__(self, wanted: str, names: list[str]) -> None:
-        known = f"; interrupted runs: {', '.join(names)}" if names else ""
-        super().__init__(
-            f"no interrupted run {wanted}{known}"
-            if wanted
-            else "no interrupted run has answers to use again",
-            fix="`memrepo run --resume` takes the newest"
-            if names
-            else "`memrepo run` reads new input and what earlier runs left open",
-        )
-
-
-class InterruptedRun(msgspec.Struct, frozen=True, kw_only=True):
-    """An interrupted run: its name, mode, kind of judge, and number of stored answers."""
-
-    run: str
-    mode: str
-    kind: str
-    answers: int = 0
+ANSWERS = "answers.jsonl"
+"""File with the paid answers that no run has used to the end."""
+MAX_ANSWERS = 1000
+"""Maximum number of answers to store. The newest are kept."""
 
 
 class SavedAnswers:
-    """The answers of one run, each saved to disk at once. Implements `judges.asking.Kept`."""
+    """Paid answers by key, each saved to disk at once. Implements `judge.ask.AnswerStore`."""
 
-    def __init__(self, store: Path, of: InterruptedRun) -> None:
-        self.of = of
-        self.path = store / FOLDER / f"{of.run}.jsonl"
+    def __init__(self, store: Path) -> None:
+        self.path = store / ANSWERS
         self._answers: dict[str, Mapping[str, object]] = {}
-        self._mine: set[str] = set()
+        self._new: set[str] = set()
         self._used: set[str] = set()
         self._unbilled = Usage()
-        for line in read_lines(self.path)[1:]:
+        for line in read_lines(self.path):
             self._answers |= line.get("answers", {})
             self._unbilled += usage_of(line.get("usage"))
+
+    def __len__(self) -> int:
+        return len(self._answers)
 
     @property
     def unbilled(self) -> Usage:
@@ -193,13 +167,12 @@ class SavedAnswers:
     @property
     def used(self) -> int:
         """Return how many answers this process reused from an earlier one."""
-        return len(self._used)
+        return len(self._used - self._new)
 
     def find(self, key: str) -> Mapping[str, object] | None:
         """Return the stored answer to a question, or None if there is none."""
         found = self._answers.get(key)
-        if found is not None and key not in self._mine:
-            self._used.add(key)
+        self._used |= {key} if found is not None else set()
         return found
 
     def keep(self, answers: Mapping[str, Mapping[str, object]], usage: Usage) -> None:
@@ -207,59 +180,29 @@ class SavedAnswers:
         if not answers and not usage.calls:
             return
         self._answers |= answers
-        self._mine |= answers.keys()
+        self._new |= answers.keys()
         self._unbilled += usage
-        self._append({"answers": answers, "usage": asdict(usage)})
+        line = json.dumps({"answers": answers, "usage": asdict(usage)}, ensure_ascii=False)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.open("a", encoding="utf-8") as handle:
+            handle.write(f"{line}\n")
+            handle.flush()
+            os.fsync(handle.fileno())
 
     def billed(self) -> None:
         """Reset the unbilled usage once a manifest contains it. Keep the answers."""
         self._unbilled = Usage()
-        if self.path.exists():
-            self.path.unlink()
-            self._append({"answers": self._answers})
-
-    def remove(self) -> None:
-        """Delete the stored answers, because the results of all of them have landed."""
+        kept = dict([*self._answers.items()][-MAX_ANSWERS:])
         self.path.unlink(missing_ok=True)
+        if kept:
+            line = json.dumps({"answers": kept}, ensure_ascii=False)
+            write_file(self.path, f"{line}\n", within=None)
 
-    def _append(self, line: Mapping[str, object]) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = not self.path.exists()
-        if new:
-            keep_newest(self.path.parent, "*.jsonl", MAX_INTERRUPTED - 1)
-        with self.path.open("a", encoding="utf-8") as handle:
-            if new:
-                head = {k: v for k, v in asdict(self.of).items() if k != "answers"}
-                handle.write(json.dumps({"schema_version": SCHEMA_VERSION, **head}) + "\n")
-            handle.write(json.dumps(line, ensure_ascii=False) + "\n")
-            handle.flush()
-            os.fsync(handle.fileno())
-
-
-def interrupted_runs(store: Path) -> list[InterruptedRun]:
-    """Return the interrupted runs that have stored answers, oldest first."""
-    found = []
-    for path in sorted((store / FOLDER).glob("*.jsonl")):
-        head, *remaining = read_lines(path) or [{}]
-        if head.get("schema_version") == SCHEMA_VERSION:
-            found.append(
-                InterruptedRun(
-                    run=path.stem,
-                    mode=str(head.get("mode", "")),
-                    kind=str(head.get("kind", "")),
-                    answers=sum(len(line.get("answers", {})) for line in remaining),
-                )
-            )
-    return found
-
-
-def interrupted_run(store: Path, wanted: str) -> InterruptedRun:
-    """Return the interrupted run with a name or unique prefix, or the newest."""
-    known = interrupted_runs(store)
-    found = [b for b in known if b.run.startswith(wanted)]
-    if not found or (wanted and len(found) > 1 and wanted not in (b.run for b in found)):
-        raise NoInterruptedRun(wanted, [b.run for b in known])
-    return next((b for b in found if b.run == wanted), found[-1])
+    def remove_used(self) -> None:
+        """Delete the answers that this process used, because all their results have landed."""
+        done = self._used | self._new
+        self._answers = {k: v for k, v in self._answers.items() if k not in done}
+        self.billed()
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

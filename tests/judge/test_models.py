@@ -37,7 +37,7 @@ def begin(base: Path) -> Path:
     done(base, "init", base / "repo", "--from", workspace)
     repo = base / "repo"
     text = (repo / "memrepo.toml").read_text().split("\n[judge]")[0]
-    judge = ("context = 200", "timeout_s = 2", "idle_s = 1", "max_retries = 0", "max_tokens = 4000")
+    judge = ("context = 200", "timeout_s = 1", "max_tokens = 4000")
     (repo / "memrepo.toml").write_text("\n".join([text, "[judge]", *judge, ""]))
     git(repo, "commit", "-qam", "configure", "--no-verify")
     return repo
@@ -93,8 +93,10 @@ ACTS: dict[str, tuple[list[Act], int]] = {
     "no answer": ([Act(answer=lambda _: "I would keep all of it.")], 0),
     "no answer twice": ([OK, *[Act(answer=lambda _: "All of it.")] * 2], 4),
     "silent": ([OK, Act(silent=True)], 4),
-    "silent stream": ([OK, Act(stall_after=300)], 4),
-    "reset": ([OK, Act(cut_after=400)], 4),
+    "silent stream": ([OK, *[Act(stall_after=300)] * 2], 4),
+    "only pings": ([OK, *[Act(stall_after=300, pings=True)] * 2], 4),
+    "reset": ([OK, *[Act(cut_after=400)] * 2], 4),
+    "reset once": ([OK, Act(cut_after=400)], 0),
     "no usage": ([Act(used={"input_tokens": 0, "output_tokens": 0})], 0),
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from driving import assert_sound, done, git, memories, memrepo
+from driving import assert_sound, done, memories, memrepo
 from serving import Act, Service, checked, good, shown
 from workspaces import write
 
@@ -147,9 +147,6 @@ def test_a_pass_without_an_answer_is_made_by_the_next_run(service: Service, tmp_
     change = arranging(lambda ids: {"page": [ids[ANA]], "changes": []})
     service.default = Act(answer=change)
     service.script = [Act(answer=good), Act(status=500)]
-    config = repo / "memrepo.toml"
-    config.write_text(config.read_text().replace("[judge]", "[judge]\nmax_retries = 0"))
-    git(repo, "commit", "-qam", "configure", "--no-verify")
     first = run(repo)
     assert first.exit == 4
     assert len(active(repo)) == len(LINES)

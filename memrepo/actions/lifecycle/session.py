@@ -35,7 +35,7 @@ from memrepo.policies.standing import disputed, is_of_project, is_retired
 from memrepo.policies.upkeep import due_tier_moves, tier_steps
 from memrepo.store import run_files
 from memrepo.store.ledger import ledger_of
-from memrepo.store.run_files import interrupted_runs
+from memrepo.store.run_files import SavedAnswers
 from memrepo.text.words import content_words
 from memrepo.views.bundles import Promotion, promotions
 from memrepo.views.hot import PERSONAL_LAYERS, Packed, in_page_order, pack
@@ -211,7 +211,8 @@ def context(
         # Requests come from source texts, so their wording must not enter a context.
         count = counted(len(asked), "request waits", "requests wait")
         waiting.append(f"{count} for a person (`memrepo status`)")
-    waiting += [f"run {b.run} broke off" for b in interrupted_runs(first.store.folder)]
+    if len(SavedAnswers(first.store.folder)):
+        waiting.append("a run was not completed; the next one goes on")
     waiting += timetable(first, first.call.now).complaints
     problems = [str(p) for p in state.problems if p.severity == "error"]
     if problems:

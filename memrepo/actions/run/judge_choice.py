@@ -10,7 +10,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -48,8 +47,6 @@ class JudgeChoice(msgspec.Struct, frozen=True, kw_only=True):
 
     judge: str = ""
     now: datetime | None = None
-    record: Path | None = None
-    replay: Path | None = None
     max_usd: float | None = None
     max_tokens: int | None = None
     carried: Usage = msgspec.field(default_factory=Usage)
@@ -62,19 +59,10 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
     loads no other.
     """
     name = kind_of(work, choice)
-    if choice.replay and name != "replay":
-        raise CannotJudge(f"--replay is for the replay judge, not for {name}")
-    if choice.record and name in ("offline", "replay"):
-        raise CannotJudge(
-            f"the {name} judge does not give live answers, so there is nothing to record",
-            fix="use --record with --judge anthropic or command",
-        )
     if name == "offline":
         return None
-    from memrepo.judge.ask import Desk, Replay, Session
+    from memrepo.judge.ask import Desk, Session
 
-    if name == "replay":
-        return Desk(Replay(_recordings(work, choice)))
     if name == "session":
         return Desk(Session(work.store.folder / SESSION))
     backend, limits = _backend(work, name), limits_of(work, choice)
@@ -88,25 +76,12 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
         limits,
         max_output=work.config.judge.max_tokens,
         price=backend.price,
-        record=choice.record,
     )
 
 
 def kind_of(work: Work, choice: JudgeChoice) -> str:
     """Return the kind of the chosen judge."""
-    return choice.judge or ("replay" if choice.replay else str(work.config.run.judge))
-
-
-def _recordings(work: Work, choice: JudgeChoice) -> Path:
-    folder = choice.replay
-    if folder is None and (setting := outside(work).get("judge.recordings")):
-        folder = work.store.root / Path(str(setting.value)).expanduser()
-    if folder is None or not folder.is_dir():
-        raise CannotJudge(
-            f"found no folder of recorded answers{f' at {folder}' if folder else ''}",
-            fix="name the folder: --replay DIR, or `git config memrepo.judge.recordings DIR`",
-        )
-    return folder
+    return choice.judge or str(work.config.run.judge)
 
 
 def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
@@ -133,7 +108,6 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
         "verify_model": verify_model,
         "max_tokens": keys.max_tokens,
         "timeout_s": keys.timeout_s,
-        "max_retries": keys.max_retries,
         "price": price_of(work, keys.model),
         "base_url": str(base.value) if base else "",
         "heard": lambda: work.call.tick("pieces of an answer"),
@@ -141,7 +115,6 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
     if name == "anthropic":
         return Claude(
             **shared,
-            idle_s=keys.idle_s,
             verify_price=price_of(work, verify_model),
             effort=keys.effort.removeprefix("default"),
             thinking=keys.thinking.removeprefix("default"),

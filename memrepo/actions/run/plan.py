@@ -176,8 +176,7 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True):
 class Outcome(msgspec.Struct, kw_only=True):
     """What became of a run. `why` says why it waits or was skipped.
 
-    `resume` is the name for `--resume` if answers remain, `reused` the number of answers taken from
-    an interrupted run.
+    `reused` is the number of answers taken from an interrupted run.
     """
 
     mode: Mode
@@ -191,5 +190,4 @@ class Outcome(msgspec.Struct, kw_only=True):
     branch: str = ""
     commits: tuple[LogEntry, ...] = ()
     used: Usage = msgspec.field(default_factory=Usage)
-    resume: str = ""
     reused: int = 0

@@ -10,15 +10,13 @@ from __future__ import annotations
 from itertools import groupby
 
 from memrepo.actions.landing import prepare, retried
-from memrepo.actions.run.judge_choice import PAID, CannotJudge, JudgeChoice, kind_of
-from memrepo.actions.run.plan import Mode
 from memrepo.actions.setup.config import set_key
 from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.changes import Plan, Step, Update
 from memrepo.core.codec import changed_keys
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.ids import digest, text_hash
+from memrepo.core.ids import text_hash
 from memrepo.core.manifest import LOGIC_VERSION, SCHEMA_VERSION
 from memrepo.core.memory import BY_NAME, Memory, Stamp
 from memrepo.core.messages import counted
@@ -28,7 +26,6 @@ from memrepo.core.times import format_time
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.store.git import Git
 from memrepo.store.history import LogEntry, changes, hand_commits
-from memrepo.store.run_files import InterruptedRun, SavedAnswers, interrupted_run, interrupted_runs
 from memrepo.store.settings import clone_name, is_called
 
 # -- before a run: ownership, upgrades and resumed answers -----------------------------------------
@@ -125,46 +122,6 @@ def report_clock(work: Work) -> None:
             fix="check the system clock, or the value of `--now`",
         )
         work.store.notices.append(problem)
-
-
-def resume_options(
-    first: Work, mode: str | None, judge: str | None, resume: str | None
-) -> tuple[Mode, str | None, str | None]:
-    """Return the mode, the judge and the run to resume. Raises NoInterruptedRun.
-
-    `resume` is None for no earlier run, and empty for the newest.
-    """
-    if resume is not None:
-        found = interrupted_run(first.store.folder, resume)
-        for name, given, was in (("mode", mode, found.mode), ("judge", judge, found.kind)):
-            if given not in (None, was):
-                raise CannotJudge(
-                    f"the run {found.run} that was interrupted had --{name} {was}, not {given}",
-                    fix=f"leave --{name} out, or run without --resume",
-                )
-        mode, judge, resume = found.mode, found.kind, found.run
-    return ("reconciliation" if mode == "reconciliation" else "incremental"), judge, resume
-
-
-def answers_for(
-    at: Work, mode: str, resume: str | None, choice: JudgeChoice
-) -> SavedAnswers | None:
-    """Return the store for this run's answers, which also contains those of a resumed run.
-
-    Without --resume, this is the newest unfinished run of the same mode and judge. Return None for
-    a judge that costs nothing.
-    """
-    kind = kind_of(at, choice)
-    if kind not in PAID or choice.now is None:
-        return None
-    there = [
-        b
-        for b in interrupted_runs(at.store.folder)
-        if (b.mode, b.kind) == (mode, kind) and resume in (None, b.run)
-    ]
-    name = f"{choice.now:%Y%m%dT%H%M%SZ}-{digest([at.tree.commit, mode, kind])[:8]}"
-    new = InterruptedRun(run=name, mode=mode, kind=kind)
-    return SavedAnswers(at.store.folder, there[-1] if there else new)
 
 
 CLAIMED = ("the author of a commit by hand, for the header", "a commit by hand says who means it")

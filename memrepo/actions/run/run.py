@@ -20,7 +20,7 @@ from memrepo.actions.run.guard import leave_out_rejected, mark_removals
 from memrepo.actions.run.idle import find_idle, keep_idle, surroundings
 from memrepo.actions.run.ingest import take_in
 from memrepo.actions.run.judge import judge
-from memrepo.actions.run.judge_choice import JudgeChoice, deadline, desk_of
+from memrepo.actions.run.judge_choice import PAID, JudgeChoice, deadline, desk_of, kind_of
 from memrepo.actions.run.land import (
     draft,
     keep_unusable_answers,
@@ -30,12 +30,10 @@ from memrepo.actions.run.land import (
 )
 from memrepo.actions.run.plan import STAGES, Decisions, Input, Mode, Outcome, Proposal, RunPlan
 from memrepo.actions.run.preconditions import (
-    answers_for,
     claim_edits,
     refuse_emptied,
     refuse_other_owner,
     report_clock,
-    resume_options,
     take_over,
     upgrade_due,
 )
@@ -74,16 +72,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
             read=_stages,
         ),
     ] = None
-    resume: Annotated[
-        str | None,
-        option(
-            "continue an interrupted run (the newest, or RUN), with its mode and judge",
-            "--resume",
-            metavar="RUN",
-            const="",
-            optional=True,
-        ),
-    ] = None
     acknowledge_upgrade: Annotated[
         bool,
         option(
@@ -99,13 +87,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     max_tokens: Annotated[
         int | None, option("maximum tokens of the run", "--max-tokens", metavar="N", ge=1)
-    ] = None
-    record: Annotated[
-        str | None,
-        option("record every answer of a live judge in this folder", "--record", metavar="DIR"),
-    ] = None
-    replay: Annotated[
-        str | None, option("use the answers recorded in this folder", "--replay", metavar="DIR")
     ] = None
     max_change_pct: Annotated[
         float | None,
@@ -158,8 +139,7 @@ def do(work: Work, request: Request) -> Result:
     """Run once and report the result. Raise immediately if another run is active."""
     work.require_writable()
     refuse_other_owner(work, take_over=request.take_over)
-    mode, kind, resume = resume_options(work, request.mode, request.judge, request.resume)
-    request = replace(request, mode=mode, judge=kind, resume=resume)
+    mode = request.mode or "incremental"
     if request.estimate:
         return _estimated(work, request)
     around = "" if request.dry_run else surroundings(work, request)
@@ -237,7 +217,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     if not request.dry_run:
         ledger_of(first.store).flush(first.call.now)
     choice = _choice(first, request)
-    stored = answers_for(at, plan.mode, request.resume, choice)
+    stored = SavedAnswers(at.store.folder) if kind_of(at, choice) in PAID else None
     if stored is not None:
         choice = replace(choice, carried=stored.unbilled)
     desk = desk_of(first, choice)
@@ -290,12 +270,11 @@ def _conclude(at: Work, done: Outcome, stored: SavedAnswers | None) -> None:
     if done.head != done.base:
         done.commits = tuple(history.entries(at.store.repo, f"{done.base}..{done.head}"))
     if stored is not None:
+        done.reused = stored.used
         if not partial:
-            stored.remove()
+            stored.remove_used()
         elif made is not None:
             stored.billed()  # the manifest of the run has the receipt
-        done.resume = stored.of.run if partial and stored.path.exists() else ""
-        done.reused = stored.used
 
 
 def propose(work: Work, plan: RunPlan) -> Proposal:
@@ -344,8 +323,6 @@ def _choice(work: Work, request: Request) -> JudgeChoice:
         now=work.call.now,
         max_usd=request.max_usd,
         max_tokens=request.max_tokens,
-        record=work.call.where / request.record if request.record else None,
-        replay=work.call.where / request.replay if request.replay else None,
     )
 
 

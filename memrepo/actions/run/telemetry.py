@@ -191,7 +191,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     cost_usd: float | None
     partial: str
     """Why some candidates were not judged; empty if all were."""
-    resume: str
     reused: int
     warnings: tuple[Problem, ...]
     quarantined: tuple[Mapping[str, str], ...]
@@ -253,7 +252,6 @@ def result_of(done: Outcome, report: Report, notices: tuple[Problem, ...]) -> Re
         tokens=done.used.tokens(),
         cost_usd=done.used.cost_usd,
         partial=found.receipt.partial,
-        resume=done.resume,
         reused=done.reused,
         warnings=problems,
         quarantined=found.quarantined,

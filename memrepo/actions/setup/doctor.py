@@ -49,7 +49,6 @@ from memrepo.store.ledger import ledger_of
 from memrepo.store.local import git_version, object_problems
 from memrepo.store.remote import RECORDS
 from memrepo.store.repo import interrupted, obstacle
-from memrepo.store.run_files import interrupted_runs
 from memrepo.store.settings import driver_state, install_drivers, is_adopted, person
 
 MIN_GIT = (2, 34)
@@ -451,13 +450,6 @@ def _ledger(work: Work, fix: bool) -> CheckFinding:
         return _finding(f"{message}; --fix puts it back", "")
     ledger.join(known, work.store.commit_time(work.tree.commit))
     return _finding("", f"{message}: put back", fixed=True)
-
-
-@_check("broken", whole=True)
-def _broken(work: Work, fix: bool) -> CheckFinding:
-    runs = ", ".join(b.run for b in interrupted_runs(work.store.folder))
-    problem = f"{runs} interrupted (`memrepo run --resume`)" if runs else ""
-    return _finding(problem, "none interrupted")
 
 
 @_check("purged")

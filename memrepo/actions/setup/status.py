@@ -42,7 +42,7 @@ from memrepo.read.intake import Reader, cursors, take_in
 from memrepo.read.shelf import shelf_size
 from memrepo.store import settings
 from memrepo.store.history import newest_in_effect
-from memrepo.store.run_files import interrupted_runs
+from memrepo.store.run_files import SavedAnswers
 from memrepo.store.tree import read_blob
 
 
@@ -89,7 +89,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Descriptions of the pending runs that an agent requested, by branch."""
     marked: tuple[str, ...]
     """The memories that runs marked for removal."""
-    broken_off: tuple[str, ...]
+    answers: int
+    """Paid answers of a run that was not completed. The next run uses them."""
     """Interrupted runs whose answers are stored and will be reused."""
     uncommitted: tuple[str, ...]
     runs: int
@@ -158,7 +159,7 @@ def status(work: Work, request: StatusRequest) -> Result:
         waiting=tuple(w.branch for w in waits),
         asked=wishes(work, waits),
         marked=found.marked,
-        broken_off=tuple(b.run for b in interrupted_runs(store.folder)),
+        answers=len(SavedAnswers(store.folder)),
         uncommitted=tuple(sorted(p for p in store.work.dirty() if layout.owns(p))),
         runs=len(manifests),
         last_run=LastRun(

@@ -311,8 +311,9 @@ def _left(result: standing.Result) -> Iterator[str]:
     for branch in (b for b in result.waiting if b not in result.asked):
         yield f"waiting    {branch}"
         yield "           `memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
-    for run in result.broken_off:
-        yield f"broken off {run} has stored answers (`memrepo run --resume` reuses them)"
+    if result.answers:
+        number = counted(result.answers, "paid answer", "paid answers")
+        yield f"answers    {number} of an unfinished run; the next run uses them"
     if result.uncommitted:
         yield f"uncommitted {', '.join(visible(p) for p in result.uncommitted[:5])}"
 

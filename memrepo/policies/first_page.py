@@ -62,7 +62,8 @@ ROOM: Mapping[Part, int] = {
 PARTS: tuple[Part, ...] = ("stored", *ROOM)
 MAX_STORED = 0.5
 """The share of the budget that memories stored by hand have before all others."""
-MAX_PER_SUBJECT = 2
+MAX_PER_SUBJECT, MAX_PER_FILE = 2, 4
+"""Maximum lines about one thing, and from one file other than those of `HOME_FILES`."""
 FEW = 10
 """A page with fewer lines takes any line that belongs to a part."""
 MIN_SCORE = 2.0
@@ -126,6 +127,12 @@ class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
     order: tuple[object, ...]
 
     @property
+    def file(self) -> str:
+        """Return the file of the statement if it is not one of `HOME_FILES`, or an empty string."""
+        file = self.place[0]
+        return "" if file.rpartition("/")[2] in HOME_FILES else file
+
+    @property
     def day(self) -> str:
         """Return the day of the statement."""
         return self.line.memory.captured[:10]
@@ -166,6 +173,7 @@ class _Page(msgspec.Struct):
     """Memories that were compared, and are on the page or never will be."""
     subjects: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
     places: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
+    files: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, found: Iterable[_Candidate], limit: int, *, least: float) -> None:
         """Add the best candidates, which are sorted by score, up to a number of lines."""
@@ -187,12 +195,16 @@ class _Page(msgspec.Struct):
             else:
                 self.lines.append(one)
                 self.places[one.place] += 1
+                self.files[one.file] += 1
                 self.subjects[one.subject] += bool(one.subject[1])
             self.words[id_] = words
 
     def _is_full(self, one: _Candidate) -> bool:
-        is_free = one.line.part == "stored" or one.line.critical
-        return not is_free and self.subjects[one.subject] >= MAX_PER_SUBJECT
+        if one.line.part == "stored" or (one.line.critical and not one.file):
+            return False
+        if one.file and self.files[one.file] >= MAX_PER_FILE:
+            return True
+        return not one.line.critical and self.subjects[one.subject] >= MAX_PER_SUBJECT
 
     def _repeated(self, one: _Candidate, own: frozenset[str]) -> int:
         """Return the number, from one, of a line that states the same as a candidate, or 0."""
@@ -434,7 +446,7 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
     def holds(self, resource: str) -> float | None:
         """Return the bonus for the location of a memory's file."""
         folder, _, name = resource.rpartition("/")
-        if not resource or folder in self.own:
+        if not resource or folder in self.own or folder.removesuffix("/memory") in self.own:
             kept = name in HOME_FILES or path_kind(name) in ("rules", "decisions")
             return 1.0 if kept or not resource else 0.5
         parts = folder.split("/")

@@ -327,9 +327,12 @@ def signs_of(unit: Unit) -> frozenset[str]:
     lines = text.split("\n")
     one = len(lines) == 1
     unfilled = sum(map(bool, map(PLACEHOLDER.search, lines)))
+    opens = first.rstrip(" *_").endswith((":", "："))
     shapes = {
         "done": table["done"].search(begin) or table["done_end"].search(first),
-        "meta": all(table["meta"].match(_NO_MARK.sub("", line)) for line in lines),
+        "meta": all(
+            table["meta"].match(_NO_MARK.sub("", row)) for row in lines[: 1 if opens else None]
+        ),
         "mark": _marked().search(text),
         "ticked": unit.task == "done" or all(map(_TICKED.search, lines)),
         "open_box": unit.task == "open" or text.startswith("⏳"),
@@ -350,7 +353,7 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "report": _reports(unit, first),
         "where": _WHERE.search(text),
         "torn": is_negative(unit.lead) and not is_negative(text),
-        "dangling": one and first.rstrip(" *_").endswith((":", "：")),
+        "dangling": one and opens,
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",
         "link": one and (_LINK.match(first) or _TARGET.match(first)),

@@ -20,6 +20,7 @@ import msgspec
 from memrepo.core.header import LFS_POINTER
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, standing_of
 from memrepo.core.lines import find_conflict
+from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import (
@@ -510,11 +511,14 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        text = data.decode("utf-8", "replace")
-        if MAX_STRAY * text.count("\ufffd") > len(text):
+        lines = data.split(b"\n")
+        data = b"\n".join(line if _is_utf8(line) else b"" for line in lines)
+        lost = sum(not _is_utf8(line) for line in lines)
+        if MAX_STRAY * lost > sum(map(bool, map(bytes.strip, lines))):
             return None, problem("source-not-utf8", name, offset=error.start)
-        stray = problem("source-stray-bytes", name, offset=error.start)
-        data = text.encode()
+        line = next(n for n, one in enumerate(lines, start=1) if not _is_utf8(one))
+        stray = problem("source-stray-bytes", name, line=line, count=counted(lost, "line", "lines"))
+        text = data.decode()
     if "\0" in text:
         return None, problem("source-binary", name)
     if line := find_conflict(text):
@@ -522,8 +526,16 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
     return data, stray
 
 
-MAX_STRAY = 200
-"""A file is text if at most one of this many characters is not UTF-8."""
+MAX_STRAY = 4
+"""A file is text if at most one of this many lines is not UTF-8."""
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _redact_secrets(

@@ -234,7 +234,7 @@ def condensed(memory: Memory) -> str:
     a placeholder, since agents read the page.
     """
     clean = without_secrets(before_code(memory.body))
-    lines = [line for line in clean.split("\n") if has_content(line)]
+    lines = _with_content(clean.split("\n"))
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
     for before, line in pairwise(lines):
         text += _between(before, line) + _plain(line)
@@ -243,6 +243,16 @@ def condensed(memory: Memory) -> str:
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
     # On one line and escaped, harmless text may look like a secret.
     return without_secrets(_escaped(_cut(text)))
+
+
+def _with_content(lines: Sequence[str]) -> list[str]:
+    """Return the lines that state something or introduce the item below."""
+    below = [*lines[1:], ""]
+    return [
+        line
+        for line, after in zip(lines, below, strict=True)
+        if has_content(line) or (line.rstrip("*_ ").endswith((":", "：")) and _is_item(after))
+    ]
 
 
 def _between(before: str, line: str) -> str:
@@ -290,7 +300,8 @@ def _about(memory: Memory, text: str) -> str:
     last = parts[-1].rstrip(":：* ")
     first = _FIRST.match(text)
     is_ban = first and patterns().sentences["ban"].search(first[0]) and "\n" not in memory.body
-    if section_kind([last]) == "ban" and not is_ban and not memory.body.startswith("#"):
+    is_told = memory.body.startswith("#") or last.lower() in text.lower()
+    if section_kind([last]) == "ban" and not (is_ban or is_told):
         return last[:LABEL_LENGTH]  # without it, the text would read as a wish
     owner, name = owner_of(memory), memory.first[0].rpartition("/")[2].removesuffix(".md")
     owner = owner or agent_of(memory.first[0].rpartition("/")[0])

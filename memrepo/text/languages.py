@@ -91,7 +91,8 @@ class WordPattern:
     """
 
     def __init__(self, found: Sequence[str], *, start: bool = False, end: bool = False) -> None:
-        self._wide = [entry for entry in found if _IS_WIDE.search(entry)]
+        wide = "|".join(re.escape(entry) for entry in found if _IS_WIDE.search(entry))
+        self._wide = regex(wide or r"(?!)")
         self._starts = _first_words(entry for entry in found if not _IS_WIDE.search(entry))
         self._given = found, start, end
 
@@ -103,7 +104,7 @@ class WordPattern:
     def search(self, text: str) -> re.Match[str] | None:
         """Return the first match in a text, or None."""
         is_possible = self._starts is None or not self._starts.isdisjoint(_starts_of(text))
-        if is_possible or (not text.isascii() and any(entry in text for entry in self._wide)):
+        if is_possible or (not text.isascii() and self._wide.search(text)):
             return self._pattern.search(text)
         return None
 

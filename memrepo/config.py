@@ -30,7 +30,6 @@ from memrepo.core.keys import (
     Patterns,
     Percent,
     Prices,
-    Ref,
     Seconds,
     Share,
     Text,
@@ -246,14 +245,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
-    """Where use counts are shared."""
-
-    ref: Annotated[
-        Ref, doc("Ref of the access ledger on the hub; use a branch if the hub refuses other refs.")
-    ] = "refs/memrepo/access"
-
-
 class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
     """How a model is asked."""
 
@@ -412,7 +403,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
     enabled: Annotated[Flag, doc("Whether retrievals are counted.")] = True
     buffer: Annotated[
         Whole,
-        doc("Number of buffered retrievals after which they are written to the ledger."),
+        doc("Number of retrievals in one segment of the ledger."),
     ] = 100
 
 
@@ -468,7 +459,6 @@ class Config(General, frozen=True, kw_only=True):
     secrets: Secrets
     agents: Agents
     run: Run
-    ledger: Ledger
     judge: JudgeKeys
     schedule: Schedule
     reporting: Reporting
@@ -501,12 +491,6 @@ class Config(General, frozen=True, kw_only=True):
         from zoneinfo import ZoneInfo
 
         return ZoneInfo(self.timezone)
-
-    @property
-    def ledger_ref(self) -> str:
-        """Return the full name of the hub's ref that stores the access ledger."""
-        ref = self.ledger.ref
-        return ref if ref.startswith("refs/") else f"refs/heads/{ref}"
 
     @property
     def read_only(self) -> bool:
@@ -658,7 +642,7 @@ FIXED: Mapping[str, tuple[object, str]] = MappingProxyType(
             "each decision is a commit and a case under corrections/",
         ),
         "accessTracking.batchUpdates": (True, "retrievals are buffered, and no file is rewritten"),
-        "accessTracking.flushDuringConsolidation": (True, "a run decides by the whole ledger"),
+        "accessTracking.flushDuringConsolidation": (True, "a run decides by every retrieval"),
         "compression.archiveNotDelete": (True, "nothing is deleted: a source is archived"),
         "topicExtraction.runDuringConsolidation": (True, "a run writes the page of topics"),
     }

@@ -73,43 +73,6 @@ def commit_all(repo: Path, message: str) -> str:
     return tip(repo)
 
 
-def ledger(repo: Path, segments: dict[str, str], message: str = "segments") -> str:
-    """Add segments to a clone's access ledger, each a file that never changes again."""
-    ref = "refs/memrepo/access"
-    old = tip(repo, ref)
-    index = repo / ".git" / "ledger-index"
-    index.unlink(missing_ok=True)
-
-    def plumbing(*argv: str, text: str = "") -> str:
-        ran = subprocess.run(
-            ["git", "-C", str(repo), *argv],
-            input=text,
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**_environment(), "GIT_INDEX_FILE": str(index)},
-        )
-        return ran.stdout.strip()
-
-    if old:
-        plumbing("read-tree", old)
-    for name, text in segments.items():
-        blob = plumbing("hash-object", "-w", "--stdin", text=text)
-        plumbing("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}")
-    tree = plumbing("write-tree")
-    parent = ("-p", old) if old else ()
-    made = plumbing("commit-tree", tree, *parent, "-m", message)
-    plumbing("update-ref", ref, made)
-    index.unlink()
-    return made
-
-
-def segments(repo: Path, ref: str = "refs/memrepo/access") -> dict[str, str]:
-    """Return the segments of a ledger with their contents."""
-    names = git(repo, "ls-tree", "-r", "--name-only", ref).splitlines()
-    return {name: git(repo, "cat-file", "blob", f"{ref}:{name}") for name in names}
-
-
 def _environment() -> dict[str, str]:
     import os
 

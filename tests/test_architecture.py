@@ -164,7 +164,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     """What a person rejected is refused where chains are made.
 
     `init` makes the first one, a merge (`join`) ends in a sweep of its own, and
-    `remote` and `ledger` write the access ledger, which holds no text.
+    `remote` writes the records of purges, which hold no text.
     """
     makers = {
         path.name
@@ -179,7 +179,6 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
         "init.py",
         "join.py",
         "remote.py",
-        "ledger.py",
         "purges.py",
     }
 

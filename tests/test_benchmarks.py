@@ -11,7 +11,7 @@ from driving import LONG
 
 from benchmarks import __main__ as runner
 
-SOME = () if LONG else ("hooking", "decoding", "ledger")
+SOME = () if LONG else ("hooking", "decoding")
 """Which run where not all of them do."""
 KEYS = {"name", "ratio", "bound", "count", "turns", "met"}
 

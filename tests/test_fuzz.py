@@ -1,6 +1,6 @@
 """What is read may be anything: mutated files end in a message, never in a traceback or a loss.
 
-A mutation is made in a commit of a hand, in the work tree, in the access ledger or in the search
+A mutation is made in a commit of a hand, in the work tree, or in the search
 index, and a command is run in this process. `make test-long` makes 10,000, `make test` some.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -186,26 +185,6 @@ def test_a_mutated_index_gives_the_same_hits(repo: Path) -> None:
         for tail in ("", "-wal", "-shm", "-journal"):
             Path(f"{index}{tail}").unlink(missing_ok=True)
         index.write_bytes(kept)
-
-
-def test_a_mutated_segment_of_the_access_ledger(repo: Path) -> None:
-    ref = "refs/memrepo/access"
-    tip = git(repo, "rev-parse", ref).strip()
-    (path,) = git(repo, "ls-tree", "-r", "--name-only", tip).split()[:1]
-    data = subprocess.run(
-        ["git", "-C", repo, "show", f"{tip}:{path}"], capture_output=True, check=True
-    ).stdout
-    for draw in draws("ledger"):
-        new = mutated(data, draw)
-        stream = (
-            f"commit {ref}\ncommitter A <a@b.c> 1772442000 +0000\ndata 1\nx\nfrom {tip}\n"
-            f"M 100644 inline {path}\ndata {len(new)}\n"
-        ).encode()
-        words = ["git", "-C", str(repo), "fast-import", "--quiet", "--force"]
-        subprocess.run(words, input=stream + new + b"\n", check=True)
-        for line in (["search", "lathe"], ["session", "end"], ["tiers"], ["health"]):
-            sane(memrepo(repo, *line, now=NEXT_DAY), line, repr(new[:300]))
-        git(repo, "update-ref", ref, tip)
 
 
 def test_mutated_files_of_memrepos_own_folder(repo: Path) -> None:

@@ -65,13 +65,12 @@ def prepare(
     *,
     merge: Step | None = None,
     cost: str = "",
-    access: str = "",
     author: str = RUN,
 ) -> Landing:
     """Validate all new contents and build a plan's chain of commits, ending in `merge` if given.
 
-    `cost` is the judge's receipt, and `access` is the ledger commit used for the decisions. Both
-    are trailers of the merge commit only. Raises Rejected and SecretInText.
+    `cost` is the judge's receipt, a trailer of the merge commit only. Raises Rejected and
+    SecretInText.
     """
     effects, after = play(state, plan)
     commits = [
@@ -82,7 +81,7 @@ def prepare(
     if merge:
         lines = [commit.message.partition("\n")[0] for commit in commits]
         joined = replace(context, lines=listed_steps(lines))
-        text = redact(message(merge, _with(joined, Cost=cost, Access=access)))[0]
+        text = redact(message(merge, _with(joined, Cost=cost)))[0]
     made = chain(store, state, after, commits, base=plan.base, now=now, merge=text, author=author)
     return Landing(chain=made, state=after)
 

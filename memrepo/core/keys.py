@@ -84,13 +84,6 @@ Name = Annotated[
         title="a name of letters, digits, dots, hyphens and underscores",
     ),
 ]
-Ref = Annotated[
-    str,
-    Meta(
-        pattern=r"^(?:refs/(?:heads|memrepo)/)?(?!refs/)\w[\w-]*(?:[./][\w-]+)*(?<!\.lock)$",
-        title="a branch, or a ref below refs/memrepo/",
-    ),
-]
 Prices = Annotated[
     dict[str, tuple[Money, Money, Money, Money]],
     Meta(title='four amounts per model such as "name" = [2.0, 10.0, 2.5, 0.2]'),

@@ -106,11 +106,15 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "pa
     warnings: tuple[Mapping[str, Any], ...] = ()
     quarantined: tuple[Mapping[str, str], ...] = ()
     receipt: Receipt = msgspec.field(default_factory=Receipt)
+    used: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    """Segments of the access ledger, by name."""
 
     def to_bytes(self) -> bytes:
         """Format the manifest as JSON with sorted keys and a trailing newline."""
         record = msgspec.to_builtins(self, enc_hook=dict)
         del record["receipt"]
+        if not self.used:
+            del record["used"]
         record |= self.receipt.as_json()
         record |= {"schema_version": SCHEMA_VERSION, "logic_version": LOGIC_VERSION}
         text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)

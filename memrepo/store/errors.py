@@ -107,10 +107,6 @@ class PushRefused(StoreError):
     """Raised when the hub rejected a push for a reason other than a moved ref."""
 
 
-class LedgerDiffers(StoreError):
-    """Raised when two ledgers contain different segments of the same name, so one was altered."""
-
-
 class NoCrontab(StoreError):
     """Raised when the `crontab` program is not installed on this machine."""
 

@@ -239,14 +239,6 @@ def runs(repo: Repo, head: str) -> Iterator[LogEntry]:
     return (entry for entry in found if entry.is_run)
 
 
-def ledger_base(repo: Repo, head: str) -> str:
-    """Return the ledger commit that the newest run based its decisions on, or ""."""
-    key = f"{PREFIX}Access"
-    form = f"--format=%(trailers:key={key},valueonly)"
-    found = repo.call("log", "-1", f"--grep=^{key}: ", form, head).strip()
-    return found if _COMMIT.fullmatch(found) else ""
-
-
 def last_of(repo: Repo, head: str, op: Op, memory: str) -> LogEntry | None:
     """Return the newest commit in which a given operation changed a memory, or None."""
     wanted = (f"--grep=^{PREFIX}Memory: {memory}$", f"--grep=^{PREFIX}Op: {op}$")

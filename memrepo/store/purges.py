@@ -51,7 +51,7 @@ VALUES = "values.json"
 _KEY_BYTES = 32
 _STASH = "refs/stash"
 _FETCHED_RECORDS = regex(r"refs/memrepo/remote/[^/]+/purges")
-_FIRST, _LAST = ("refs/memrepo/access", "refs/memrepo/remote/"), ("refs/notes/",)
+_FIRST, _LAST = ("refs/memrepo/remote/",), ("refs/notes/",)
 """Refs whose commits others name, and refs whose paths name the commits of others."""
 _STALE = """
     ORIG_HEAD FETCH_HEAD AUTO_MERGE COMMIT_EDITMSG MERGE_MSG SQUASH_MSG TAG_EDITMSG NOTES_EDITMSG

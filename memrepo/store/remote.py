@@ -1,11 +1,8 @@
-"""The hub: fetch from it, push to it, and merge its ledgers and foreign files with ours.
+"""The hub: fetch from it, push to it, and merge its records and foreign files with ours.
 
 The hub is a named git remote. It is accessed without force and without prompts. Fetched objects go
 to refs below `refs/memrepo/remote/<remote>/`. `incoming/<branch>` is the result of the last fetch,
-`seen/<branch>` is the last accepted tip, and `access` is the access ledger.
-
-A ledger segment is named by its content and never changes. The union of two ledgers is therefore
-the union of their names (docs/machines.md).
+and `seen/<branch>` is the last accepted tip.
 
 Files that memrepo does not own are merged entry by entry. If only one side changed an entry, that
 version is used with its mode. Texts changed by both sides are merged by line. If lines overlap, a
@@ -24,11 +21,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from memrepo.core.ids import visible
 from memrepo.core.patterns import regex
 from memrepo.core.state import Effect
 from memrepo.merge.texts import merge_text
-from memrepo.store.errors import HubUnreachable, LedgerDiffers, PushRefused, StoreError, UnfitRemote
+from memrepo.store.errors import HubUnreachable, PushRefused, StoreError, UnfitRemote
 from memrepo.store.git import FILE, GitFailed, TreeEntry, one_line
 from memrepo.store.repo import Repository
 from memrepo.store.stream import Chain, NewCommit
@@ -231,92 +227,53 @@ def pause(commit: str, turn: int) -> None:
     time.sleep(min(_PAUSE_S * 2 ** (turn - 1) * share, _LONGEST_S))
 
 
-ACCESS = "refs/memrepo/access"
 RECORDS = "refs/memrepo/purges"
 """Ref with the records of purges and of clones that repeated them (`store.purges`)."""
 TRIES = 10
 
 
-class SegmentCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The numbers of ledger segments pulled from the hub and pushed to it."""
+def carry(store: Repository, hub: Hub, ref: str, message: str, now: datetime) -> None:
+    """Update a ref of files that never change, here and on the hub, to the union of both.
 
-    pulled: int = 0
-    pushed: int = 0
-
-
-def carry(
-    store: Repository,
-    hub: Hub,
-    there: str,
-    message: str,
-    now: datetime,
-    *,
-    ref: str = ACCESS,
-    dry_run: bool = False,
-) -> SegmentCounts:
-    """Update our ledger and the hub's to their union. `there` is the hub's ref and `ref` is ours.
-
-    Do nothing if neither side has a ledger. Raises LedgerDiffers, StoreError or PushRefused.
+    Do nothing if neither side has the ref. Raises StoreError or PushRefused.
     """
     own = f"{OWN}{hub.name}/{ref.rpartition('/')[2]}"
-    own = f"{own}-trial" if dry_run else own
     for turn in range(1, TRIES + 1):
-        theirs = hub.fetch({there: own}).get(there, "")
-        ours = hub.tip(ref)
-        counts = _difference(store, ours, theirs)
-        if dry_run:
-            hub.forget(own)
-            return counts
+        theirs, ours = hub.fetch({ref: own}).get(ref, ""), hub.tip(ref)
         tip = _union(store, ours, theirs, message, now)
-        if tip != theirs and not hub.push(tip, there):
+        if tip != theirs and not hub.push(tip, ref):
             pause(ours or tip, turn)
             continue
         if tip and tip != theirs:
             store.repo.git.update_ref(own, tip)
         if tip == ours or _moved(store, ref, tip, ours):
-            return counts
-    raise StoreError("ledger-busy", name=hub.name, tries=TRIES)
+            return
+    raise StoreError("records-busy", name=hub.name, tries=TRIES)
 
 
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
-    """Set our ledger ref to the union. Return False if the ledger was written in the meantime."""
+    """Set our ref to the union. Return False if it was written in the meantime."""
     none = "0" * len(tip)
     store.repo.git.update_ref(ref, tip, ours or none, with_exceptions=False)
     return store.repo.refs.id(ref) == tip
 
 
-def _difference(store: Repository, ours: str, theirs: str) -> SegmentCounts:
-    mine, other = _segments(store, ours), _segments(store, theirs)
-    for path in sorted(mine.keys() & other.keys()):
-        if mine[path] != other[path]:
-            raise _ledger_differs(path, mine[path].id, other[path].id)
-    for path in collisions({*mine, *other}, {*mine, *other}):
-        raise _ledger_differs(path, ours, theirs)
-    return SegmentCounts(
-        pulled=len(other.keys() - mine.keys()), pushed=len(mine.keys() - other.keys())
-    )
-
-
-def _ledger_differs(path: str, ours: str, theirs: str) -> LedgerDiffers:
-    return LedgerDiffers(path=visible(path), ours=ours[:10], theirs=theirs[:10])
-
-
 def _union(store: Repository, ours: str, theirs: str, message: str, now: datetime) -> str:
-    """Return a commit that contains both ledgers: an existing one if possible, else a new merge."""
+    """Return a commit with the files of both: an existing one if possible, else a new merge."""
     if not ours or not theirs or ours == theirs:
         return ours or theirs
     if store.is_ancestor(ours, theirs):
         return theirs
     if store.is_ancestor(theirs, ours):
         return ours
-    mine, other = _segments(store, ours), _segments(store, theirs)
+    mine, other = _files_of(store, ours), _files_of(store, theirs)
     picks = {path: pick for path, pick in mine.items() if path not in other}
     when = store.not_before(store.not_before(now, theirs), ours)
     commit = NewCommit(message=message, effect=Effect(files={}), picks=picks)
-    return store.loose(Chain(base=ours, first=theirs, commits=[commit], when=when), "access")
+    return store.loose(Chain(base=ours, first=theirs, commits=[commit], when=when), "records")
 
 
-def _segments(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
+def _files_of(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
     return dict(store.repo.objects.files(commit)) if commit else {}
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import workspaces
-from driving import LATER, begin, configure, copied, done, git
+from driving import LATER, begin, configure, copied, done
 
 from memrepo.actions.recall.lookup import CURRENT
-from memrepo.store.ledger import BUFFER, REF
+from memrepo.store.ledger import BUFFER
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +28,9 @@ def ugly_repo(_ugly_base: Path) -> Iterator[Path]:
     """
     repo = _ugly_base / "repo"
     yield repo
-    git(repo, "update-ref", "-d", REF)
-    for name in (BUFFER, CURRENT):
-        (repo / ".git" / "memrepo" / name).unlink(missing_ok=True)
+    folder = repo / ".git" / "memrepo"
+    for path in (folder / BUFFER, folder / CURRENT, *folder.glob("used-*")):
+        path.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

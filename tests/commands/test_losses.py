@@ -6,9 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from driving import NEXT_DAY, done, files, git, memories, memrepo, standing
-
-from memrepo.store.ledger import REF
+from driving import NEXT_DAY, done, files, memories, memrepo, standing
 
 NEXT_WEEK = "2026-03-09T09:00:00Z"
 
@@ -30,7 +28,6 @@ def repo(small_repo: Path) -> Path:
     done(small_repo, "show", claim(small_repo))
     done(small_repo, "add", "The hall is wet.")
     done(small_repo, "run", now=NEXT_DAY)
-    assert git(small_repo, "for-each-ref", REF)
     return small_repo
 
 
@@ -44,7 +41,6 @@ def test_the_folder_in_the_git_directory_may_go(repo: Path) -> None:
         ("nominate",),
     ]
     before = [done(repo, *argv, now=NEXT_DAY) for argv in asked]
-    done(repo, "session", "end", now=NEXT_DAY)
     shutil.rmtree(repo / ".git" / "memrepo")
     assert [done(repo, *argv, now=NEXT_DAY) for argv in asked] == before
     stood = standing(repo)
@@ -69,20 +65,3 @@ def test_a_view_that_a_hand_changed_is_told_before_it_is_committed(repo: Path) -
         page.write("By hand.\n")
     (problem,) = done(repo, "check")["problems"]
     assert (problem["rule"], problem["path"]) == ("page-edited", "views/LTMEMORY.md")
-
-
-def test_a_ledger_that_lost_its_ref_is_told_and_put_back(repo: Path) -> None:
-    count = done(repo, "show", claim(repo), "--no-touch")["derived"]["retrievals"]
-    tip = git(repo, "rev-parse", REF).strip()
-    git(repo, "update-ref", "-d", REF)
-    assert checked(repo, "ledger")["ok"] is False
-    ran = done(repo, "run", now=NEXT_WEEK)
-    assert [w["rule"] for w in ran["warnings"]] == ["ledger-behind"]
-    # Retrievals that were counted meanwhile stay beside those that come back.
-    done(repo, "show", claim(repo), now=NEXT_WEEK)
-    done(repo, "session", "end", now=NEXT_WEEK)
-    assert checked(repo, "ledger", "--fix")["fixed"]
-    assert done(repo, "show", claim(repo), "--no-touch")["derived"]["retrievals"] == count + 1
-    git(repo, "merge-base", "--is-ancestor", tip, REF)
-    assert checked(repo, "ledger")["ok"]
-    assert done(repo, "run", now=NEXT_WEEK).get("warnings", []) == []

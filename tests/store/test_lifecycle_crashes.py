@@ -12,7 +12,6 @@ from driving import done, git, memories
 
 from memrepo.core.codec import encode
 from memrepo.policies.hotcache import hot_of
-from memrepo.store import ledger as ledgers
 from memrepo.store.ledger import ledger_of
 from memrepo.store.repo import open_repository
 
@@ -73,9 +72,7 @@ def test_what_time_asks_for_is_done_once_and_whole_wherever_it_dies(
     place: Path,
     tmp_path: Path,
     prepare: Callable[[Path], tuple[str, ...]],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(ledgers, "COMPACT_AT", 2)
     argv = prepare(place / "repo")
     before = {m.path: encode(m) for m in memories(place / "repo").values()}
     whole = crashing.copied(place, tmp_path / "whole") / "repo"

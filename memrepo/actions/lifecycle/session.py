@@ -112,15 +112,12 @@ class Started(VerbResult, frozen=True, kw_only=True):
 
 
 class Ended(VerbResult, frozen=True, kw_only=True):
-    """The ledger commit that stores a session's retrievals; empty if there is none yet."""
-
-    ledger: str
+    """The end of a session. The next run records its retrievals."""
 
 
 class Refreshed(Started, frozen=True, kw_only=True):
-    """The result of refreshing a session: stored retrievals, moved notes and nominated notes."""
+    """The result of refreshing a session: moved notes and nominated notes."""
 
-    ledger: str
     commit: str
     moves: tuple[str, ...]
     candidates: tuple[Promotion, ...]
@@ -155,7 +152,7 @@ def _start(first: Work, request: Request) -> Started:
     notices: tuple[Problem, ...] = ()
     if not request.dry_run:
         at = seconds(first.call.now)
-        ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)], first.call.now)
+        ledger_of(first.store).record([Event(kind=SESSION, at=at, session=id_)])
         (folder / CURRENT).write_text(f"{at} {id_}\n", encoding="utf-8")
         notices = _layers(first)
     packed, hot, notes, warnings = context(first, request.audience, request.max_tokens)
@@ -246,11 +243,10 @@ def _spread(notes: Sequence[Memory], accesses: Accesses) -> list[Memory]:
 
 def _end(first: Work, request: Request) -> Ended:
     if request.dry_run:
-        return Ended(ledger=ledger_of(first.store).tip())
-    tip = ledger_of(first.store).flush(first.call.now)
+        return Ended()
     with suppress(FileNotFoundError):
         (first.store.folder / CURRENT).unlink()
-    return Ended(ledger=tip, notices=_layers(first))
+    return Ended(notices=_layers(first))
 
 
 def _refresh(first: Work, request: Request) -> Refreshed:
@@ -263,7 +259,7 @@ def _refresh(first: Work, request: Request) -> Refreshed:
         return tier_steps(due, now, rules.tiers)
 
     wrote = write_steps(first, request, draft)
-    ended = _end(first, request)
+    _end(first, request)
     at = first.refreshed()
     found = nominated(
         wrote.state.active, ledger_of(at.store).accesses(), first.call.now, at.config.rules.tiers
@@ -274,7 +270,6 @@ def _refresh(first: Work, request: Request) -> Refreshed:
     return Refreshed(
         **{
             **started,
-            "ledger": ended.ledger,
             "commit": wrote.commit,
             "moves": tuple(moves),
             "candidates": promotions(found),

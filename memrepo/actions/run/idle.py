@@ -7,7 +7,6 @@ stored result. The record is a cache: without it, the run reads everything and f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -106,10 +105,4 @@ def keep_idle(work: Work, around: str, result: Result) -> None:
 
 
 def _print(work: Work, around: str) -> str:
-    return digest([around, work.tree.commit, *_ledger_print(work)])
-
-
-def _ledger_print(work: Work) -> Iterator[str]:
-    ledger = ledger_of(work.store)
-    yield ledger.tip()
-    yield from sorted(f"{name} {size}" for name, size in ledger.buffered())
+    return digest([around, work.tree.commit, *ledger_of(work.store).fingerprint()])

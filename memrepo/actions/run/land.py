@@ -24,6 +24,7 @@ from memrepo.core.state import State, apply
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Failure
 from memrepo.store.history import RECORD
+from memrepo.store.ledger import ledger_of
 from memrepo.store.lock import keep_newest
 from memrepo.views.report import counts_in_words
 
@@ -59,6 +60,7 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
         warnings=tuple(problem.as_json() for problem in (*found.warnings, *redacted)),
         quarantined=found.quarantined,
         receipt=found.receipt,
+        used=ledger_of(work.store).unrecorded(),
     )
     read = counted(len(found.consumed), "source file", "source files")
     why = f"{read} read, judged by {plan.judge_name}" if found.consumed else "no source file read"
@@ -70,7 +72,6 @@ def draft(work: Work, plan: RunPlan, found: Decisions) -> Draft | None:
         steps=(*steps, last),
         counts=counts,
         receipt=found.receipt,
-        ledger=found.ledger,
     )
     return wait_for_review(work, plan, made)
 
@@ -220,7 +221,6 @@ def _landing(work: Work, found: Draft, reason: str = "") -> Landing:
         work.call.now,
         merge=Step(op="run", what=headline(found.run, found.counts), reason=reason or found.wait),
         cost=found.receipt.trailer,
-        access=found.ledger,
     )
 
 

@@ -142,8 +142,6 @@ class Decisions(msgspec.Struct, kw_only=True):
     receipt: Receipt = msgspec.field(default_factory=Receipt)
     index: StatementIndex = msgspec.field(default_factory=StatementIndex)
     room: int = 0
-    ledger: str = ""
-    """The ledger commit used for the maintenance decisions."""
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -158,7 +156,6 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     counts: Mapping[str, int]
     receipt: Receipt
     wait: str = ""
-    ledger: str = ""
 
     @property
     def decisions(self) -> tuple[Step, ...]:

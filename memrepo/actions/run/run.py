@@ -215,7 +215,7 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     report_clock(at)
     done = Outcome(mode=plan.mode, base=at.tree.commit)
     if not request.dry_run:
-        ledger_of(first.store).flush(first.call.now)
+        ledger_of(first.store).close()
     choice = _choice(first, request)
     stored = SavedAnswers(at.store.folder) if kind_of(at, choice) in PAID else None
     if stored is not None:

@@ -2,16 +2,12 @@
 
 A reconciliation skips all of it: its review is about content, and ageing follows from rules. Equal
 states, times and answers give equal steps. Applied to their own result, they give none.
-
-A ledger may reach this clone after a run pruned without it. The next run restores the memories that
-had been retrieved before they were pruned.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,8 +17,6 @@ from memrepo.actions.run.guard import state_after
 from memrepo.actions.run.plan import Decisions, RunPlan
 from memrepo.actions.run.wordings import Clerk, with_worded_gists, worded_summary
 from memrepo.actions.work import Work
-from memrepo.core import codec
-from memrepo.core.access import Access, Accesses, seconds
 from memrepo.core.changes import Change, Create, Remove, Step, Update, fingerprints
 from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest
@@ -31,22 +25,16 @@ from memrepo.core.layout import Layout
 from memrepo.core.manifest import LOGIC_VERSION
 from memrepo.core.memory import OWN_ACTOR, Memory, differing
 from memrepo.core.messages import counted
-from memrepo.core.problems import Problem
-from memrepo.core.state import State, apply
+from memrepo.core.state import State
 from memrepo.core.times import format_time
 from memrepo.judge.ask import Desk
-from memrepo.merge import closure
-from memrepo.merge.tombstones import tombstones_in
-from memrepo.policies.ageing import moves, prunable
 from memrepo.policies.entities import link_step
 from memrepo.policies.gists import Group, Score, candidates, compressed, groups, summary_id
 from memrepo.policies.hotcache import compose_hot
 from memrepo.policies.importance import score_of
-from memrepo.policies.rules import CompressionRules, Rules
+from memrepo.policies.rules import CompressionRules
 from memrepo.policies.upkeep import upkeep
-from memrepo.store import history
-from memrepo.store.history import Lost, lost_files, removed_by
-from memrepo.store.ledger import Ledger, ledger_of, unite
+from memrepo.store.ledger import ledger_of
 from memrepo.text.sentences import ChunkRules, chunks
 
 PACED = ("pruned", "archived", "summarised")
@@ -63,7 +51,6 @@ def add_upkeep(work: Work, plan: RunPlan, found: Decisions) -> None:
     life = _lifecycle(work, plan, found, desk)
     if "lifecycle" in plan.stages:
         found.steps += life
-        found.ledger = ledger_of(work.store).tip() if life else ""
     if "consolidation" in plan.stages:
         found.steps += _consolidation(work, plan, found, desk)
     if plan.desk is not None and (used := plan.desk.usage.since(before)).calls:
@@ -75,8 +62,7 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
     """Return the steps due to age and use. Set how many more memories may leave recall."""
     is_wanted = "lifecycle" in plan.stages
     accesses, state = ledger_of(work.store).accesses(), state_after(plan.state, found.steps)
-    back, problems = restore_pruned(work, state, accesses, plan)
-    back = (*back, *_drop_lost_links(state_after(state, back)))
+    back = _drop_lost_links(state)
     state = state_after(state, back)
     counts = _counts_at(work, plan)
     due = upkeep(
@@ -91,7 +77,7 @@ def _lifecycle(work: Work, plan: RunPlan, found: Decisions, desk: Desk | None) -
     found.room = 0 if any(c.get("summaries") for c in counts) else due.room
     if not is_wanted:
         return ()
-    found.problems += (*problems, *due.problems)
+    found.problems += due.problems
     if desk is None:
         return (*back, *due.steps)
     return (*back, *with_worded_gists(found, state, due.steps, desk))
@@ -146,101 +132,6 @@ def _counts_at(work: Work, plan: RunPlan) -> list[dict[str, Any]]:
     runs = [m.run for m in plan.manifests if m.now == format_time(plan.now)]
     paths = map(work.tree.layout.manifest, runs)
     return [json.loads(plan.state.files[path]).get("counts", {}) for path in paths]
-
-
-# -- restoring memories that were pruned without a complete ledger ---------------------------------
-
-
-def restore_pruned(
-    work: Work, state: State, accesses: Accesses, plan: RunPlan
-) -> tuple[tuple[Step, ...], tuple[Problem, ...]]:
-    """Return steps to restore memories that were pruned while their retrievals were unknown.
-
-    Also return a warning if this clone's ledger lacks the commit that the newest run used.
-    """
-    ledger = ledger_of(work.store)
-    before = history.ledger_base(work.store.repo, work.tree.commit)
-    if before and before == ledger.tip():
-        return (), ()
-    known = not before or ledger.contains(before)
-    steps: list[Step] = []
-    for id_ in _learnt(ledger, before if known else "", accesses):
-        step = _restored(work, state, id_, accesses.of(id_), plan.now)
-        if step is not None and is_allowed(step, plan.decided):
-            steps.append(step)
-            state = apply(state, step.changes)
-    if known:
-        return tuple(steps), ()
-    problem = Problem(
-        path=f"refs/memrepo/access@{before[:10]}",
-        rule="ledger-behind",
-        severity="warning",
-        message="the newest run used retrievals that this clone lacks: memories used in other"
-        " clones may age",
-        fix="`memrepo sync` brings them; `memrepo doctor --fix`, where the ref was lost here",
-    )
-    return tuple(steps), (problem,)
-
-
-def _learnt(ledger: Ledger, before: str, accesses: Accesses) -> list[str]:
-    """Return the memories with more retrievals in the ledger than at an earlier ledger commit."""
-    old, now = ledger.blobs(before), ledger.blobs(ledger.tip())
-    new = [ledger.segment(blob).accesses for name, blob in now.items() if name not in old]
-    ids = {id_ for one in new for id_ in one.by_memory}
-    if not ids:
-        return []
-    known = unite({name: ledger.segment(blob) for name, blob in old.items()})
-    return sorted(id_ for id_ in ids if accesses.of(id_).total > known.of(id_).total)
-
-
-def _restored(work: Work, state: State, id_: str, access: Access, now: datetime) -> Step | None:
-    for lost, memory in _removals(work, id_) if id_ not in state.memories else ():
-        entry = next(history.entries(work.store.repo, "-1", lost.commit))
-        until, rules = seconds(entry.when), work.config.rules
-        then = replace(access, recent=tuple(one for one in access.recent if one[0] <= until))
-        if entry.op != "prune" or not then.recent or tombstones_in(state).bar(memory):
-            return None
-        if _is_due(memory, then, entry.when, rules) or _is_due(memory, access, now, rules):
-            return None
-        last = format_time(then.last) if then.last else ""
-        why = f"its prune at {format_time(entry.when)} was decided without that"
-        return Step(
-            op="restore",
-            reason=f"retrieved at {last}; {why}",
-            changes=_back(work, state, lost.commit),
-            memories=(id_,),
-        )
-    return None
-
-
-def _removals(work: Work, id_: str) -> Iterator[tuple[Lost, Memory]]:
-    """Yield the commits that removed a memory from the tree, newest first."""
-    tail = f"-{id_.removeprefix('mem-')[:6]}"
-    for lost in lost_files(work.store.repo, work.tree.commit, work.tree.layout, tail):
-        memory, _ = codec.decode(lost.path, lost.data)
-        if memory is not None and memory.id == id_:
-            yield lost, memory
-
-
-def _is_due(memory: Memory, access: Access, at: datetime, rules: Rules) -> bool:
-    """Return whether a memory should be pruned at a given time, considering its retrievals."""
-    if memory.is_note:
-        return not any(m.source == "forgotten" for m in moves(memory, access, at, rules.tiers))
-    return bool(prunable([memory], Accesses(by_memory={memory.id: access}), at, rules.decay))
-
-
-def _back(work: Work, state: State, commit: str) -> tuple[Change, ...]:
-    """Return the changes that restore everything a prune removed, with no dangling references."""
-    found = removed_by(work.store.repo, commit, work.tree.layout)
-    memories = [memory for one in found if (memory := codec.decode(one.path, one.data)[0])]
-    creates = [
-        Create(memory=replace(m, path=state.free_path(m)))
-        for m in memories
-        if m.id not in state.memories
-    ]
-    before = {finding.name for finding in closure.findings(state)}
-    updates, _ = closure.close(apply(state, creates), before)
-    return (*creates, *updates)
 
 
 # -- consolidation: contradictions, summaries, links and chunks -----------------------------------

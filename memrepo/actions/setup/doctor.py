@@ -45,7 +45,6 @@ from memrepo.merge.tombstones import REJECTED, tombstones_in
 from memrepo.store import history, settings, stream, vectors
 from memrepo.store.corpus import Filter
 from memrepo.store.errors import NoContent
-from memrepo.store.ledger import ledger_of
 from memrepo.store.local import git_version, object_problems
 from memrepo.store.remote import RECORDS
 from memrepo.store.repo import interrupted, obstacle
@@ -434,22 +433,6 @@ def _hot(work: Work, fix: bool) -> CheckFinding:
     advice = "remove some with `memrepo promote ID --off` or `pin ID --off`"
     problem = f"{message}: over budget; {advice}"
     return _finding(problem if hot.bullets > hot.budget else "", message)
-
-
-@_check("ledger", whole=True)
-def _ledger(work: Work, fix: bool) -> CheckFinding:
-    ledger, repo = ledger_of(work.store), work.store.repo
-    ledger.accesses()
-    tip, known = ledger.tip(), history.ledger_base(repo, work.tree.commit)
-    if not known or known == tip or ledger.contains(known):
-        return _finding("", f"at {tip[:10]}" if tip else "empty")
-    message = f"lacks {known[:10]}, which the newest run used"
-    if not work.store.resolve(known):
-        return _finding(f"{message}: `memrepo sync` brings it", "")
-    if not fix:
-        return _finding(f"{message}; --fix puts it back", "")
-    ledger.join(known, work.store.commit_time(work.tree.commit))
-    return _finding("", f"{message}: put back", fixed=True)
 
 
 @_check("purged")

@@ -339,7 +339,7 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
         one, url = new[-1], repo.call("remote", "get-url", hub.name).strip()
         raise StoreError("purged-elsewhere", purge=one.id, by=one.by, at=one.at, url=url)
     if tip or here:
-        carry(store, hub, RECORDS, "Merge purge records\n", work.call.now, ref=RECORDS)
+        carry(store, hub, RECORDS, "Merge purge records\n", work.call.now)
         purges.keep_values(repo)
     notices = _replace_on_hub(work, hub)
     moved = replaced_commits(repo)

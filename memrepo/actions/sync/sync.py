@@ -12,19 +12,14 @@ from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.setup.person import unknown_person
 from memrepo.actions.sync.join import MergeClash, Merged, PreparedMerge, join
 from memrepo.actions.work import Work
-from memrepo.core.changes import Step
 from memrepo.core.errors import Exit
-from memrepo.core.messages import counted, message
+from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.store.errors import (
     BranchMoved,
-    LedgerDiffers,
-    PushRefused,
     StoreError,
-    UnfitRemote,
-    problem,
 )
-from memrepo.store.remote import RECORDS, Hub, SegmentCounts, carry, count, hub_of, pause
+from memrepo.store.remote import RECORDS, Hub, count, hub_of, pause
 
 TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
@@ -79,18 +74,15 @@ class Result(VerbResult, frozen=True, kw_only=True):
     merged: tuple[Merged, ...] = ()
     """The memories that both sides changed."""
     conflicts: tuple[MergeClash, ...] = ()
-    ledger: SegmentCounts = SegmentCounts()
     fix: str = ""
     """How to resolve the clashes."""
 
 
 def do(work: Work, request: Request) -> Result:
-    """Fetch, merge, push and land, with retries. Then synchronise the access ledger."""
+    """Fetch, merge, push and land, with retries."""
     work.require_writable()
     work.store.refuse_unfit()
     hub = hub_of(work.store.repo, request.remote, work.store.branch)
-    if work.config.ledger_ref == hub.head:
-        raise UnfitRemote("ledger", branch=hub.branch)
     with work.store.syncing():
         purged: tuple[Problem, ...] = ()
         if not request.dry_run:
@@ -105,18 +97,15 @@ def do(work: Work, request: Request) -> Result:
                 fix=CLASHING,
                 exit=Exit.DECIDE,
             )
-        counts, failure = _sync_ledger(work, hub, dry_run=request.dry_run)
         if outcome.pulled and not request.dry_run:
             work.store.maintain()
     joined = outcome.joined or PreparedMerge(chain=None)
     notices = (
         *purged,
         *joined.problems,
-        *((failure,) if failure else ()),
         *unknown_person(work.refreshed()),
         *work.store.notices,
     )
-    failed = failure is not None and failure.severity == "error"
     return Result(
         remote=hub.name,
         branch=hub.branch,
@@ -124,8 +113,6 @@ def do(work: Work, request: Request) -> Result:
         pulled=outcome.pulled,
         pushed=outcome.pushed,
         merged=joined.merged,
-        ledger=counts,
-        exit=Exit.REPOSITORY if failed else Exit.DONE,
         notices=notices,
     )
 
@@ -203,18 +190,3 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
     return Outcome(
         commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip), joined=joined
     )
-
-
-def _sync_ledger(first: Work, hub: Hub, *, dry_run: bool) -> tuple[SegmentCounts, Problem | None]:
-    """Synchronise the access ledger. If this fails, the memories remain synchronised."""
-    step = Step(op="sync", what="Merge access ledgers", reason="both clones counted retrievals")
-    text = message(step, first.context())
-    there = first.config.ledger_ref
-    try:
-        return carry(first.store, hub, there, text, first.call.now, dry_run=dry_run), None
-    except LedgerDiffers as error:
-        return SegmentCounts(), Problem(
-            path=there, rule="ledger-differs", message=error.message, fix=error.fix
-        )
-    except PushRefused as error:
-        return SegmentCounts(), problem("ledger-refused", there, cause=error.message)

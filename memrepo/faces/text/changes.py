@@ -333,9 +333,8 @@ def session(
         return result.prompt
     if isinstance(result, Ended):
         if request.dry_run:
-            return "dry run: nothing stored"
-        tip = result.ledger
-        return f"retrievals stored ({tip[:10]})" if tip else "nothing was retrieved yet"
+            return "dry run: the session goes on"
+        return "the session ended; the next run records what it retrieved"
     lines: list[str] = []
     if isinstance(result, Refreshed):
         lines.append(counted(len(result.moves), "move", "moves") + " between tiers")

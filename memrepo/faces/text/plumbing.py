@@ -201,11 +201,6 @@ def sync(request: syncing.Request, result: syncing.Result, colour: bool) -> str:
     if result.merged:
         both = counted(len(result.merged), "memory", "memories")
         lines.append(f"  {both} changed on both sides, {would}merged field by field")
-    if result.ledger.pulled or result.ledger.pushed:
-        lines.append(
-            f"  access ledger: {counted(result.ledger.pulled, 'segment', 'segments')} in,"
-            f" {result.ledger.pushed} out"
-        )
     if request.dry_run:
         lines.append("dry run: nothing was changed")
     return "\n".join(lines)

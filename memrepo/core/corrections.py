@@ -37,16 +37,12 @@ from memrepo.core.problems import Problem
 from memrepo.core.state import State
 
 CorrectionKind = Literal["contradiction", "wording"]
-CorrectionVerdict = Literal[
-    "flagged", "context", "superseded", "merged", "both", "neither", "newer"
-]
+CorrectionVerdict = Literal["flagged", "superseded", "both", "newer"]
 Status = Literal["open", "resolved"]
 VERDICTS: tuple[CorrectionVerdict, ...] = get_args(CorrectionVerdict)
-"""`flagged`: a person must decide. `context`: somebody reviewed the case but needs more context.
-`superseded`: one memory replaced the other, and `kept` is the id of the remaining one. `merged`: a
-third memory replaced both. `both`: the memories do not contradict each other. `neither`: both
-memories are no longer true. `newer`: two sides of a merge worded a text differently, and the newer
-wording is used."""
+"""`flagged`: a person must decide. `superseded`: one memory replaced the other, and `kept` is the
+id of the remaining one. `both`: the memories do not contradict each other. `newer`: two sides of a
+merge worded a text differently, and the newer wording is used."""
 ID = regex(r"con-[0-9a-f]{16}")
 _GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
 """The ending of files that store other losing versions of a merge (`merge.files.keep`)."""
@@ -101,7 +97,7 @@ class Correction(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def status(self) -> Status:
         """Return "open" if the decision is pending, else "resolved"."""
-        return "open" if self.verdict in ("flagged", "context") else "resolved"
+        return "open" if self.verdict == "flagged" else "resolved"
 
     @property
     def memories(self) -> tuple[str, ...]:

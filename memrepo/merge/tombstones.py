@@ -22,7 +22,6 @@ from msgspec.structs import replace
 
 from memrepo.core import header
 from memrepo.core.changes import Update
-from memrepo.core.corrections import corrections_of
 from memrepo.core.ids import digest, text_hash, visible
 from memrepo.core.layout import Layout, below
 from memrepo.core.lines import entry_lines
@@ -403,7 +402,7 @@ class Corrected(Tombstones):
     def __init__(self, state: State) -> None:
         self.correcting_sources: dict[str, frozenset[str]] = {}
         """The source paths that stated each correction, by key."""
-        found = dict([*self._superseded(state), *self._decided_against(state)])
+        found = dict(self._superseded(state))
         super().__init__(found)
         self._former = dict(self._reworded(state))
 
@@ -447,14 +446,6 @@ class Corrected(Tombstones):
             sources = frozenset(s.resource for one in by for s in one.sources)
             at = memory.time("superseded_at") or EARLIEST
             yield self._bound(named[0] if named else "", memory, at, sources)
-
-    def _decided_against(self, state: State) -> Iterator[tuple[str, Tombstone]]:
-        for case in corrections_of(state).cases.values():
-            for side in case.sides if case.verdict == "neither" else ():
-                memory = state.memories.get(side.memory)
-                if memory is not None and memory.status != "active":
-                    at = case.decided or case.at or EARLIEST
-                    yield self._bound(case.id, memory, at, frozenset())
 
     def _bound(
         self, by: str, memory: Memory, at: datetime, sources: frozenset[str]

@@ -291,11 +291,6 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
         """Return both memories. If the case states which one is newer, the newer comes first."""
         return self.first, self.second
 
-    @property
-    def needs_a_person(self) -> bool:
-        """Return whether the conflict is open and does not wait for more context."""
-        return self.status == "open" and not (self.case and self.case.verdict == "context")
-
 
 def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
     """Return all contradictions between existing memories, sorted by status (open first) and id."""

@@ -10,12 +10,8 @@ function go(step) {
   cards[at].focus({ preventScroll: true });
   cards[at].scrollIntoView({ block: "nearest" });
 }
-function choose(value) {
-  const radio = cards[at]?.querySelector(`input[type=radio][value=${value}]`);
-  if (radio) { radio.checked = true; go(1); }
-}
 const keys = {
-  j: () => go(1), k: () => go(-1), y: () => choose("accept"), s: () => choose("skip"), n: () => choose("reject"),
+  j: () => go(1), k: () => go(-1),
   "/": () => { const q = document.getElementById("q"); if (q) q.focus(); else location.assign(document.querySelector(".tabs a[href$=search]").href); },
 };
 document.addEventListener("keydown", (event) => {

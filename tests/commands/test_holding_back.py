@@ -88,15 +88,6 @@ def test_one_command_decides_all_of_them(repo: Path, verb: str) -> None:
     assert memrepo(repo, "accept", "removals").exit == 2
 
 
-def test_a_part_of_them_is_decided_by_id(repo: Path) -> None:
-    write(repo, LINES[:20])
-    first, second, *rest = night(repo, 2)[1]["marked"]
-    assert done(repo, "accept", "removals", "--only", first)["archived"] == [first]
-    archived = done(repo, "accept", "removals", "--except", second)["archived"]
-    assert sorted(archived) == sorted(rest)
-    assert done(repo, "discard")["kept"] == [second]
-
-
 def test_a_line_that_returns_takes_its_mark_away(repo: Path) -> None:
     write(repo, LINES[:20])
     night(repo, 2)

@@ -98,7 +98,7 @@ def test_it_is_listed_shown_from_both_sides_and_asks_for_a_decision(repo: Path) 
         assert texts == {LOVES[2:]: LOVES, HATES[2:]: HATES}
     text = memrepo(repo, "resolve", row["id"], as_json=False).out
     assert LOVES in text
-    assert "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context" in text
+    assert "--keep MEMORY or --both" in text
     assert standing(repo) == before
 
 
@@ -153,7 +153,7 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
 
 
 def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) -> None:
-    commit = ask(repo, the_case(repo).id, "--neither")["commit"]
+    commit = ask(repo, the_case(repo).id, "--keep", pair(repo)[0])["commit"]
     done(repo, "revert", commit, now="2026-03-04T09:00:00Z")
     assert the_case(repo).status == "open"
     assert {memories(repo)[i].standing for i in pair(repo)} == {"contested"}
@@ -168,7 +168,7 @@ def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) 
     [
         (("con-ffff", "--both"), 2, "no contradiction is called"),
         (("--both",), 2, "no contradiction was given"),
-        (("con-", "--both", "--neither"), 2, "not allowed with"),
+        (("con-", "--both", "--keep", "mem-1"), 2, "not allowed with"),
     ],
 )
 def test_what_cannot_be_resolved(repo: Path, argv: tuple[str, ...], exit_: int, said: str) -> None:
@@ -187,61 +187,3 @@ def test_a_damaged_correction_is_named_by_check(repo: Path) -> None:
     assert (problem["rule"], problem["key"], problem["line"]) == ("correction-value", "status", 5)
     git(repo, "add", "-A")
     assert memrepo(repo, "check", "--staged").exit == 1
-
-
-MERGED = "She loves dark mode in editors by night, and hates it by day."
-
-
-def test_one_memory_may_replace_both_in_one_commit(repo: Path) -> None:
-    loves, hates = pair(repo)
-    case = the_case(repo)
-    before = git(repo, "rev-parse", "HEAD").strip()
-    shown = ask(repo, "--dry-run", case.id, "--merge", MERGED)
-    assert git(repo, "rev-parse", "HEAD").strip() == before
-    assert shown
-    ask(repo, case.id, "--merge", MERGED, "--reason", "day and night")
-    assert git(repo, "rev-list", "--count", f"{before}..HEAD").strip() == "1"
-    (new,) = (m for m in memories(repo).values() if m.body == MERGED)
-    assert set(new.texts("supersedes")) == {loves, hates}
-    for id_ in (loves, hates):
-        old = memories(repo)[id_]
-        assert (old.status, old.texts("superseded_by")) == ("superseded", (new.id,))
-    assert (the_case(repo).verdict, the_case(repo).status) == ("merged", "resolved")
-    assert "another memory replaced both" in memrepo(repo, "corrections", as_json=False).out
-    assert memrepo(repo, "resolve", case.id, "--both").exit == 3
-    assert memrepo(repo, "check", "--all").exit == 0
-    done(repo, "revert", "HEAD", now=MUCH_LATER)
-    assert {memories(repo)[i].status for i in (loves, hates)} == {"active"}
-    assert the_case(repo).status == "open"
-    assert_sound(repo)
-
-
-def test_what_needs_context_stays_open_and_says_what_must_be_known(repo: Path) -> None:
-    case = the_case(repo)
-    ask(repo, case.id, "--needs-context", "--reason", "ask Mara which editor")
-    now = the_case(repo)
-    assert (now.verdict, now.status, now.reason) == ("context", "open", "ask Mara which editor")
-    assert now.decided is None
-    shown = memrepo(repo, "resolve", case.id, as_json=False)
-    assert shown.exit == 3
-    assert "why: ask Mara which editor" in shown.out
-    assert "not decided: information is missing" in shown.out
-    head = git(repo, "rev-parse", "HEAD")
-    ask(repo, case.id, "--needs-context")
-    assert git(repo, "rev-parse", "HEAD") == head
-    done(repo, "run", now="2026-03-03T11:00:00Z")
-    assert the_case(repo).verdict == "context"
-    ask(repo, case.id, "--both")
-    assert the_case(repo).status == "resolved"
-    assert_sound(repo)
-
-
-def test_neither_holds_and_both_are_archived(repo: Path) -> None:
-    ask(repo, the_case(repo).id, "--neither")
-    found = memories(repo)
-    assert {found[i].status for i in pair(repo)} == {"archived"}
-    assert all(found[i].time("archived_at") for i in pair(repo))
-    assert the_case(repo).verdict == "neither"
-    assert done(repo, "status")["contradictions"] == 0
-    answer = memrepo(repo, "run", "--mode", "reconciliation", now="2026-03-04T09:00:00Z")
-    assert answer.data["counts"].get("contested", 0) == 0

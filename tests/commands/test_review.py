@@ -265,23 +265,3 @@ def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: P
     assert shown["run"] == done(small_repo, "runs")["runs"][0]["run"]
     done(tmp_path, "init", "empty")
     assert memrepo(tmp_path / "empty", "diff").exit == 2
-
-
-@pytest.mark.parametrize("option", ["--only", "--except"])
-def test_what_is_left_out_is_not_proposed_again(servers: Path, option: str) -> None:
-    held(servers)
-    first, second = (c["id"] for c in done(servers, "diff")["changes"] if c["op"] == "added")
-    before = standing(servers)
-    assert done(servers, "accept", option, first, "--dry-run")["commits"] == []
-    assert standing(servers) == before
-    answer = done(servers, "accept", option, first, now=MUCH_LATER)
-    taken, left = (first, second) if option == "--only" else (second, first)
-    assert left in answer["left_out"]
-    assert taken in memories(servers)
-    retired = sum(m.standing == "retire_candidate" for m in memories(servers).values())
-    assert retired == (0 if option == "--only" else 3)
-    for now in ("2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z"):
-        memrepo(servers, "run", "--mode", "reconciliation", now=now)
-        assert left not in {c["id"] for c in done(servers, "diff")["changes"]}
-    assert left not in memories(servers)
-    assert_sound(servers)

@@ -424,19 +424,6 @@ def test_a_refusal_names_the_switch_of_a_kind_that_may_be_remembered(
     assert switch in refused["fix"]
 
 
-def test_two_wordings_are_not_settled_by_a_secret(tmp_path: Path) -> None:
-    given = workspaces.write(tmp_path / "workspace", {"MEMORY.md": f"# M\n\n- {LOVES}\n".encode()})
-    made = begin(tmp_path, given)
-    workspaces.write(given, {"MEMORY.md": f"# M\n\n- {LOVES}\n- {HATES}\n".encode()})
-    done(made, "run", now=NEXT_DAY)
-    refused = memrepo(made, "resolve", "--merge", SECRET, now=MUCH_LATER)
-    assert refused.exit in (2, 3)
-    one = next(i for i, m in memories(made).items() if m.body == HATES)
-    refused = memrepo(made, "resolve", one, "--merge", SECRET, now=MUCH_LATER)
-    assert (refused.exit, "secret (github-pat)" in refused.error["message"]) == (2, True)
-    assert not in_history(made)
-
-
 def test_no_other_door_to_a_model_shows_one(spoilt: Path) -> None:
     with open_repository(spoilt, clock=lambda: AT) as memory:
         hits = memory.search("door", no_touch=True)

@@ -88,7 +88,7 @@ def test_of_two_files_about_one_case_the_decided_one_counts() -> None:
         assert [p.rule for p in found.problems] == ["correction-header"]
 
 
-NEITHER = replace(KEPT, verdict="neither", kept="")
+BOTH = replace(KEPT, verdict="both", kept="")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ NEITHER = replace(KEPT, verdict="neither", kept="")
             replace(KEPT, reason="wiser"),
             None,
         ),
-        (KEPT, replace(NEITHER, by="memrepo/0.1.0"), KEPT, "both-changed"),
+        (KEPT, replace(BOTH, by="memrepo/0.1.0"), KEPT, "both-changed"),
         (KEPT, None, KEPT, None),
     ],
 )

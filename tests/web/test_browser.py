@@ -108,26 +108,6 @@ def test_the_link_lets_in_and_leaves_no_token_in_the_address(page: Page) -> None
     page.browser.get(page.link)
 
 
-def test_a_run_is_decided_with_the_keyboard_alone(page: Page) -> None:
-    count = len(page.all("article.decision"))
-    assert count == 8
-    head = git(page.repo, "rev-parse", "HEAD")
-    page.press("j")
-    assert "on" in page.all("article.decision")[0].get_attribute("class").split()
-    page.press("yyyyy" + "n" + "yy")
-    chosen = page.say(
-        "[...document.querySelectorAll('input[type=radio]:checked')].map(r => r.value)"
-    )
-    assert chosen == ["accept"] * 5 + ["reject"] + ["accept"] * 2
-    assert git(page.repo, "rev-parse", "HEAD") == head
-    page.one(".do button").click()
-    assert "Rejected for good" in page.one(".flash").text
-    assert subjects(page.repo)[0].startswith("Run ")
-    texts = {m.body for m in memories(page.repo).values()}
-    assert any("Vera" in text for text in texts)
-    assert not any("64 GB" in text for text in texts)
-
-
 def test_every_screen_is_reached_by_links_and_a_memory_is_edited(page: Page) -> None:
     for name in ("Timeline", "Search", "This morning"):
         page.browser.find_element("link text", name).click()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from driving import assert_sound, configure, done, git, memories, memrepo, operations, subjects
-from mornings import BASE, MORNING, NIGHT, PORT, TOKEN, copied
+from mornings import BASE, MORNING, NIGHT, PORT, TOKEN
 from starlette.testclient import TestClient
 
 HOME = "/r/kb/"
@@ -237,40 +237,6 @@ def said(page: str) -> str:
     return text(found[1]) if found else ""
 
 
-def test_decisions_of_a_run_are_the_commits_of_the_same_words(
-    client: TestClient, repo: Path, tmp_path: Path
-) -> None:
-    twin = copied(repo.parent, tmp_path / "twin")
-    page = client.get(f"{HOME}morning").text
-    run = re.findall(r'name="run" value="([^"]+)"', page)[0]
-    known = marks(page)
-    form = {f"does-{mark}": "accept" for mark in known.values()}
-    wiki, build = (
-        known["The wiki server is read only."],
-        known["The build server has 64 GB of memory."],
-    )
-    form |= {
-        f"does-{build}": "reject",
-        "reason": "nobody measured it",
-        f"text-{wiki}": "The wiki is read only since March.",
-        f"does-{known['Vera keeps the spare key.']}": "skip",
-    }
-    answer = post(client, deed="decide", run=run, back="morning", **form)
-    lines = played(answer.text)
-    assert [line[1] for line in lines] == ["reject", "accept", "edit"]
-    for line in lines:
-        assert memrepo(twin, *line[1:], now=MORNING).exit == 0
-    assert git(repo, "rev-parse", "HEAD") == git(twin, "rev-parse", "HEAD")
-    texts = {m.body for m in memories(repo).values()}
-    assert "The wiki is read only since March." in texts
-    assert not any("64 GB" in t or "Vera" in t for t in texts)
-    assert_sound(repo)
-    assert "Rejected for good" in said(answer.text)
-    after = text(client.get(f"{HOME}morning").text)
-    assert "decisions wait" not in after
-    assert "You decided about it. Nothing waits for you. In effect since 2026-03-02" in after
-
-
 @pytest.mark.parametrize(("deed", "op"), [("accept", "run"), ("discard", "run")])
 def test_a_run_is_taken_or_refused_as_a_whole(
     client: TestClient, repo: Path, deed: str, op: str
@@ -395,10 +361,3 @@ def test_a_cause_is_one_card_of_the_morning_and_is_answered_at_once(
     page = client.get(f"{HOME}morning").text
     assert "9 memories from MEMORY.md, which is gone" in text(page)
     assert "and 6 more" in text(page)
-    (name,) = set(re.findall(r'name="(card-\d+)"', page))
-    (run,) = set(re.findall(r'name="run" value="([^"]+)"', page))
-    one = re.findall(r'name="does-(\w+)"', page)[0]
-    form = {"deed": "decide", "run": run, name: "reject", f"does-{one}": "accept"}
-    assert "1 memory changed" in text(post(client, **form).text)
-    states = [m.status for m in memories(repo).values() if "crate" in m.body]
-    assert (states.count("active"), states.count("archived")) == (8, 1)

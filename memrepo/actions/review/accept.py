@@ -1,7 +1,7 @@
 """`memrepo accept` and `discard`: merge a pending run or delete its branch; decide about removals.
 
-A run that waits is a branch. `accept` merges it into HEAD as one commit, field by field. Changes
-left out with `--only` or `--except`, and those of a discarded run, are not proposed again.
+A run that waits is a branch. `accept` merges it into HEAD as one commit, field by field. What is in
+conflict with later work is left out, and like the changes of a discarded run not proposed again.
 
 Runs mark memories whose lines are gone. The word `removals` names all of them: `accept` archives
 them, `discard` confirms them, so that no later run marks them for the same reason.
@@ -9,7 +9,7 @@ them, `discard` confirms them, so that no later run marks them for the same reas
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Annotated
 
 import msgspec
@@ -27,7 +27,6 @@ from memrepo.actions.pending import (
     refuse_on_waiting,
     the_waiting,
 )
-from memrepo.actions.recall.lookup import NoSuchMemory, find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import count_of_entries, headline
 from memrepo.actions.run.telemetry import Downstream, hand_off_run
@@ -53,20 +52,6 @@ class AcceptRequest(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of `memrepo accept`."""
 
     run: Annotated[str, option(_RUN, metavar="RUN")] = ""
-    only: Annotated[
-        tuple[str, ...],
-        option("only these memories", "--only", metavar="ID", group="part", several=True),
-    ] = ()
-    without: Annotated[
-        tuple[str, ...],
-        option(
-            "all except these, which are not proposed again",
-            "--except",
-            metavar="ID",
-            group="part",
-            several=True,
-        ),
-    ] = ()
     dry_run: DryRun = False
     reason: Annotated[str, option("why, for the commit", "--reason")] = ""
 
@@ -87,8 +72,6 @@ class AcceptResult(VerbResult, frozen=True, kw_only=True):
     """The memories that changed as the run proposed."""
     left_out: tuple[str, ...]
     """Memories whose changes are not in effect and are not proposed again."""
-    together: tuple[str, ...] = ()
-    """Memories that were left out because they share a decision with one that was."""
     conflicts: tuple[LeftOut, ...] = ()
     rejected: tuple[str, ...] = ()
     """Memories that state what a person rejected."""
@@ -130,25 +113,9 @@ class _Merge:
             for i in self.base.memories.keys() | self.tip.memories.keys()
             if self.base.memories.get(i) != self.tip.memories.get(i)
         )
-        named, self.left = self._choice()
-        self.together = self.left - named
         self.rejected = self._rejected()
+        self.left = self.rejected
         self.conflicts: tuple[LeftOut, ...] = ()
-
-    def _choice(self) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the memories that a person leaves out, without and with those decided together."""
-        only, without = (
-            frozenset(_named(self.tip, self.base, word) for word in words)
-            for words in (self.request.only, self.request.without)
-        )
-        shared = [
-            frozenset(e.trailers.get("Memory", ())) for e in self.steps if e.op not in BULK_OPS
-        ]
-        if only:
-            without = self.changed - _connected(shared, only)
-            return without, without
-        made = self.tip.memories.keys() - self.base.memories.keys()
-        return without, _connected([d & made for d in shared], without)
 
     def _rejected(self) -> frozenset[str]:
         stones, theirs = tombstones_in(self.ours), self.tip.memories
@@ -170,7 +137,6 @@ class _Merge:
             safe = {c for c in removed if c.id not in people}
             return replace(found, conflicts=tuple(c for c in found.conflicts if c not in safe))
 
-        self.left |= self.rejected
         result = merge()
         if result.conflicts:
             self.conflicts = tuple(LeftOut(memory=c.id, kind=c.kind) for c in result.conflicts)
@@ -187,7 +153,6 @@ class _Merge:
             run=waits.run,
             memories=tuple(taken),
             left_out=tuple(sorted(self.left & self.changed)),
-            together=tuple(sorted(self.together)),
             conflicts=self.conflicts,
             rejected=tuple(sorted(self.rejected)),
             exit=Exit.DECIDE if self.conflicts else Exit.DONE,
@@ -252,22 +217,6 @@ class _Merge:
             for e in self.steps
         )
         return headline(self.waits.run, count_of_entries(self.tip, [r for r in rows if r[1]]))
-
-
-def _named(tip: State, base: State, word: str) -> str:
-    """Return the memory that a word identifies, in the run's result or else before the run."""
-    try:
-        return find(tip, word).id
-    except NoSuchMemory:
-        return find(base, word).id
-
-
-def _connected(decisions: Sequence[Collection[str]], ids: frozenset[str]) -> frozenset[str]:
-    """Return the given memories and all memories connected to them by shared decisions."""
-    found = {*ids}
-    while more := {i for d in decisions if found & {*d} for i in d} - found:
-        found |= more
-    return frozenset(found)
 
 
 def _edited_by_people(work: Work, waits: Waiting) -> frozenset[str]:
@@ -376,11 +325,6 @@ def _decide_removals(work: Work, request: AcceptRequest, *, is_kept: bool) -> De
     """Archive or confirm the marked memories, in one commit."""
     state = work.tree.state()
     found = list(marked_memories(state))
-    if request.only or request.without:
-        only, without = (
-            {find(state, word).id for word in words} for words in (request.only, request.without)
-        )
-        found = [m for m in found if m.id not in without and (not only or m.id in only)]
     if not found:
         raise NothingMarked
     ids = tuple(m.id for m in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Annotated, TypeAlias
 
 import msgspec
@@ -13,9 +13,9 @@ from msgspec.structs import asdict, replace
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.actions.write.commit import Unchanged, Written, clean_text, successor, unchanged, write
+from memrepo.actions.write.commit import Unchanged, Written, unchanged, write
 from memrepo.core import corrections
-from memrepo.core.changes import Change, Create, Step, Update, Write
+from memrepo.core.changes import Change, Step, Update, Write
 from memrepo.core.corrections import Correction, CorrectionVerdict, Side, corrections_of
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.memory import SOURCE_COUNT, Memory
@@ -30,7 +30,7 @@ from memrepo.policies.standing import (
     still_contested,
 )
 
-HOW = "--keep MEMORY, --merge TEXT, --both, --neither or --needs-context"
+HOW = "--keep MEMORY or --both"
 
 
 class SeveralContradictions(MemrepoError):
@@ -74,27 +74,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         option("this one is true, and replaces the other", "--keep", metavar="MEMORY", group="how"),
     ] = None
     both: Annotated[bool, option("no contradiction: both remain", "--both", group="how")] = False
-    merge: Annotated[
-        str | None,
-        option(
-            "this text is true, and replaces both (-: stdin)",
-            "--merge",
-            metavar="TEXT",
-            group="how",
-            piped=True,
-        ),
-    ] = None
-    needs_context: Annotated[
-        bool,
-        option(
-            "leave it open; --reason states the missing information",
-            "--needs-context",
-            group="how",
-        ),
-    ] = False
-    neither: Annotated[bool, option("neither is true: archive both", "--neither", group="how")] = (
-        False
-    )
     list: Annotated[
         bool, option("list all contradictions and other corrections, open ones first", "--list")
     ] = False
@@ -195,16 +174,15 @@ def do(
         )
     if request.list or request.status:
         return _listed(work, request.status)
-    verdicts = (request.keep, request.merge, request.both, request.neither, request.needs_context)
-    if any(verdicts) and not request.id:
+    is_deciding = bool(request.keep or request.both)
+    if is_deciding and not request.id:
         raise UsageError("no contradiction was given", fix="`memrepo resolve` lists them")
-    merged = clean_text(request.merge, "the text") if request.merge else ""
     state = work.tree.state()
     if not request.id:
         found = (c for c in conflicts(state, corrections_of(state)) if c.status == "open")
         waiting = tuple(_dispute(work, conflict) for conflict in found)
         return OpenContradictions(open=waiting, notices=corrections_of(state).problems)
-    if not any(verdicts):
+    if not is_deciding:
         shown = asdict(_dispute(work, the_dispute(state, request.id)))
         needed = shown["status"] == "open"
         exit_ = Exit.DECIDE if needed else Exit.DONE
@@ -217,9 +195,8 @@ def do(
             conflict=the_dispute(state, request.id),
             actor=actor,
             now=work.call.now,
-            zone=work.config.zone,
             reason=request.reason,
-        ).step(request, merged)
+        ).step(request.keep)
 
     done, id_ = write(work, request, draft), the_dispute(state, request.id).id
     kind = Decided if isinstance(done, Written) else DecidedAlready
@@ -311,9 +288,6 @@ def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
 _VERDICTS: Mapping[CorrectionVerdict, str] = {
     "superseded": "one of the two is true",
     "both": "they do not contradict each other",
-    "neither": "neither of the two is true",
-    "merged": "one memory replaces both",
-    "context": "information is missing",
 }
 """The reason for the commit, by verdict."""
 Fields: TypeAlias = dict[str, object]
@@ -326,53 +300,26 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
     conflict: Conflict
     actor: str
     now: datetime
-    zone: tzinfo
     reason: str
 
-    def step(self, request: Request, merged: str) -> Step | Unchanged:
+    def step(self, keep: str | None) -> Step | Unchanged:
         """Return the step that decides the contradiction, or Unchanged if nothing changes."""
         conflict, case = self.conflict, self.conflict.case
         first, second = conflict.sides
-        winner = self._winner(request.keep) if request.keep else None
-        choices: tuple[tuple[CorrectionVerdict, object], ...] = (
-            ("superseded", winner),
-            ("merged", request.merge),
-            ("context", request.needs_context),
-            ("both", request.both),
-        )
-        verdict: CorrectionVerdict = next(
-            (word for word, is_chosen in choices if is_chosen), "neither"
-        )
-        if case is not None and (case.verdict, case.kept) == (verdict, winner.id if winner else ""):
-            repeats = case.verdict == "context" and self.reason in ("", case.reason)
-            if conflict.status == "resolved" or repeats:
-                return unchanged(
-                    winner or conflict.first, f"has this decision already ({conflict.id})"
-                )
-        active = all(m.status == "active" for m in conflict.sides)
-        if not active and (conflict.status == "resolved" or verdict in ("merged", "context")):
+        winner = self._winner(keep) if keep else None
+        verdict: CorrectionVerdict = "superseded" if winner else "both"
+        decision = verdict, winner.id if winner else ""
+        is_resolved = conflict.status == "resolved"
+        if is_resolved and case is not None and (case.verdict, case.kept) == decision:
+            return unchanged(winner or conflict.first, f"has this decision already ({conflict.id})")
+        if is_resolved and any(m.status != "active" for m in conflict.sides):
             raise DecidedBefore(conflict)
-        changes: list[Change] = []
-        updates: dict[str, Fields] = {}
-        if verdict == "merged":
-            ids = (first.id, second.id)
-            new = successor(
-                self.state, first, merged, self.now, self.actor, replaces=ids, zone=self.zone
-            )
-            changes.append(Create(memory=new))
-            updates = {m.id: self._superseded(m, o, new.id) for m, o in self._pairs()}
-        elif winner is not None:
+        if winner is not None:
             updates = self._replacement(winner, second if winner is first else first)
-        elif verdict == "both":
+        else:
             updates = {m.id: self._independent(m, o) for m, o in self._pairs()}
-        elif verdict == "neither":
-            archived = {"status": "archived", "archived_at": self.now}
-            updates = {
-                m.id: self._uncontested(m, o) | (archived if m.status == "active" else {})
-                for m, o in self._pairs()
-            }
-        changes += [Update(id=i, fields=fields) for i, fields in updates.items() if fields]
-        changes.append(self._correction(verdict, winner.id if winner else ""))
+        changes: list[Change] = [Update(id=i, fields=f) for i, f in updates.items() if f]
+        changes.append(self._correction(*decision))
         return Step(
             op="resolve",
             reason=_VERDICTS[verdict],
@@ -469,7 +416,7 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
             reason=self.reason or (before.reason if before else ""),
             by=self.actor,
             at=(before.at if before else None) or self.now,
-            decided=None if verdict == "context" else self.now,
+            decided=self.now,
             run=before.run if before else "",
         )
         path = corrections_of(self.state).place(self.state.layout, case)

@@ -68,7 +68,7 @@ def survey_of(state: State) -> Survey:
         tiers=_sorted(Counter(m.text("tier") or "hot" for m in state.active if m.is_note)),
         hot=sum(hot_of(m) is not None for m in state.active),
         contradictions=sum(c.status == "open" for c in found),
-        undecided=sum(c.needs_a_person for c in found),
+        undecided=sum(c.status == "open" for c in found),
         problems=state.problems,
         stones=tombstones_in(state).problems,
         cases=cases.problems,

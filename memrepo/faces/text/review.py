@@ -319,8 +319,6 @@ def accept(
     lines = [f"accepted {result.run}: {message} changed {commit}"]
     if result.left_out:
         lines.append(f"left out, and not proposed again: {', '.join(result.left_out)}")
-    if result.together:
-        lines.append(f"of these, decided together with others: {', '.join(result.together)}")
     if result.rejected:
         lines.append(f"of these, rejected by a person: {len(result.rejected)}")
     lines += [f"conflict: {c.kind} {c.memory}" for c in result.conflicts]
@@ -415,8 +413,6 @@ def _shown(shown: resolving.ShownContradiction) -> list[str]:
     if shown.reason:
         sure = f" (confidence {shown.confidence:.2f})" if shown.confidence is not None else ""
         lines.append(f"why: {visible(shown.reason)}{sure}")
-    if shown.verdict == "context":
-        lines.append(f"{_verdict(shown)}, asked by {shown.by}")
     if shown.status == "resolved":
         lines.append(f"{_verdict(shown)}, decided by {shown.by}")
     return lines
@@ -426,14 +422,8 @@ def _verdict(shown: resolving.Dispute | resolving.ShownContradiction) -> str:
     match shown.verdict:
         case "superseded":
             return f"{shown.kept} was kept"
-        case "merged":
-            return "another memory replaced both"
-        case "context":
-            return "not decided: information is missing"
         case "both":
             return "both remain"
-        case "neither":
-            return "neither remains"
         case "newer":
             return "the newer wording is used"
         case _:

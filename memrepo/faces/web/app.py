@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl
 
 import msgspec
@@ -27,7 +27,6 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memrepo.actions.request import checked
-from memrepo.actions.review.session import ReviewAnswer, Words, session_of, words_of
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
 from memrepo.assets import asset
@@ -192,7 +191,7 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
     deeds: list[Deed] = []
     draft = ""
     try:
-        for words in _words(work, given):
+        for words in _words(given):
             work.refresh()
             answer = perform(work, words.verb, checked(words.request))
             line = f"memrepo {words.verb} {shlex.join(words.line)}".rstrip()
@@ -231,10 +230,16 @@ Other verbs are ignored."""
 _FLAGS = ("off", "both")
 
 
-def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
+class Words(NamedTuple):
+    """A command with its request, and its arguments as a user would type them."""
+
+    verb: str
+    request: msgspec.Struct
+    line: tuple[str, ...]
+
+
+def _words(given: Mapping[str, str]) -> tuple[Words, ...]:
     deed = given.get("deed", "")
-    if deed == "decide":
-        return _decided(work, given)
     if deed not in _DEEDS:
         return ()
     first, *rest = _DEEDS[deed]
@@ -245,27 +250,6 @@ def _words(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
     for name in named:
         line += [f"--{name}"] if name in _FLAGS else [f"--{name}", given[name]]
     return (Words(deed, request, tuple(line)),)
-
-
-def _decided(work: Work, given: Mapping[str, str]) -> tuple[Words, ...]:
-    """Convert the answers in a form to verbs. An answer covers one decision or a whole card."""
-    session = session_of(work, given.get("run", ""))
-    for n, group in enumerate(session.review.groups):
-        for decision in group.decisions:
-            mark = decision.mark
-            text = given.get(f"text-{mark}", "").strip()
-            match given.get(f"does-{mark}") or given.get(f"card-{n}"):
-                case "accept" if text and text != decision.target.body:
-                    session.answers[mark] = ReviewAnswer(does="edit", texts=(text,))
-                case "accept":
-                    session.answers[mark] = ReviewAnswer(does="accept")
-                case "reject":
-                    session.answers[mark] = ReviewAnswer(
-                        does="reject", reason=given.get("reason", "")
-                    )
-                case _:
-                    session.answers.pop(mark, None)
-    return words_of(session)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -23,7 +23,6 @@ from memrepo.actions.recall.recall import RECALL_STATUSES
 from memrepo.actions.request import checked
 from memrepo.actions.review import resolve
 from memrepo.actions.review.diff import review_of, span_of
-from memrepo.actions.review.session import Neighbours, ReviewSession, session_of
 from memrepo.actions.run.timetable import last_record
 from memrepo.actions.setup import status
 from memrepo.actions.takeback.revert import RevertRequest
@@ -73,7 +72,7 @@ def morning(work: Work, asked: Mapping[str, str]) -> Shown:
     """Return the data of the start page: the last night, what waits, and the first page."""
     del asked
     found = _ask(work, "status", status.StatusRequest())
-    waiting = [_waiting(session_of(work, branch)) for branch in found.waiting]
+    waiting = [_waiting(work, branch) for branch in found.waiting]
     memories = work.tree.state().memories
     active, notes = found.memories.get("active", 0), sum(found.tiers.values())
     recall = [counted(active - notes, "memory", "memories")]
@@ -190,17 +189,17 @@ MAX_PROBLEMS = 5
 """Maximum problems of the repository on the start page."""
 
 
-def _waiting(session: ReviewSession) -> Shown:
-    review = session.review
+def _waiting(work: Work, branch: str) -> Shown:
+    review = review_of(work, span_of(work, (branch,)), quote=True)
     return {
-        "run": session.run,
+        "run": review.run,
         "reason": _sentence_of(review.reason),
         "count": len(review.decisions),
-        "groups": _groups(review.groups, Neighbours(session.after)),
+        "groups": _groups(review.groups),
     }
 
 
-def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None) -> list[Shown]:
+def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
     """Return the template variables that show the groups of a review."""
     return [
         {
@@ -215,9 +214,6 @@ def _groups(groups: Iterable[ReviewGroup], neighbours: Neighbours | None = None)
                     "text": decision.target.body,
                     "id": decision.target.id,
                     "label": cut(decision.target.body, LABEL),
-                    "near": neighbours.of(decision.target, decision.ids)
-                    if neighbours and not group.is_card
-                    else (),
                     "cards": [
                         _card(change, told=not group.is_by_cause) for change in decision.shown
                     ],
@@ -509,9 +505,11 @@ def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
     linked = _ask(work, "related", related.RelatedRequest(id=id_)).related
     yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}
-    for memory in Neighbours(state).of(state.memories[id_], most=MAX_NEIGHBOURS):
-        if memory.id not in known:
-            yield "about the same", memory.id, cut(memory.body, LABEL)
+    subject = state.memories[id_].text("subject").casefold()
+    about = (m for m in state.active if m.id not in known | {id_} and subject)
+    same = (m for m in about if m.text("subject").casefold() == subject)
+    for memory in islice(same, MAX_NEIGHBOURS):
+        yield "about the same", memory.id, cut(memory.body, LABEL)
 
 
 def _when(moment: datetime, work: Work) -> str:

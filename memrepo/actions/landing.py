@@ -146,6 +146,13 @@ def stale_files(work: Work) -> tuple[str, ...]:
     return tuple(catalogue.stale[key])
 
 
+def missing_pages(work: Work) -> list[str]:
+    """Return the generated pages that are deleted in the work tree but still in git."""
+    layout, tree = work.tree.layout, work.tree.files
+    hot = (path for name in HOT_NAMES if tree.regular(path := layout.prefix + name))
+    return work.store.work.missing([*tree.below(layout.area("views")), *hot])
+
+
 def call_settled(work: Work) -> None:
     """Record that all derived files of the current commit are up to date, as just rendered."""
     work.store.trees.cache.stale[_print(work)] = []

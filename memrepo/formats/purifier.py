@@ -67,11 +67,6 @@ def status_of(memory: Memory) -> str:
     return memory.standing
 
 
-def lineage_id(*, subject: str, predicate: str, text: str, home: str) -> str:
-    """Return the claim id `cl-<16 hex>`: the SHA-256 of the four strings joined by "|"."""
-    return f"cl-{_sha(f'{subject}|{predicate}|{text}|{home}')[:16]}"
-
-
 def contradiction_id(claim_ids: Iterable[str]) -> str:
     """Return the id `contra-<12 hex>` for contradicting claims, independent of their order.
 

@@ -26,7 +26,6 @@ from memrepo.policies.claims import (
     type_in_profile,
 )
 from memrepo.read.kinds import section_kind
-from memrepo.read.sources import default_type
 from memrepo.read.thoughts import spelled_context
 from memrepo.text.dates import is_time_heading
 
@@ -56,8 +55,6 @@ def read_statements(
     """
     found = []
     for members in _groups(candidates):
-        if _is_passing_dream(members):
-            continue
         statement = _statement(members, profile)
         ids = [c.candidate_id for c in members]
         found.append(
@@ -91,12 +88,6 @@ def _groups(candidates: Sequence[Candidate]) -> Iterator[list[Candidate]]:
 def place_of(sources: Sequence[Source]) -> tuple[str, int]:
     """Return the first place of some evidence as (resource, line)."""
     return min(((s.resource, s.lines[0]) for s in sources), default=("", 0))
-
-
-def _is_passing_dream(members: Sequence[Candidate]) -> bool:
-    """Return whether the only evidence of a wish is a single entry of a dream log."""
-    places = {(s.resource, s.lines) for c in members for s in c.sources}
-    return len(places) == 1 and all(default_type(r) == "aspiration" for r, _ in places)
 
 
 def _type_of(members: Sequence[Candidate]) -> str:

@@ -196,6 +196,7 @@ def keywords(text: str, lexicon: Lexicon) -> tuple[str, ...]:
 _RUN = regex(rf"[{SPACELESS}]+|(?:(?![{SPACELESS}])[^\W_])+(?:[-_]+[^\W_]+)*")
 _REPEATED = regex(r"(.{1,3}?)\1+")
 _Words = Mapping[str, Sequence[str]]
+MAX_TRIVIAL_WORDS = 6
 MOST_CONTENT = 6
 """Expect at least one stop word per this many words. Otherwise the language may have no stop words.
 """
@@ -230,7 +231,16 @@ class Lexicon(msgspec.Struct, frozen=True, kw_only=True):
     def is_trivial(self, cut: Sequence[str]) -> bool:
         """Return whether the tokens of a text are only a greeting, thanks or the like."""
         # Repeats do not change the set of characters, and most texts have too many of them.
-        return len(set().union(*cut)) <= self.kinds and _bare(cut) in self.trivial
+        if len(set().union(*cut)) <= self.kinds and _bare(cut) in self.trivial:
+            return True
+        if len(cut) > MAX_TRIVIAL_WORDS:
+            return False
+        ends = {0}  # "OK, thanks!" is two such texts
+        for at in range(len(cut)):
+            if at in ends:
+                stops = range(at + 1, min(at + 4, len(cut) + 1))
+                ends |= {to for to in stops if _bare(cut[at:to]) in self.trivial}
+        return bool(cut) and len(cut) in ends
 
     def content(self, text: str) -> list[str]:
         """Return the content words of a text, in order and with repeats.

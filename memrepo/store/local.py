@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
-from memrepo.store.errors import NotARepository
+from memrepo.store.errors import NotARepository, StoreError
 from memrepo.store.git import Git, GitFailed, isolate, refuse_no_git
 
 if TYPE_CHECKING:
@@ -214,6 +214,10 @@ def _any(where: Path) -> Repo:
         with GitPythonRepo(where, search_parent_directories=True) as found:
             return known(found)
     except (InvalidGitRepositoryError, NoSuchPathError) as error:
+        here = where.absolute()
+        for head in (p / ".git" / "HEAD" for p in (here, *here.parents)):
+            if head.is_file() and (head.parent / "objects").is_dir():
+                raise StoreError("damaged-head", where=where, head=head) from error
         raise NotARepository("none", where=where) from error
     except NoWorkTree as error:
         raise NotARepository("bare", where=where, cause=error) from error

@@ -52,11 +52,14 @@ def append_event(
     return path
 
 
-def write_file(path: Path, text: str, *, within: Path | None) -> None:
-    """Write a file atomically, so that readers see either the old or the new text."""
+def write_file(path: Path, text: str, *, within: Path | None, draft_in: Path | None = None) -> None:
+    """Write a file atomically, so that readers see either the old or the new text.
+
+    The draft is next to the file, or in `draft_in`, where a crash leaves it.
+    """
     _refuse_links(path, within)
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = scratch(path.parent, f".{path.name}.", text.encode("utf-8", "replace"))
+    new = scratch(draft_in or path.parent, f".{path.name}.", text.encode("utf-8", "replace"))
     try:
         new.chmod(0o644)
         new.replace(path)

@@ -25,7 +25,7 @@ from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
-from memrepo.formats.purifier import contradiction_id, lineage_id, status_of
+from memrepo.formats.purifier import contradiction_id, status_of
 from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted, route, type_in_profile
 from memrepo.policies.matching import normal_predicate, normal_subject
 from memrepo.views.scores import promotion_scores, scores_of
@@ -203,10 +203,10 @@ def claims_of(state: State, profile: Profile) -> Claims:
         if not home or affinity(type_, home) == "impossible":
             type_, home = type_in_profile(type_, profile), route(type_, profile)
         text = memory.body or memory.text("title") or memory.text("description") or memory.slug
-        parts = {"subject": memory.text("subject"), "predicate": memory.text("predicate")}
-        id_ = memory.text("claim_id") or lineage_id(**parts, text=text, home=home)
-        if id_ in claims:  # two claims with one id: the second gets its memory's id too
-            id_ = lineage_id(**parts, text=text, home=f"{home}|{memory.id}")
+        own = f"cl-{memory.id.removeprefix('mem-')}"  # stays when the claim is reworded
+        id_ = memory.text("claim_id") or own
+        if id_ in claims:
+            id_ = own
         status = status_of(memory)
         claims[id_] = Claim(memory=memory, id=id_, type=type_, home=home, status=status, text=text)
     by_memory = {claim.memory.id: claim for claim in claims.values()}

@@ -131,3 +131,8 @@ def test_every_language_has_every_list_and_no_phrase_is_empty() -> None:
         for name, texts in words.items():
             assert all(map(tokens, texts)), (language, name)
             assert len(set(texts)) == len(texts), (language, name)
+
+
+@pytest.mark.parametrize(("text", "level"), [("OK, thanks!", "trivial"), ("OK, thanks Ines!", "")])
+def test_two_trivial_texts_are_trivial_together(text: str, level: str) -> None:
+    assert (score(text, "fact", (), WORDS).level == "trivial") is bool(level)

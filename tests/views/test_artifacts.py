@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from lineage_contract import CLAIM_FIELDS
+from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
@@ -76,10 +76,11 @@ def test_a_claim_has_the_lineages_fields_in_its_order() -> None:
     assert len(record) == 33
 
 
-def test_the_id_is_the_hash_of_the_four_raw_strings() -> None:
-    record = only(artifacts(state(mem("1", subject="The Garden")), terms()))
-    raw = f"The Garden|has|{record['text']}|LTMEMORY.md"
-    assert record["id"] == f"cl-{hashlib.sha256(raw.encode()).hexdigest()[:16]}"
+def test_a_reworded_claim_keeps_its_id() -> None:
+    old = mem("1", subject="The Garden")
+    records = [only(artifacts(state(m), terms())) for m in (old, replace(old, body="Other."))]
+    assert records[0]["text"] != records[1]["text"]
+    assert records[0]["id"] == records[1]["id"]
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,10 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
     if not (request.files or request.staged):
         tree = scenes.check_tree(work.call.where, request.only)
         found = (*tree.early, *tree.problems)
+        if not request.only:
+            from memrepo.actions.check.damage import find_damage
+
+            found += find_damage(work)
         return CheckResult(problems=found, files=tree.files, exit=_exit(found))
     fixed: list[str] = []
     restored: Mapping[str, tuple[str, ...]] = {}

@@ -159,9 +159,12 @@ def write_layers(work: Work) -> tuple[Problem, ...]:
             path.unlink()
     pages |= {f"memory/{name}": data for name, data in hygiene.files.items()}
     append_local(work.store.repo, "exclude", [f"/{prefix}{name}" for name in pages])
+    drafts = root / prefix / ".memrepo" / "drafts"  # git ignores what a crash leaves there
+    shutil.rmtree(drafts, ignore_errors=True)
+    drafts.mkdir(parents=True, exist_ok=True)
     for name, data in pages.items():
         try:
-            run_files.write_file(root / prefix / name, data.decode(), within=root)
+            run_files.write_file(root / prefix / name, data.decode(), within=root, draft_in=drafts)
         except OSError as error:
             found.append(_unwritten(root / prefix / name, error.strerror or str(error)))
     return (*hygiene.problems, *found)

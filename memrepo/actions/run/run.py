@@ -11,7 +11,7 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.landing import retried, stale_files
+from memrepo.actions.landing import missing_pages, retried, stale_files
 from memrepo.actions.pending import refuse_no_room
 from memrepo.actions.request import DryRun, option
 from memrepo.actions.run.decide import decide
@@ -216,6 +216,8 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     done = Outcome(mode=plan.mode, base=at.tree.commit)
     if not request.dry_run:
         ledger_of(first.store).close()
+        if lost := missing_pages(at):
+            at.store.work.restore(lost)
     choice = _choice(first, request)
     stored = SavedAnswers(at.store.folder) if kind_of(at, choice) in PAID else None
     if stored is not None:

@@ -12,7 +12,8 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
-from memrepo.actions.landing import derived_files
+from memrepo.actions.check.damage import find_damage
+from memrepo.actions.landing import derived_files, missing_pages
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
@@ -35,7 +36,7 @@ from memrepo.checks.rules import all_rules
 from memrepo.config import FORMAT
 from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.layout import AREAS, HOT_NAMES, hot_path
+from memrepo.core.layout import AREAS, hot_path
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
@@ -388,12 +389,18 @@ def _rules(work: Work, fix: bool) -> tuple[CheckFinding, ...]:
     rules, scene = all_rules(), scenes.check_tree(work.store.root)
     errors = [p for p in (*scene.early, *scene.problems) if p.severity == "error"]
     secrets = {name for name, rule in rules.items() if rule.group == "secrets"}
-    others = tuple(p for p in errors if p.rule not in secrets)
+    edited = [p for p in scene.problems if p.rule == "page-edited"]
+    others = (*(p for p in errors if p.rule not in secrets), *edited)
     found = tuple(p for p in errors if p.rule in secrets)
     return (
         _listed(others, f"{len(rules)} rules hold"),
         _listed(found, "none in the tree (`memrepo check --history` looks at the past)"),
     )
+
+
+@_check("damage", whole=True)
+def _damage(work: Work, fix: bool) -> CheckFinding:
+    return _listed(find_damage(work), "no record is lost, no copy forged, no object replaced")
 
 
 @_check("views", whole=True)
@@ -411,15 +418,13 @@ def _views(work: Work, fix: bool) -> CheckFinding:
 @_check("pages")
 def _pages(work: Work, fix: bool) -> CheckFinding:
     """Check for pages that were deleted from the work tree but are still in git."""
-    layout, tree, files = work.tree.layout, work.tree.files, work.store.work
-    hot = (p for name in HOT_NAMES if tree.regular(p := layout.prefix + name))
-    missing = files.missing([*tree.below(layout.area("views")), *hot])
+    missing = missing_pages(work)
     if not missing:
         return _finding("", "none is missing from the work tree")
     count = counted(len(missing), "page is", "pages are")
     message = f"{count} missing from the work tree, first {missing[0]}"
     if fix:
-        files.restore(missing)
+        work.store.work.restore(missing)
         return _finding("", f"{message}: put back", fixed=True)
     return _finding(f"{message}; --fix puts them back", "")
 

@@ -1,0 +1,90 @@
+"""`check` and `doctor` agree on damage that no rule about one file sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from driving import LATER, done, git, memrepo
+
+Harm = Callable[[Path], object]
+
+
+def committed(repo: Path) -> None:
+    git(repo, "commit", "-qam", "by hand", "--no-verify")
+
+
+def change(repo: Path, name: str, old: str, new: str) -> None:
+    path = repo / name
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def record(repo: Path) -> Path:
+    return next((repo / "runs").rglob("*.json"))
+
+
+def replace_object(repo: Path) -> None:
+    path = git(repo, "ls-files", "memories").split("\n")[0]
+    blob = git(repo, "rev-parse", f"HEAD:{path}").strip()
+    (repo.parent / "other").write_text("other\n")
+    other = git(repo, "hash-object", "-w", str(repo.parent / "other")).strip()
+    git(repo, "replace", blob, other)
+
+
+def forge(repo: Path) -> None:
+    change(repo, "sources/MEMORY.md", "- ", "- Not ")
+    committed(repo)
+
+
+def tamper(repo: Path) -> None:
+    with (repo / "views" / "LTMEMORY.md").open("a") as page:
+        page.write("- a line of somebody's\n")
+    committed(repo)
+
+
+HARM: dict[str, tuple[Harm, str]] = {
+    "a deleted record": (lambda r: record(r).unlink(), "record-lost"),
+    "a record deleted in a commit": (lambda r: (record(r).unlink(), committed(r)), "record-lost"),
+    "git replace": (replace_object, "object-replaced"),
+    "a forged copy": (forge, "source-forged"),
+    "a tampered page": (tamper, "page-edited"),
+    "a filter": (
+        lambda r: (r / ".gitattributes").write_text("*.md filter=lfs diff=lfs -text\n"),
+        "git-filter",
+    ),
+    "a damaged index": (lambda r: (r / ".git" / "index").write_bytes(b"DIRX" * 9), "index file"),
+}
+
+
+@pytest.mark.parametrize("name", HARM)
+def test_check_and_doctor_report_the_same_damage(small_repo: Path, name: str) -> None:
+    harm, rule = HARM[name]
+    assert rule not in memrepo(small_repo, "check", "--all", as_json=False).out
+    harm(small_repo)
+    checked = memrepo(small_repo, "check", "--all", as_json=False)
+    assert rule in checked.out + checked.err
+    failed = [c for c in memrepo(small_repo, "doctor").data["checks"] if not c["ok"]]
+    assert any(rule in c["message"] for c in failed)
+
+
+def test_a_reverted_run_is_no_damage(small_repo: Path) -> None:
+    done(small_repo, "revert", now=LATER)
+    assert "record-lost" not in memrepo(small_repo, "check", "--all", as_json=False).out
+
+
+def test_an_empty_head_is_damage_and_not_a_missing_repository(small_repo: Path) -> None:
+    (small_repo / ".git" / "HEAD").write_bytes(b"")
+    error = memrepo(small_repo, "status").error
+    assert "HEAD is empty" in error["message"]
+    assert "echo 'ref: refs/heads/main'" in error["fix"]
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "views/LTMEMORY.md"])
+def test_a_lost_page_comes_back_with_the_next_run(small_repo: Path, name: str) -> None:
+    page = (small_repo / name).read_bytes()
+    (small_repo / name).unlink()
+    done(small_repo, "run", now=LATER)
+    assert (small_repo / name).read_bytes() == page

@@ -19,7 +19,7 @@ _names = (
     "confidence",
     "sources",
     "valid_from",
-    "aliases",
+    "former",
     "status_epoch",
     "supersedes",
 )

@@ -258,6 +258,33 @@ def record_kind(make: type[msgspec.Struct], expected: str = "") -> Kind:
     return Kind(type=make, expected=expected or f"a mapping {{{names}}}", prepare=prepare)
 
 
+def line_kind(
+    make: type[msgspec.Struct],
+    read: Callable[[str], dict[str, Node]],
+    write: Callable[[Any], str],
+    expected: str = "",
+) -> Kind:
+    """Return the kind of a struct that is written on one line, and read from a mapping too.
+
+    Programs such as Obsidian edit a text, but no mapping. A value that its line does not state
+    completely is written as a mapping.
+    """
+    record = record_kind(make, expected)
+
+    def prepare(node: Node) -> object:
+        return record.prepare(read(node) if isinstance(node, str) else node)
+
+    def spell(value: Any) -> Node:
+        line = write(value)
+        try:
+            is_same = msgspec.convert(prepare(line), make, strict=False) == value
+        except (ValueError, TypeError):
+            is_same = False
+        return line if is_same else node_of(value)
+
+    return Kind(type=make, expected=record.expected, prepare=prepare, spell=spell)
+
+
 MEMORY_REF = text_kind(pattern=ID_PATTERN.pattern, what="a memory id such as mem-0123456789abcdef")
 """The kind of a field that contains the full id of a memory."""
 

@@ -8,6 +8,7 @@ If a text occurs in many places, only some are listed: a footer can be in thousa
 
 from __future__ import annotations
 
+import re
 from collections.abc import (
     Callable,
     Collection,
@@ -38,6 +39,7 @@ from memrepo.core.fields import (
     Node,
     choice_kind,
     fields_of,
+    line_kind,
     list_kind,
     node_of,
     record_kind,
@@ -45,7 +47,7 @@ from memrepo.core.fields import (
 )
 from memrepo.core.ids import ID_PATTERN, TEXT_HASH_PATTERN, text_hash
 from memrepo.core.patterns import regex
-from memrepo.core.times import parse_time
+from memrepo.core.times import format_time, parse_time
 
 T = TypeVar("T")
 _ACTOR = r"(human:|process:).{1,200}|[^\s/:]{1,100}/[^\s/]{1,100}"
@@ -345,12 +347,61 @@ _TEXT = text_kind()
 _NAME = text_kind(limit=200, what="a short text")
 ACTOR = text_kind(pattern=_ACTOR, what="an actor: human:<id>, process:<id> or <producer>/<version>")
 """The kind of a field with who did something."""
-_DECAY, _IMPORTANCE = record_kind(Decay), record_kind(Importance)
-_LINKS = list_kind(record_kind(Link))
+_IMPORTANCE = record_kind(Importance)
+_DECAY = line_kind(Decay, lambda text: {"class": text}, lambda decay: str(decay.cls))
+_LINE_OF_LINK = regex(r"(\S+) (\S+)(?: ([\d.]+))?")
+_LINE_OF_STAMP = regex(r"(.+?)(?: (\d{4}-\d\d-\d\dT\S+))?")
+_LINE_OF_HOT = regex(r"(?:(until) )?(\d{4}-\d\d-\d\dT\S+)(?: (.+))?")
+
+
+def _parts(line: re.Pattern[str], keys: Sequence[str], text: str) -> dict[str, Node]:
+    """Return the parts of a line by key, without missing parts. Raise ValueError if none match."""
+    found = line.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    return {key: part for key, part in zip(keys, found.groups(), strict=True) if part}
+
+
+def _read_hot(text: str) -> dict[str, Node]:
+    parts = _parts(_LINE_OF_HOT, ("until?", "since", "reason"), text)
+    if parts.pop("until?", ""):
+        parts["until"] = parts.pop("since")
+    return parts
+
+
+def _write_hot(hot: Hot) -> str:
+    since, until = (format_time(at) if at else "" for at in (hot.since, hot.until))
+    return " ".join(filter(None, (since, until and f"until {until}", hot.reason)))
+
+
+def _write_link(link: Link) -> str:
+    strength = "" if link.strength == 1 else f" {node_of(link.strength)}"
+    return f"{link.type} {link.target}{strength}"
+
+
+_LINK = line_kind(
+    Link,
+    lambda text: _parts(_LINE_OF_LINK, ("type", "target", "strength"), text),
+    _write_link,
+    "a link such as related mem-0123456789abcdef",
+)
+_LINKS = list_kind(_LINK)
+_HOT = line_kind(Hot, _read_hot, _write_hot)
+_RETIRED = line_kind(
+    Retired,
+    lambda text: dict(zip(("run", "reason"), text.split(" ", 1), strict=True)),
+    lambda retired: f"{retired.run} {retired.reason}",
+)
 _STANDING = choice_kind(STANDINGS)
+_OLD_HASH = regex(TEXT_HASH_PATTERN.pattern)
 _HASH = text_kind(pattern=TEXT_HASH_PATTERN.pattern, what="a text hash th-<16 hex>")
 _REFS = list_kind(MEMORY_REF)
-STAMP = record_kind(Stamp, "an actor {by, at}: human:<id>, process:<id> or <producer>/<version>")
+STAMP = line_kind(
+    Stamp,
+    lambda text: _parts(_LINE_OF_STAMP, ("by", "at"), text),
+    lambda stamp: f"{stamp.by}{f' {format_time(stamp.at)}' if stamp.at else ''}",
+    "an actor and a time: human:<id>, process:<id> or <producer>/<version>, then the time",
+)
 """The kind of a field with who did something, and when."""
 _OWN: dict[str, Any] = {"is_by_person": True}
 _SOURCE = Kind(
@@ -434,7 +485,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     ] = None
     hot: Annotated[
         Hot | None,
-        Field(record_kind(Hot), "When and why it entered the first page, or when it was demoted."),
+        Field(_HOT, "When and why it entered the first page, or when it was demoted."),
     ] = None
     pinned: Annotated[bool, Field(FLAG, "Never aged, evicted, archived or pruned.", **_OWN)] = False
     critical: Annotated[bool, Field(FLAG, "Always on the first page.", **_OWN)] = False
@@ -452,6 +503,10 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         ),
     ] = None
     aliases: Annotated[
+        tuple[str, ...],
+        Field(list_kind(_NAME), "Other names of it, which links may use.", "union", **_OWN),
+    ] = ()
+    former: Annotated[
         tuple[str, ...], Field(list_kind(_HASH), "Hashes of former wordings.", "union")
     ] = ()
     links: Annotated[tuple[Link, ...], Field(_LINKS, "Typed links.", "union")] = ()
@@ -496,7 +551,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
     ] = ""
     duplicate_of: Annotated[str, Field(MEMORY_REF, "The memory it probably repeats.")] = ""
     retired: Annotated[
-        tuple[Retired, ...], Field(list_kind(record_kind(Retired)), "Why runs retired it.", "union")
+        tuple[Retired, ...], Field(list_kind(_RETIRED), "Why runs retired it.", "union")
     ] = ()
     origin: Annotated[
         str,
@@ -561,6 +616,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         return {}
 
     @property
+    def former_hashes(self) -> tuple[str, ...]:
+        """Return the hashes of former wordings, which older files have among the aliases."""
+        return (*self.former, *filter(_OLD_HASH.fullmatch, self.aliases))
+
+    @property
     def sources(self) -> tuple[Source, ...]:
         """Return the sources of the memory, with the implied values that the header omits."""
         return self.made(_sources)
@@ -577,7 +637,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         """
         if source.text_hash != self.own_hash:
             return frozenset((source.text_hash,))
-        return frozenset((source.text_hash, *self.texts("aliases")))
+        return frozenset((source.text_hash, *self.former_hashes))
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -386,7 +386,7 @@ ChangeKind = Literal[
 ]
 KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
 """Ordered for review: changes that leave recall first, bookkeeping last."""
-_BOOKKEEPING = ("generated", "tier_written", "aliases")
+_BOOKKEEPING = ("generated", "tier_written", "former")
 _KIND_OF_FIELD: Mapping[str, ChangeKind] = MappingProxyType(
     {
         "standing": "standing",

@@ -106,7 +106,7 @@ def _note(page: Page, report: Report) -> ImportRecord:
     inline = hashtags(line for _, line in page.prose())
     tags = [t.lstrip("#") for t in (*page.texts("tags"), *page.texts("tag"), *inline)]
     reader.put("tags", list(dict.fromkeys(tags)), "tags")
-    reader.put("entities", page.texts("aliases"), "aliases")
+    reader.put("aliases", page.texts("aliases"), "aliases")
     times = (reader.time(page.values.get(key), key) for key in _DATES)
     dated = {"captured": page.day, "captured_from": "file"} if page.day else {}
     return reader.record(

@@ -145,7 +145,7 @@ class _Import(msgspec.Struct):
             elif memory.text("origin") == "import":
                 self._items.setdefault((source.resource, text_hash(memory.body)), memory.id)
         if len(memory.body) >= SHORT:
-            for hash_ in (text_hash(memory.body), *memory.texts("aliases")):
+            for hash_ in (text_hash(memory.body), *memory.former_hashes):
                 self._texts.setdefault((memory.is_note, memory.text("scope"), hash_), memory.id)
 
     def take_record(self, record: ImportRecord) -> None:
@@ -234,7 +234,7 @@ class _Import(msgspec.Struct):
             screened = self._screened(memory, (record.path, record.lines[0]), record.key)
             if screened is not None:
                 self._follow(existing, screened)
-        elif hash_ not in existing.texts("aliases"):
+        elif hash_ not in existing.former_hashes:
             self._warn(
                 (record.path, record.lines[0]),
                 "import-changed",
@@ -262,12 +262,12 @@ class _Import(msgspec.Struct):
         """
         if text_hash(memory.body) == text_hash(existing.body):
             return
-        former = (*existing.texts("aliases"), text_hash(existing.body))
+        former = (*existing.former_hashes, text_hash(existing.body))
         names = ("generated", "sources", *_TEXT_FIELDS)
         fields = {
             k: memory.fields.get(k) for k in names if memory.fields.get(k) != existing.fields.get(k)
         }
-        fields["aliases"] = tuple(dict.fromkeys(former))
+        fields["former"] = tuple(dict.fromkeys(former))
         self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)
 
     def _update_whole(self, memory: Memory) -> None:

@@ -121,7 +121,7 @@ def tombstone_of(
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
     scope = memory.text("scope")
     claim = tuple(memory.text(key) for key in _TRIPLE)
-    units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.texts("aliases"))
+    units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.former_hashes)
     return Tombstone(
         key=_name(look(scope), text_key(memory.body), _triple_key(claim)),
         statement=memory.body,
@@ -429,13 +429,13 @@ class Corrected(Tombstones):
 
     def _reworded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
         """Yield (hash of a former text, tombstone) for each text that a person reworded."""
-        for memory in having(state.every, ("aliases",)):
+        for memory in having(state.every, ("aliases", "former")):
             stamp = memory.fields.get("generated")
             if memory.status == "active" and stamp is not None and stamp.by.startswith("human:"):
                 key = f"{memory.id}:{memory.id}"
                 self.correcting_sources[key] = frozenset()
                 stone = Tombstone(key=key, by=stamp.by, at=stamp.at or EARLIEST)
-                yield from ((hash_, stone) for hash_ in memory.texts("aliases"))
+                yield from ((hash_, stone) for hash_ in memory.former_hashes)
 
     def _superseded(self, state: State) -> Iterator[tuple[str, Tombstone]]:
         for memory in (one for one in state.every if one.status == "superseded"):

@@ -64,7 +64,7 @@ class Names:
         self._ids: dict[str, set[str]] = defaultdict(set)
         for memory in memories:
             slug = memory.slug
-            names = {memory.id, memory.path, slug, slug[:-7]}
+            names = {memory.id, memory.path, slug, slug[:-7], *map(slugify, memory.aliases)}
             names |= {f"{memory.layer}:{name}" for name in (slug, slug[:-7])}
             for name in names:
                 self._ids[name].add(memory.id)

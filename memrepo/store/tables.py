@@ -411,7 +411,7 @@ def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
 def _has_corrected(path: str, data: bytes | None) -> bool:
     """Return whether a memory version corrects another memory or was corrected itself."""
     memory, _ = codec.decode(path, data or b"")
-    corrected = ("supersedes", "superseded_by", "aliases")
+    corrected = ("supersedes", "superseded_by", "former")
     return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
 
 

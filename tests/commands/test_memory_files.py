@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 from driving import LATER, NEXT_DAY, assert_sound, begin, done, git, memories, memrepo
 
 MEMORY = """\
@@ -46,7 +47,7 @@ def test_a_file_says_what_its_owner_cares_for(repo: Path) -> None:
     assert path.parent == repo / "memories" / "knowledge"
     assert path.read_text() == (
         f"---\nid: {id_}\ntype: fact\nsubject: Workshop\ncontext: MEMORY › Workshop\n"
-        "created: 2026-03-01T09:00:00Z\nhot: {since: 2026-03-01T09:00:00Z, reason: sync}\n"
+        "created: 2026-03-01T09:00:00Z\nhot: 2026-03-01T09:00:00Z sync\n"
         "sources:\n  - MEMORY.md:8\n---\n\n"
         "The glaze room is aired by the north window\n"
     )
@@ -138,3 +139,37 @@ def test_a_wrong_source_is_told_with_its_line(repo: Path) -> None:
     (problem,) = (p for p in told.data["problems"] if p["severity"] == "error")
     assert problem["line"] == path.read_text().split("\n").index('  - "MEMORY.md:9-4"') + 1
     assert "expected a place such as MEMORY.md:35" in problem["message"]
+
+
+# -- opened as a vault -------------------------------------------------------------------------
+
+
+def test_properties_are_flat_an_alias_is_a_name_and_a_renamed_file_keeps_its_name(
+    tmp_path: Path,
+) -> None:
+    done(tmp_path, "init", "repo")
+    repo = tmp_path / "repo"
+    kiln = done(repo, "add", "The kiln stands in the barn.", "--class", "durable")["id"]
+    barn = done(repo, "add", "The barn is dry.", "--critical")["id"]
+    done(repo, "link", barn, "related", kiln)
+    done(repo, "edit", kiln, "--text", "The kiln stands in the new barn.")
+    done(repo, "confirm", kiln)
+    for memory in memories(repo).values():
+        header = (repo / memory.path).read_text(encoding="utf-8").partition("\n---\n")[0]
+        assert "{" not in header
+        assert yaml.safe_load(header.removeprefix("---"))["id"] == memory.id
+    old = repo / memories(repo)[kiln].path
+    new = old.with_name("The kiln.md")
+    text = old.read_text(encoding="utf-8").replace("type: fact\n", "type: fact\naliases: [Ofen]\n")
+    old.unlink()
+    new.write_text(text, encoding="utf-8")
+    bread = repo / "memories/knowledge/bread.md"
+    bread.write_text("---\ntype: fact\n---\n\nBread is baked in the [[Ofen]].\n", encoding="utf-8")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "in the vault")
+    done(repo, "run", now=LATER)
+    found = memories(repo)
+    assert found[kiln].path.endswith(f"/The kiln-{kiln[4:10]}.md")  # its words, and the digits
+    assert found[kiln].aliases == ("Ofen",)
+    (baked,) = (m.id for m in found.values() if "Bread" in m.body)
+    assert [row["id"] for row in done(repo, "related", baked)["related"]] == [kiln]

@@ -309,7 +309,7 @@ def test_an_edited_sentence_rewords_its_memory_and_keeps_the_id(small_repo: Path
     edit(small_repo, "only heirloom tomatoes from", "only heirloom tomatoes and beans from")
     new = by_text(small_repo, "tomatoes and beans")
     assert (new.id, new.path) == (old.id, old.path)
-    assert old.sources[0].text_hash in new.texts("aliases")
+    assert old.sources[0].text_hash in new.texts("former")
     assert written(small_repo) == {old.path: "M"}
 
 

@@ -26,10 +26,10 @@ type: fact
 title: "a: b"
 tags: [infra, "no"]
 created: 2026-11-21T00:00:00Z
-generated: {by: human:ada@example.org, at: 2026-11-22T00:00:00Z}
+generated: human:ada@example.org 2026-11-22T00:00:00Z
 confidence: 0.5
 pinned: true
-links: [{target: mem-0123456789abcdef, type: related, strength: 0.5}]
+links: [related mem-0123456789abcdef 0.5]
 sources:
   - MEMORY.md:3-4, 2026-05-01
 edges: {before: " "}
@@ -342,7 +342,7 @@ def test_defaults_are_not_written() -> None:
             "type: fact\nverified: {by: human:me}\n",
             {"verified": (Stamp(by="human:me"), Stamp(by="human:you"))},
             None,
-            "type: fact\nverified:\n  - {by: human:me}\n  - {by: human:you}\n",
+            "type: fact\nverified: [human:me, human:you]\n",
             id="a second stamp makes a list",
         ),
     ],

@@ -103,7 +103,7 @@ def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
     one, other = Source(resource="s", text_hash=f"th-{1:016x}"), Source(resource="t")
     alias = f"th-{2:016x}"
     made = tombstone_of(
-        fact(GREEN, sources=(one, other), aliases=(alias,)),
+        fact(GREEN, sources=(one, other), former=(alias,)),
         reason="no",
         by="human:me",
         at=AT,
@@ -220,7 +220,7 @@ def test_a_short_pair_needs_its_subject() -> None:
 
 
 REWORDED = fact(
-    RED, aliases=(text_hash(GREEN),), generated=Stamp(by="human:me", at=AT), sources=SOURCES
+    RED, former=(text_hash(GREEN),), generated=Stamp(by="human:me", at=AT), sources=SOURCES
 )
 
 
@@ -230,7 +230,7 @@ REWORDED = fact(
         (REWORDED, True),
         (REWORDED.with_fields({"generated": Stamp(by="memrepo/1", at=AT)}), False),
         (REWORDED.with_fields({"status": "archived"}), False),
-        (REWORDED.with_fields({"aliases": None}), False),
+        (REWORDED.with_fields({"former": None}), False),
     ],
 )
 def test_the_former_wording_of_a_person_s_text_is_found(memory: Memory, is_found: bool) -> None:

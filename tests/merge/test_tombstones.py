@@ -169,7 +169,7 @@ def test_what_rests_only_on_rejected_units_is_close() -> None:
 def test_a_former_wording_is_close() -> None:
     from memrepo.core.ids import text_hash
 
-    found = stones(fact(aliases=(text_hash("It was worded otherwise."),)))
+    found = stones(fact(former=(text_hash("It was worded otherwise."),)))
     assert found.near(fact("It was worded otherwise.", OTHER))
 
 

@@ -293,7 +293,7 @@ def test_a_row_reword(tmp_path: Path) -> None:
     done(repo, "edit", id_, "--text", "The barn is wet.")
     memory = memories(repo)[id_]
     assert (memory.path, memory.body) == (path, "The barn is wet.")
-    assert [alias[:3] for alias in memory.texts("aliases")] == ["th-"]
+    assert [alias[:3] for alias in memory.texts("former")] == ["th-"]
 
 
 @row("A scope names a user, project or agent, and recall heeds it", "default")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memrepo.actions.work import Work
 from memrepo.core.access import RETRIEVAL, SESSION, Event, seconds
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.fields import bare
+from memrepo.core.fields import bare, node_of
 from memrepo.core.memory import BY_NAME, FIELDS, Memory
 from memrepo.store.errors import Locked
 from memrepo.store.ledger import ledger_of
@@ -119,4 +119,5 @@ def field_as_json(name: str, memory: Memory) -> Any:
     """Return a field's value for JSON, or None if the memory lacks the field."""
     if name not in memory.fields:
         return None
-    return bare(BY_NAME[name].kind.write(memory.fields[name]))
+    value = memory.fields[name]
+    return bare(BY_NAME[name].kind.write(value) if name == "sources" else node_of(value))

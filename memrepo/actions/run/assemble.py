@@ -278,7 +278,7 @@ def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ..
     The id remains. The hash of the old text becomes an alias.
     """
     gone = tuple(s.text_hash for s in old.sources if s.text_hash)
-    aliases = dict.fromkeys((*old.texts("aliases"), text_hash(old.body), *gone))
+    former = dict.fromkeys((*old.former_hashes, text_hash(old.body), *gone))
     spoken = {
         "title": one.title,
         "subject": one.subject,
@@ -292,7 +292,7 @@ def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ..
             **{key: value or None for key, value in spoken.items()},
             **({"valid_until": one.until} if one.until else {}),
             **({"standing": None} if old.standing == OUTDATED else {}),
-            "aliases": tuple(aliases),
+            "former": tuple(former),
             **({SOURCE_COUNT: None} if old.has(SOURCE_COUNT) else {}),
             **known.evidence(sources),
             "generated": Stamp(by=OWN_ACTOR, at=known.now),
@@ -485,8 +485,8 @@ def _replacing(known: Known, outcome: Outcome) -> Iterator[Step | _Doubt]:
 def _shorten(known: Known, new: str, old: str, one: Statement) -> Step:
     """Return the step that leaves of a memory only what a newer answer did not replace."""
     before = known.current(old)
-    aliases = tuple(dict.fromkeys((*before.texts("aliases"), before.own_hash)))
-    fields = {"aliases": aliases, "generated": Stamp(by=OWN_ACTOR, at=known.now), "object": None}
+    former = tuple(dict.fromkeys((*before.former_hashes, before.own_hash)))
+    fields = {"former": former, "generated": Stamp(by=OWN_ACTOR, at=known.now), "object": None}
     known.edit(old, fields)
     return Step(
         op="reword",

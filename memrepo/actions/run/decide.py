@@ -263,7 +263,7 @@ def _grow(old: Memory, one: PlacedNote, now: datetime) -> Update:
         id=old.id,
         fields={
             "generated": Stamp(by=OWN_ACTOR, at=now),
-            "aliases": tuple(dict.fromkeys((*old.texts("aliases"), former))),
+            "former": tuple(dict.fromkeys((*old.former_hashes, former))),
             "sources": (_note_source(one),),
         },
         body=one.unit.text,

@@ -49,9 +49,7 @@ class Marks:
 
     @cached_property
     def _by_hash(self) -> Mapping[str, list[Memory]]:
-        return self._by(
-            lambda m: {m.own_hash, *m.texts("aliases"), *(s.text_hash for s in m.sources)}
-        )
+        return self._by(lambda m: {m.own_hash, *m.former_hashes, *(s.text_hash for s in m.sources)})
 
     @cached_property
     def _by_subject(self) -> Mapping[str, list[Memory]]:

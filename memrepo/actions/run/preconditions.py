@@ -235,10 +235,10 @@ def _attributions(at: Work, state: State, revisions: str) -> list[Update]:
             earlier: Stamp | None = memory.fields.get("generated")
             if earlier is not None and earlier.at and stamp.at and earlier.at >= stamp.at:
                 continue
-            aliases = memory.texts("aliases")
+            former = memory.former_hashes
             if old is not None and old.body != edited.body:
-                aliases = tuple(dict.fromkeys((*aliases, text_hash(old.body))))
-            found[id_] = Update(id=id_, fields={"generated": stamp, "aliases": aliases or None})
+                former = tuple(dict.fromkeys((*former, text_hash(old.body))))
+            found[id_] = Update(id=id_, fields={"generated": stamp, "former": former or None})
     return list(found.values())
 
 

@@ -186,7 +186,7 @@ def _join(plan: RunPlan, change: Change, members: Sequence[Memory]) -> Step | No
         "type": change.type,
         "sources": sources,
         "generated": Stamp(by=OWN_ACTOR, at=plan.now),
-        "aliases": tuple(dict.fromkeys((*best.texts("aliases"), best.own_hash))),
+        "former": tuple(dict.fromkeys((*best.former_hashes, best.own_hash))),
         "supersedes": tuple(dict.fromkeys((*best.texts("supersedes"), *(m.id for m in others)))),
     }
     if storage_fault(best.with_fields(fields, change.text)):

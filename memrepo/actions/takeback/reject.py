@@ -149,7 +149,7 @@ def _rejected(work: Work, request: Request) -> Written | Unchanged:
 def _statement(memory: Memory, text: str) -> Memory:
     """Return a copy of a memory that contains only one of its statements."""
     only_this = memory.with_fields(
-        {"predicate": None, "object": None, "aliases": None}, text.strip()
+        {"predicate": None, "object": None, "former": None}, text.strip()
     )
     bare = memory.with_fields({"predicate": None, "object": None})
     stone = replace(tombstone_of(only_this, reason="", by="", at=EARLIEST), memory="")

@@ -122,8 +122,8 @@ def rewording(memory: Memory, text: str) -> dict[str, object]:
     """Return the fields that a new text changes: the triple, and the old text as an alias."""
     if text_hash(text) == text_hash(memory.body):
         return {}
-    former = (*memory.texts("aliases"), text_hash(memory.body))
-    return {**triple_after(memory, text), "aliases": tuple(dict.fromkeys(former))}
+    former = (*memory.former_hashes, text_hash(memory.body))
+    return {**triple_after(memory, text), "former": tuple(dict.fromkeys(former))}
 
 
 def triple_after(memory: Memory, text: str) -> dict[str, object]:

@@ -166,7 +166,7 @@ def test_a_vault(repo: Path, tmp_path: Path) -> None:
     found = taken(repo, tmp_path, "obsidian")
     house, plot = found["Greenhouse"], found["Plot map"]
     assert house.texts("tags") == ("building", "glass/double")
-    assert house.texts("entities") == ("Glasshouse",)
+    assert house.aliases == ("Glasshouse",)
     assert house.captured == "2026-01-20"
     assert [k.target for k in house.fields["links"]] == [plot.id]
     assert [k.target for k in plot.fields["links"]] == [house.id]

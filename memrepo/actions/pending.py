@@ -255,7 +255,7 @@ def put_away(work: Work, waiting: Waiting) -> None:
         f"delete {branch} {waiting.tip}\n",
         *(f"delete {ref}\n" for ref in older[: max(0, len(older) + 1 - KEPT)]),
     )
-    repo.git.update_ref("--stdin", istream="".join(lines))
+    repo.call("update-ref", "--stdin", lines=lines)
 
 
 def removals_in_words(marked: int) -> str:

@@ -1,9 +1,5 @@
 """Run git as a program: its environment, individual calls, and reading of objects.
 
-GitPython is not used here: importing it takes longer than git takes to answer, and its processes
-cannot inherit a lock. Commands that are not time-critical use `door`, with the same settings and
-the same error. Hooks, searches, the status command and single writes are time-critical.
-
 One `git cat-file --batch` process serves all readers. Object names are written in batches that fit
 in a pipe, and a batch is read completely before any of it is returned. If the process ends, it is
 restarted once. If it ends again without an answer, GitFailed is raised, so a crash is never
@@ -88,7 +84,7 @@ def agent_name() -> str:
 _GIT = "git"
 _DATA = Path(__file__).with_name("git-settings.txt").read_text(encoding="utf-8").splitlines()
 SETTINGS = [line for line in _DATA if "=" in line and not line.startswith("#")]
-"""Settings for every git process that memrepo starts, here and in `door`."""
+"""Settings for every git process that memrepo starts."""
 _LOCAL_VARIABLES = [line for line in _DATA if line.startswith("GIT_")]
 """Variables that would point our git processes at another repository."""
 _MERGE_FILES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG")
@@ -210,18 +206,27 @@ class Git:
         """
         data = data or "".join(lines).encode("utf-8", "surrogateescape")
         source: dict[str, Any] = {"input": data} if data else {"stdin": stdin or subprocess.DEVNULL}
+        code, out, err = self.ask(*words, env=env, pass_fds=inherited, **source)
+        if check and code not in (0, accepted):
+            raise GitFailed(verb_of(words), err, code)
+        return out
+
+    def ask(
+        self, *words: str, env: Mapping[str, str] | None = None, **options: Any
+    ) -> tuple[int, str, str]:
+        """Run git and return its exit code, output and errors. Raises GitFailed after a signal."""
         with _called():
             done: subprocess.CompletedProcess[bytes] = subprocess.run(
                 self._command(words),
-                **source,
                 capture_output=True,
                 check=False,
-                pass_fds=inherited,
                 env={**in_english(), **(env or {})},
+                **(options or {"stdin": subprocess.DEVNULL}),
             )
-        if done.returncode < 0 or (check and done.returncode not in (0, accepted)):
-            raise GitFailed(verb_of(words), done.stderr.decode("utf-8", "replace"), done.returncode)
-        return done.stdout.decode("utf-8", "surrogateescape")
+        err = done.stderr.decode("utf-8", "replace")
+        if done.returncode < 0:
+            raise GitFailed(verb_of(words), err, done.returncode)
+        return done.returncode, done.stdout.decode("utf-8", "surrogateescape"), err
 
     def _command(self, words: Iterable[str]) -> list[str]:
         words = [*words]

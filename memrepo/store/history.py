@@ -13,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.changes import Op, op_of
@@ -339,28 +338,23 @@ RECORD = "Record what the run read and decided"
 """Subject of a run's last commit, which changes no memory."""
 DISCARDS = "Discards"
 """Trailer of a commit that discards a run and leaves only the run's manifest."""
-_DISCARDED = ": refused"
-"""End of the subject of such commits made before the trailer `Discards` existed."""
 
 
 class LandedOperation(msgspec.Struct, frozen=True, kw_only=True):
     """An operation in history, with its last commit and the commit it was based on.
 
-    `run` is empty if the operation is not a run. `chain` contains the commits, oldest first, of a
-    run without a merge (rebased). A run is in effect while its manifest is in the tree.
+    `run` is empty if the operation is not a run. A run is in effect while its manifest is in the
+    tree.
     """
 
     entry: LogEntry
     before: str
     run: str = ""
-    chain: tuple[LogEntry, ...] = ()
     in_effect: bool = True
-    changed: bool = False
-    """Whether git replaced memrepo's original commit by another one, for example in a rebase."""
 
     def steps(self, repo: Repo) -> tuple[LogEntry, ...]:
         """Return the commits of the operation, oldest first."""
-        return self.chain or tuple(chain_of(repo, self.entry.commit))
+        return tuple(chain_of(repo, self.entry.commit))
 
 
 def commit_landing(entry: LogEntry) -> LandedOperation:
@@ -377,80 +371,16 @@ def run_of(path: str) -> str:
 def landings(repo: Repo, head: str, layout: Layout, paths: Iterable[str]) -> list[LandedOperation]:
     """Return the runs that landed in a head's history, newest first."""
     area = layout.area("runs")
-    here = {run: path for path in paths if path.startswith(area) and (run := run_of(path))}
-    found = [
+    here = {run_of(path) for path in paths if path.startswith(area)}
+    return [
         LandedOperation(entry=e, before=e.parents[0], run=e.run, in_effect=e.run in here)
         for e in runs(repo, head)
     ]
-    known = {landing.run for landing in found}
-    unmerged = _unmerged(repo, head, {path: run for run, path in here.items() if run not in known})
-    if not unmerged:
-        return found
-    found += unmerged
-    wanted = {landing.entry.commit for landing in found}
-    order = repo.call("rev-list", "--topo-order", head).split()
-    place = {commit: n for n, commit in enumerate(order) if commit in wanted}
-    return sorted(found, key=lambda landing: place.get(landing.entry.commit, len(order)))
-
-
-def removed_landings(repo: Repo, head: str, layout: Layout, word: str) -> list[LandedOperation]:
-    """Return runs without merges whose manifests were removed. `word` is a run id or its prefix."""
-    area = layout.area("runs")
-    if not word or not word[:8].isdigit():
-        return []
-    pattern = f":(glob){area}*/{word}*.json"
-    paths = {p: run_of(p) for e in commits_touching(repo, head, [pattern]) for p in e.paths}
-    unmerged = _unmerged(repo, head, {path: run for path, run in paths.items() if run})
-    return [replace(landing, in_effect=False) for landing in unmerged]
 
 
 def manifest_removals(repo: Repo, head: str, layout: Layout) -> list[LogEntry]:
     """Return the commits that removed manifests, with these files, newest first."""
     return commits_touching(repo, head, [layout.area("runs")], "--diff-filter=D")
-
-
-def _unmerged(repo: Repo, head: str, runs: Mapping[str, str]) -> list[LandedOperation]:
-    """Return the landings of runs that have no merge, found by their manifests."""
-    found: dict[str, LandedOperation] = {}
-    adding = commits_touching(repo, head, [*runs], "--diff-filter=A") if runs else ()
-    for entry in adding:
-        for run in {runs[path] for path in entry.paths if path in runs} - found.keys():
-            landing = _landing(repo, head, entry, run)
-            if landing is not None:
-                found[run] = landing
-    return [*found.values()]
-
-
-def _landing(repo: Repo, head: str, entry: LogEntry, run: str) -> LandedOperation | None:
-    """Return the operation that added a run's manifest, or None if that was not a run."""
-    if entry.trailer("Op") not in ("", "run") or entry.trailer(DISCARDS):
-        return None
-    if entry.subject.endswith(f"{run}{_DISCARDED}"):
-        return None
-    entry = entry_of(repo, entry.commit)  # read again, to get the real parents
-    if not entry.parents:
-        return None
-    chain, before = [entry], entry.parents[0]
-    for older in entries(repo, "--first-parent", before):
-        if older.run != run or not older.parents:
-            break
-        chain.append(older)
-        before = older.parents[0]
-    merge = _merge_of(repo, head, entry.commit, before)
-    if merge is not None:
-        return LandedOperation(entry=_as_run(merge, run), before=before, run=run, changed=True)
-    chain[0] = _as_run(entry, run)
-    steps = tuple(reversed(chain))
-    return LandedOperation(entry=chain[0], before=before, run=run, chain=steps, changed=True)
-
-
-def _merge_of(repo: Repo, head: str, tip: str, before: str) -> LogEntry | None:
-    merges = entries(repo, "--merges", "--ancestry-path", f"{tip}..{head}")
-    return next((e for e in merges if e.parents == (before, tip)), None)
-
-
-def _as_run(entry: LogEntry, run: str) -> LogEntry:
-    return replace(entry, trailers={**entry.trailers, "Run": (run,), "Op": ("run",)})
 
 
 def newest_in_effect(found: Collection[LandedOperation]) -> LandedOperation | None:
@@ -479,14 +409,15 @@ def commit_at(store: Repository, head: str, word: str, zone: tzinfo) -> str:
         return commit
     # Git's own date parser guesses, so pass seconds. They must not be negative.
     timestamp = int(moment.timestamp())
-    git = store.repo.git
+    ask = store.repo.call
     found = ""
     if timestamp >= 0:
-        found = git.rev_list("--first-parent", "-1", f"--min-age={timestamp}", head, "--")
+        words = ("rev-list", "--first-parent", "-1", f"--min-age={timestamp}", head, "--")
+        found = ask(*words).strip()
     if not found:
-        first = git.rev_list("--first-parent", "--max-parents=0", head, "--").split()
-        roots = first or git.rev_list("--first-parent", "--reverse", head, "--").split()[:1]
-        shallow = git.rev_parse("--is-shallow-repository") == "true"
+        first = ask("rev-list", "--first-parent", "--max-parents=0", head, "--").split()
+        roots = first or ask("rev-list", "--first-parent", "--reverse", head, "--").split()[:1]
+        shallow = ask("rev-parse", "--is-shallow-repository").strip() == "true"
         root = store.commit_time(roots[-1]).astimezone(zone)
         raise BeforeHistory(
             "shallow" if shallow else "whole",

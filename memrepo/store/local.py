@@ -12,17 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from memrepo.core.layout import ADOPTED_PREFIX, CONFIG_NAME, Layout
 from memrepo.core.patterns import regex
 from memrepo.store.errors import NotARepository, StoreError
 from memrepo.store.git import Git, GitFailed, isolate, refuse_no_git
-
-if TYPE_CHECKING:
-    import git
-
-    from memrepo.store.door import Door
 
 _ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIGITS = regex(r"[0-9a-f]{4,64}")
@@ -160,22 +154,12 @@ class Repo(Git):
         self.refs = Refs(self)
         self.config = GitConfig(self)
 
-    @cached_property
-    def git(self) -> Door:
-        """Return GitPython's git for the top of the work tree: `repo.git.rev_list(...)`."""
-        refuse_no_git()
-        try:
-            from memrepo.store.door import Door
-        except ImportError as error:  # GitPython starts git when it is imported
-            raise GitFailed("version", str(error)) from error
-        return Door(self.top)
-
 
 @contextmanager
 def opened(where: Path, *, keep_index: bool = False) -> Iterator[Repo]:
     """Open the git repository that contains a folder. Raises NotARepository if there is none."""
     isolate(keep_index=keep_index)
-    repo = _plain(where) or _any(where)
+    repo = _plain(where) or found_at(where)
     try:
         yield repo
     finally:
@@ -203,38 +187,28 @@ def _plain(where: Path) -> Repo | None:
     return Repo(top, folder, folder)
 
 
-def _any(where: Path) -> Repo:
-    """Find a repository of any kind through GitPython. Raises NotARepository if there is none."""
+def found_at(where: Path) -> Repo:
+    """Find a repository of any kind by asking git. Raises NotARepository if there is none."""
     refuse_no_git()
-    from git.exc import InvalidGitRepositoryError, NoSuchPathError
-
-    from memrepo.store.door import GitPythonRepo
-
-    try:
-        with GitPythonRepo(where, search_parent_directories=True) as found:
-            return known(found)
-    except (InvalidGitRepositoryError, NoSuchPathError) as error:
+    words = ("rev-parse", "--is-bare-repository", "--absolute-git-dir", "--git-common-dir")
+    if not where.is_dir():
+        raise NotARepository("none", where=where)
+    git = Git(where)
+    code, out, err = git.ask(*words)
+    if code:
         here = where.absolute()
         for head in (p / ".git" / "HEAD" for p in (here, *here.parents)):
             if head.is_file() and (head.parent / "objects").is_dir():
-                raise StoreError("damaged-head", where=where, head=head) from error
-        raise NotARepository("none", where=where) from error
-    except NoWorkTree as error:
-        raise NotARepository("bare", where=where, cause=error) from error
-
-
-class NoWorkTree(ValueError):
-    """Raised when a repository is bare, so it has no work tree."""
-
-    def __init__(self) -> None:
-        super().__init__("found a bare repository, expected one with a work tree")
-
-
-def known(found: git.Repo) -> Repo:
-    """Convert a repository found by GitPython to a Repo. Raises NoWorkTree if it is bare."""
-    if found.bare or found.working_tree_dir is None:
-        raise NoWorkTree
-    return Repo(Path(found.working_tree_dir), Path(found.git_dir), Path(found.common_dir))
+                raise StoreError("damaged-head", where=where, head=head)
+        if "not a git repository" in err:
+            raise NotARepository("none", where=where)
+        raise GitFailed("rev-parse", err, code)
+    bare, git_dir, common = out.splitlines()
+    inside = git.call("rev-parse", "--is-inside-work-tree").strip() == "true"
+    if bare == "true" or not inside:
+        raise NotARepository("bare", where=where)
+    top = git.call("rev-parse", "--show-toplevel").removesuffix("\n")
+    return Repo(Path(top), Path(git_dir), (where / common).resolve())
 
 
 PURGED = "purged"
@@ -311,15 +285,15 @@ def _first_with_layout(repo: Repo, revisions: Iterable[str]) -> str:
 
 def git_version(repo: Repo) -> tuple[int, int]:
     """Return the (major, minor) version of the git program in use."""
-    major, minor, *_ = (*repo.git.version_info, 0, 0)
-    return major, minor
+    found = re.search(r"(\d+)\.(\d+)", repo.call("version"))
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def object_problems(repo: Repo) -> list[str]:
     """Check all reachable objects with `git fsck`, and return the problems it reports."""
     options = ("--strict", "--no-dangling", "--no-progress")
     try:
-        code, out, err = repo.git.fsck(*options, with_exceptions=False, with_extended_output=True)
+        code, out, err = repo.ask("fsck", *options)
     except GitFailed as error:  # a signal ended fsck: the check is incomplete
         return [str(error)]
     lines = (f"{out}\n{err}" if code else out).split("\n")

@@ -14,9 +14,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -31,7 +32,6 @@ from memrepo.store.stream import Chain, NewCommit
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
-    from memrepo.store.door import Door
     from memrepo.store.local import Repo
 
 OWN = "refs/memrepo/remote/"
@@ -73,14 +73,14 @@ class Hub(msgspec.Struct, frozen=True):
 
     def remember(self, commit: str) -> None:
         """Record the hub's newest branch commit, also in git's remote-tracking ref if present."""
-        self.repo.git.update_ref(self.own("seen"), commit)
+        self.repo.call("update-ref", self.own("seen"), commit)
         if self.tip(self.tracking):
-            self.repo.git.update_ref(self.tracking, commit)
+            self.repo.call("update-ref", self.tracking, commit)
 
     def forget(self, *refs: str) -> None:
         """Delete refs of this clone, and ignore those that do not exist."""
         for ref in refs:
-            self.repo.git.update_ref("-d", ref)
+            self.repo.call("update-ref", "-d", ref)
 
     def tips(self, *refs: str) -> dict[str, str]:
         """Return {ref: id} of the given refs on the hub, without those that do not exist there."""
@@ -92,8 +92,7 @@ class Hub(msgspec.Struct, frozen=True):
         return self._listed("--refs", self.name)
 
     def _listed(self, *words: str) -> dict[str, str]:
-        with self._away() as git:
-            lines = str(git.ls_remote("--quiet", *words)).splitlines()
+        lines = self._call("ls-remote", "--quiet", *words).splitlines()
         return {ref: tip for tip, _, ref in (line.partition("\t") for line in lines)}
 
     def fetch(self, refs: Mapping[str, str]) -> dict[str, str]:
@@ -102,8 +101,7 @@ class Hub(msgspec.Struct, frozen=True):
         if there:
             options = "--quiet --no-tags --no-write-fetch-head --no-auto-maintenance --no-prune"
             own = ("--no-recurse-submodules", "--refmap=", self.name)
-            with self._away() as git:
-                git.fetch(*options.split(), *own, *(f"+{ref}:{refs[ref]}" for ref in there))
+            self._call("fetch", *options.split(), *own, *(f"+{r}:{refs[r]}" for r in there))
         self.forget(*(own for ref, own in refs.items() if ref not in there))
         return {ref: self.tip(refs[ref]) for ref in there}
 
@@ -146,48 +144,45 @@ class Hub(msgspec.Struct, frozen=True):
         )
 
     @contextmanager
-    def visit(self, *refs: str) -> Iterator[tuple[Door, dict[str, str]]]:
+    def visit(self, *refs: str) -> Iterator[tuple[Callable[..., str], dict[str, str]]]:
         """Fetch refs of the hub into a folder that is deleted at the end, next to no objects here.
 
-        Yield a git that reads what was fetched, and {ref: id}.
+        Yield a function that calls git with what was fetched, and {ref: id}.
         """
         import tempfile
 
         tips = self.tips(*refs) if refs else {}
         ours = str((self.repo.common_dir / "objects").resolve())
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            self._away(GIT_OBJECT_DIRECTORY=folder, GIT_ALTERNATE_OBJECT_DIRECTORIES=ours) as git,
-        ):
+        with tempfile.TemporaryDirectory() as folder:
+            env = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": ours}
             if tips:
                 options = "--quiet --no-tags --no-write-fetch-head --no-auto-maintenance"
                 own = ("--no-recurse-submodules", "--refmap=", self.name)
-                git.fetch(*options.split(), *own, *tips)
-            yield git, tips
+                self._call("fetch", *options.split(), *own, *tips, env=env)
+            yield partial(self.repo.call, env=env), tips
 
-    @contextmanager
-    def _away(self, **more: str) -> Iterator[Door]:
-        """Run the block with a git that never prompts. Raise HubUnreachable if git fails.
-
-        Git asks for no password and no host key, and it gives up dead connections.
-        """
-        git, env = self.repo.git, dict(more)
-        own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
-        if not own and not self.repo.config.get("core.sshCommand"):
-            env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
+    def _call(self, *words: str, env: Mapping[str, str] | None = None) -> str:
+        """Call git against the hub. Raises HubUnreachable if git fails."""
         try:
-            with git.custom_environment(GIT_TERMINAL_PROMPT="0", **env):
-                yield git
+            return self.repo.call(*words, env={**self._unasked(), **(env or {})})
         except GitFailed as error:
             raise HubUnreachable(name=self.name, cause=error.cause) from error
 
+    def _unasked(self) -> dict[str, str]:
+        """Return variables with which git asks for no password and no host key."""
+        env = {"GIT_TERMINAL_PROMPT": "0"}
+        own = os.environ.get("GIT_SSH_COMMAND") or os.environ.get("GIT_SSH")
+        if not own and not self.repo.config.get("core.sshCommand"):
+            env["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes -oConnectTimeout=30"
+        return env
+
     def _push(self, *words: str) -> tuple[int, str, str]:
         options = ("--porcelain", "--no-verify", "--recurse-submodules=no", *words)
-        with self._away() as git:
-            done: tuple[int, str, str] = git(c=f"remote.{self.name}.mirror=false").push(
-                *options, with_exceptions=False, with_extended_output=True
-            )
-            return done
+        setting = ("-c", f"remote.{self.name}.mirror=false")
+        try:
+            return self.repo.ask(*setting, "push", *options, env=self._unasked())
+        except GitFailed as error:
+            raise HubUnreachable(name=self.name, cause=error.cause) from error
 
 
 def hub_of(repo: Repo, word: str, branch: str) -> Hub:
@@ -196,7 +191,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     Raises UnfitRemote. `word` must be a remote's name, not an address. Addresses that
     start a program are refused.
     """
-    names = repo.git.remote().splitlines()
+    names = repo.call("remote").splitlines()
     short = branch.removeprefix("refs/heads/")
     upstream = repo.config.get(f"branch.{short}.remote")
     if not word and not names:
@@ -207,7 +202,7 @@ def hub_of(repo: Repo, word: str, branch: str) -> Hub:
     if not _NAME.fullmatch(name) or name.endswith(".lock"):
         raise UnfitRemote("name", name=name)
     for kind in ("--all", "--push"):
-        for url in repo.git.remote("get-url", kind, name).splitlines():
+        for url in repo.call("remote", "get-url", kind, name).splitlines():
             if _HELPER.match(url):
                 raise UnfitRemote("helper", name=name, helper=url.partition("::")[0])
     merged = repo.config.get(f"branch.{short}.merge") if name == upstream else ""
@@ -245,7 +240,7 @@ def carry(store: Repository, hub: Hub, ref: str, message: str, now: datetime) ->
             pause(ours or tip, turn)
             continue
         if tip and tip != theirs:
-            store.repo.git.update_ref(own, tip)
+            store.repo.call("update-ref", own, tip)
         if tip == ours or _moved(store, ref, tip, ours):
             return
     raise StoreError("records-busy", name=hub.name, tries=TRIES)
@@ -254,7 +249,7 @@ def carry(store: Repository, hub: Hub, ref: str, message: str, now: datetime) ->
 def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
     """Set our ref to the union. Return False if it was written in the meantime."""
     none = "0" * len(tip)
-    store.repo.git.update_ref(ref, tip, ours or none, with_exceptions=False)
+    store.repo.call("update-ref", ref, tip, ours or none, check=False)
     return store.repo.refs.id(ref) == tip
 
 
@@ -348,10 +343,10 @@ def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:
     """Return a side's newest commit that changed one of the paths, or the side's newest commit."""
     names = [path for path in dict.fromkeys(paths) if path]
     span = (tip, *(f"^{base}" for base in bases))
-    found = repo.git.rev_list("-1", "--topo-order", "--no-merges", *span, "--", *names)
-    return found or tip
+    words = ("rev-list", "-1", "--topo-order", "--no-merges", *span, "--", *names)
+    return repo.call(*words).strip() or tip
 
 
 def count(repo: Repo, tip: str, *without: str) -> int:
     """Count the commits reachable from `tip` but not from the other commits."""
-    return int(repo.git.rev_list("--count", tip, *(f"^{one}" for one in without if one)))
+    return int(repo.call("rev-list", "--count", tip, *(f"^{one}" for one in without if one)))

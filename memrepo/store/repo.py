@@ -31,11 +31,10 @@ from memrepo.store.errors import (
     StoreError,
     problem,
 )
-from memrepo.store.git import GitFailed, isolate, refuse_no_git, seconds
+from memrepo.store.git import Git, GitFailed, isolate, refuse_no_git, seconds
 from memrepo.store.local import (
-    NoWorkTree,
     find_layout,
-    known,
+    found_at,
     opened,
     refuse_other_root,
     replacement_of,
@@ -626,26 +625,18 @@ def reverted_notice(journal: Journal, unchanged: tuple[str, ...]) -> Problem:
 def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bool]]:
     """Open the repository whose top folder is the given one, or create it if needed."""
     refuse_no_git()
-    from git.exc import InvalidGitRepositoryError, NoSuchPathError
-
-    from memrepo.store.door import Door, GitPythonRepo
-
     isolate()
-    try:
-        GitPythonRepo(where).close()
-        made = False
-    except (InvalidGitRepositoryError, NoSuchPathError):
+    if (where / "HEAD").is_file() and (where / "objects").is_dir():
+        raise CannotWork("bare", where=where, cause="it is a bare repository")
+    code, top, _ = Git(where).ask("rev-parse", "--show-toplevel") if where.is_dir() else (1, "", "")
+    made = code != 0 or Path(top.removesuffix("\n")) != where.resolve()
+    if made:
         # An interrupted `git init` also ends here. Repeating it is safe.
-        made = True
         where.mkdir(parents=True, exist_ok=True)
-        git = Door(where)
-        branch = git.config("--default=main", "--get", "init.defaultBranch") or "main"
-        git.init("--quiet", f"--initial-branch={branch}")
-    try:
-        with GitPythonRepo(where) as found:
-            repo = known(found)
-    except NoWorkTree as error:
-        raise CannotWork("bare", where=where, cause=error) from error
+        git = Git(where)
+        name = git.call("config", "--default=main", "--get", "init.defaultBranch").strip()
+        git.call("init", "--quiet", f"--initial-branch={name or 'main'}")
+    repo = found_at(where)
     try:
         yield Repository(repo, layout), made
     finally:

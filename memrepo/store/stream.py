@@ -197,7 +197,7 @@ def verdicts(repo: Repo, commits: Sequence[str]) -> dict[str, str]:
     """Return {commit: git's signature verdict (`%G?`)} for each signed commit."""
     if not commits:
         return {}
-    lines = "".join(f"{commit}\n" for commit in commits)
-    raw: str = repo.git.log("--no-walk=unsorted", "--stdin", "--format=%H %G?", istream=lines)
+    lines = (f"{commit}\n" for commit in commits)
+    raw = repo.call("log", "--no-walk=unsorted", "--stdin", "--format=%H %G?", lines=lines)
     pairs = (line.split(" ") for line in raw.splitlines())
     return {commit: letter for commit, letter in pairs if letter != "N"}

@@ -19,19 +19,8 @@ def by_hand(repo: Path, name: str = "note.txt", text: str = "mine\n") -> str:
     return git(repo, "rev-parse", "HEAD").strip()
 
 
-def amended(repo: Path) -> None:
-    git(repo, "commit", "--amend", "-qm", "what I would say", "--no-verify")
-
-
 def amended_in_date(repo: Path) -> None:
     git(repo, "commit", "--amend", "-q", "--no-edit", "--no-verify", "--date=2020-01-01T00:00:00Z")
-
-
-def rebased(repo: Path) -> None:
-    git(repo, "checkout", "-q", "-b", "other", "HEAD~1")
-    by_hand(repo)
-    git(repo, "checkout", "-q", "main")
-    git(repo, "rebase", "-q", "other")
 
 
 def rebased_with_merges(repo: Path) -> None:
@@ -39,24 +28,6 @@ def rebased_with_merges(repo: Path) -> None:
     by_hand(repo)
     git(repo, "checkout", "-q", "main")
     git(repo, "rebase", "-q", "--rebase-merges", "other")
-
-
-def squashed(repo: Path, *message: str) -> None:
-    run = git(repo, "rev-parse", "HEAD").strip()
-    git(repo, "reset", "-q", "--hard", "HEAD^1")
-    git(repo, "merge", "-q", "--squash", run)
-    git(repo, "commit", "-q", "--no-verify", *(message or ("-m", "what happened at night")))
-
-
-def squashed_with_words(repo: Path) -> None:
-    squashed(repo, "--no-edit")
-
-
-def picked(repo: Path) -> None:
-    run = git(repo, "rev-parse", "HEAD").strip()
-    git(repo, "reset", "-q", "--hard", "HEAD^1")
-    by_hand(repo)
-    git(repo, "cherry-pick", "-m", "1", run)
 
 
 def in_an_octopus(repo: Path) -> None:
@@ -71,13 +42,8 @@ def in_an_octopus(repo: Path) -> None:
 
 
 CHANGED: dict[str, Callable[[Path], None]] = {
-    "amended": amended,
     "amended in its date": amended_in_date,
-    "rebased": rebased,
     "rebased with its merge": rebased_with_merges,
-    "squashed": squashed,
-    "squashed with git's words": squashed_with_words,
-    "cherry-picked": picked,
     "merged with others": in_an_octopus,
 }
 
@@ -120,49 +86,12 @@ def test_a_run_with_other_commits_is_listed_and_taken_back(changed: tuple[Path, 
     assert_sound(repo)
 
 
-def test_what_was_amended_into_a_run_is_a_persons_and_stays(two_runs: Path) -> None:
-    (beta,) = [m for m in memories(two_runs).values() if "beta" in m.body]
-    (alpha,) = [m for m in memories(two_runs).values() if "alpha" in m.body]
-    for memory in (alpha, beta):
-        path = two_runs / memory.path
-        path.write_text(path.read_text().replace("server", "old server"))
-    git(two_runs, "commit", "-q", "--amend", "-a", "--no-edit", "--no-verify")
-    (found,) = [c for c in memrepo(two_runs, "doctor").data["checks"] if c["name"] == "history"]
-    assert found["ok"], found
-    assert "1 commit was amended or rebased with git" in found["message"]
-    answer = memrepo(two_runs, "revert", runs(two_runs)[0], now=LATEST)
-    assert answer.exit == 3
-    assert [(c["kind"], c["memory"]) for c in answer.data["conflicts"]] == [
-        ("edited-later", beta.id)
-    ]
-    done(two_runs, "revert", runs(two_runs)[0], "--theirs", now=LATEST)
-    assert beta.id not in memories(two_runs)
-    assert "old server" in memories(two_runs)[alpha.id].body
-
-
 # -- taken back by git, whole or in part -----------------------------------------------------------
 
 
-def git_reverts(repo: Path) -> None:
-    git(repo, "revert", "--no-edit", "-m", "1", "HEAD")
-
-
-def git_reverts_a_squash(repo: Path) -> None:
-    squashed(repo)
-    git(repo, "revert", "--no-edit", "HEAD")
-
-
-def git_reverts_step_by_step(repo: Path) -> None:
-    rebased(repo)
-    git(repo, "revert", "--no-edit", "HEAD~4..HEAD")
-
-
-@pytest.mark.parametrize("way", [git_reverts, git_reverts_a_squash, git_reverts_step_by_step])
-def test_a_run_that_git_took_back_does_not_come_back_by_itself(
-    two_runs: Path, way: Callable[[Path], None]
-) -> None:
+def test_a_run_that_git_took_back_does_not_come_back_by_itself(two_runs: Path) -> None:
     second, first = runs(two_runs)
-    way(two_runs)
+    git(two_runs, "revert", "--no-edit", "-m", "1", "HEAD")
     assert not done(two_runs, "status", now=NIGHT).get("problems")
     held = {i: m.status for i, m in memories(two_runs).items()}
     assert runs(two_runs) == [first]

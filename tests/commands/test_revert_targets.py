@@ -95,37 +95,7 @@ def test_only_theirs_names_the_later_work_that_it_undoes(two_runs: Path, side: s
     assert (beta in memories(two_runs)) is (side == "ours")
 
 
-def test_a_squashed_run_names_the_memories_that_it_changed(two_runs: Path) -> None:
-    ids, second = named(two_runs), runs(two_runs)[0]
-    run = head(two_runs)
-    git(two_runs, "reset", "-q", "--hard", "HEAD^1")
-    git(two_runs, "merge", "-q", "--squash", run)
-    git(two_runs, "commit", "-qnm", "what happened at night")
-    done(two_runs, "revert", second, now=THEN)
-    assert set(trailers(two_runs, "Memory")) == {ids[word] for word in WORDS[1:]}
-    assert len(trailers(two_runs, "Reverts")) == 1
-
-
-def test_a_run_without_its_merge_is_named_by_its_last_commit(two_runs: Path) -> None:
-    run, second = head(two_runs), runs(two_runs)[0]
-    steps = git(two_runs, "rev-list", f"{run}^1..{run}^2").split()
-    git(two_runs, "reset", "-q", "--hard", f"{run}^2")
-    answer = done(two_runs, "revert", head(two_runs), now=THEN)
-    assert (answer["name"], answer["reverts"]) == (second, steps[0])
-    assert sorted(trailers(two_runs, "Reverts")) == sorted(steps)
-    assert runs(two_runs) != [second]
-    assert second not in runs(two_runs)
-
-
 # -- what cannot be reverted -----------------------------------------------------------------------
-
-
-def joined(repo: Path) -> list[str]:
-    tip, *_, first = git(repo, "rev-list", "--first-parent", "--merges", "HEAD").split()
-    git(repo, "reset", "-q", "--hard", f"{first}^1")
-    git(repo, "merge", "-q", "--squash", tip)
-    git(repo, "commit", "-qnm", "two nights")
-    return []
 
 
 ORPHAN = "all at once\n\nMemrepo-Op: edit\n"
@@ -146,7 +116,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str, str]] = {
         lambda repo: done(repo, "revert", pinned(repo, "alpha", "beta"), now=THEN),
         "HEAD~1", "is reverted already, by",
     ),
-    "two runs in one commit": (joined, "", "holds 2 runs in one commit"),
 }  # fmt: skip
 
 
@@ -156,7 +125,7 @@ def test_what_cannot_be_reverted_is_named_and_nothing_is_written(two_runs: Path,
     prepare(two_runs)
     before = head(two_runs)
     answer = memrepo(two_runs, "revert", *([word] if word else []), now=LAST)
-    assert answer.exit == (3 if prepare is joined else 2), answer
+    assert answer.exit == 2, answer
     assert message in answer.error["message"]
     assert head(two_runs) == before
 
@@ -313,41 +282,6 @@ def test_after_a_part_of_a_run_the_rest_goes_without_a_clash(two_runs: Path, wor
     done(two_runs, "revert", run, *part, now=NIGHT)
     assert done(two_runs, "revert", run, now=LAST)["conflicts"] == []
     assert git(two_runs, "rev-parse", "HEAD:memories") == before
-
-
-@pytest.mark.parametrize(("op", "whole"), [("", False), ("link", False), ("resolve", True)])
-def test_with_dependents_of_a_bulk_commit_or_one_by_hand_only_the_dependent_memory_goes(
-    two_runs: Path, op: str, whole: bool
-) -> None:
-    run, alpha, beta = runs(two_runs)[0], *(named(two_runs)[w] for w in ("alpha", "beta"))
-    link = f"\nlinks: [{{type: supports, target: {beta}}}]\n---\n"
-    by_hand(two_runs, memories(two_runs)[named(two_runs)["vim"]].path, ":** vim", ":** vim 9")
-    by_hand(two_runs, memories(two_runs)[alpha].path, "\n---\n", link)
-    git(two_runs, "reset", "-q", "--soft", "HEAD~2")
-    git(two_runs, "commit", "-qnm", f"mine\n\nMemrepo-Op: {op}\n" if op else "mine")
-    later = head(two_runs)
-    done(two_runs, "pin", alpha, now=THEN)
-    answer = done(two_runs, "revert", run, "--with-dependents", now=NIGHT)
-    assert (answer["also"], answer["also_subjects"]) == ([later], ["mine"])
-    found = memories(two_runs)
-    assert beta not in found
-    assert "links" not in found[alpha].fields
-    assert found[alpha].flag("pinned")
-    assert ("vim 9" not in found[named(two_runs)["vim"]].body) is whole
-
-
-def test_with_dependents_what_depends_on_a_dependent_goes_too(two_runs: Path) -> None:
-    run, alpha, beta = runs(two_runs)[0], *(named(two_runs)[w] for w in ("alpha", "beta"))
-    gamma = done(two_runs, "add", "The server gamma is new.", now=THEN)["id"]
-    done(two_runs, "link", gamma, "supports", beta, now=THEN)
-    git(two_runs, "reset", "-q", "--soft", "HEAD~2")
-    git(two_runs, "commit", "-qnm", f"add one\n\nMemrepo-Op: create\nMemrepo-Memory: {gamma}\n")
-    made = head(two_runs)
-    link = done(two_runs, "link", alpha, "supports", gamma, now=THEN)["commit"]
-    answer = done(two_runs, "revert", run, "--with-dependents", now=NIGHT)
-    assert answer["also"] == [made, link]
-    assert not {beta, gamma} & memories(two_runs).keys()
-    assert "links" not in memories(two_runs)[alpha].fields
 
 
 def test_an_agent_takes_nothing_of_a_person_out_of_recall(

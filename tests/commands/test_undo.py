@@ -131,23 +131,6 @@ def test_reverting_an_older_revert_brings_its_run_back(repo: Path) -> None:
 # -- what depends on it, a memory as a target, accepting what was taken back ----------------------
 
 
-def test_with_dependents_the_later_steps_that_refer_to_it_go_too(repo: Path) -> None:
-    second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
-    linked = done(repo, "link", alpha, "supports", beta)["commit"]
-    done(repo, "edit", alpha, "--set", "tags=mine")
-    answer = memrepo(repo, "revert", second)
-    assert answer.exit == 3
-    assert answer.data["conflicts"][0]["on"] == beta
-    answer = memrepo(repo, "revert", second, "--with-dependents", now=MUCH_LATER)
-    assert answer.data["also"] == [linked]
-    found = memories(repo)
-    assert beta not in found
-    assert "links" not in found[alpha].fields
-    assert found[alpha].texts("tags") == ("mine",), "no more of later work than what depends on it"
-    assert git(repo, "log", "-1", "--format=%B").count("Memrepo-Reverts:") == 2
-    assert_sound(repo)
-
-
 def test_ours_keeps_what_others_refer_to(repo: Path) -> None:
     second, alpha, beta = runs(repo)[0], by_word(repo, "alpha"), by_word(repo, "beta")
     done(repo, "link", alpha, "supports", beta)

@@ -1,38 +1,15 @@
-"""GitPython is the door to git, and no clone can make it run, ask or misread anything."""
+"""One door to git, and no clone can make it run, ask or misread anything."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from driving import git
 
-from memrepo.store.door import Door, GitPythonRepo
 from memrepo.store.git import SETTINGS, Git, GitFailed
-from memrepo.store.local import opened
-
-Ask = Callable[..., str]
-
-
-def through_light(repo: Path) -> Ask:
-    return Git(repo).call
-
-
-def through_door(repo: Path) -> Ask:
-    door = Door(repo)
-    return lambda verb, *words: door._call_process(verb, *words)
-
-
-def through_gitpython(repo: Path) -> Ask:
-    door = GitPythonRepo(repo).git
-    return lambda verb, *words: door._call_process(verb, *words)
-
-
-WAYS = (through_light, through_door, through_gitpython)
 
 
 def trap(repo: Path) -> tuple[str, Path]:
@@ -43,7 +20,6 @@ def trap(repo: Path) -> tuple[str, Path]:
     return str(program), mark
 
 
-@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
@@ -53,9 +29,7 @@ def trap(repo: Path) -> tuple[str, Path]:
         ("fetch", ("fetch", "trapped")),
     ],
 )
-def test_a_hostile_clone_runs_no_program(
-    repo: Path, way: Callable[[Path], Ask], setting: str, words: tuple[str, ...]
-) -> None:
+def test_a_hostile_clone_runs_no_program(repo: Path, setting: str, words: tuple[str, ...]) -> None:
     program, mark = trap(repo)
     if setting == "hook":
         hook = repo / ".git/hooks/reference-transaction"
@@ -72,17 +46,14 @@ def test_a_hostile_clone_runs_no_program(
     mark.unlink(missing_ok=True)
     if setting == "fetch":
         with pytest.raises(GitFailed, match="not allowed"):
-            way(repo)(*words)
+            Git(repo).call(*words)
     else:
-        way(repo)(*words)
+        Git(repo).call(*words)
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_path_is_no_pattern_and_every_setting_holds(
-    repo: Path, way: Callable[[Path], Ask]
-) -> None:
-    ask = way(repo)
+def test_a_path_is_no_pattern_and_every_setting_holds(repo: Path) -> None:
+    ask = Git(repo).call
     assert ask("ls-files", "--", "*.toml") == ""
     assert ask("ls-files", "--", "memrepo.toml").strip() == "memrepo.toml"
     said = {line.partition("=")[0].lower() for line in ask("var", "-l").splitlines()}
@@ -95,27 +66,6 @@ def test_a_git_that_a_signal_ends_is_never_an_answer(
     (tmp_path / "git").write_text("#!/bin/sh\nkill -9 $$\n")
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(GitFailed, match="signal 9"):
-        Door(repo).remote(with_exceptions=False)
-    with opened(repo) as found, pytest.raises(GitFailed):
-        found.git.remote()
-
-
-def test_a_git_that_ends_while_gitpython_is_imported_is_an_error_without_traceback(
-    repo: Path, tmp_path: Path
-) -> None:
-    real = f"{git(repo, '--exec-path').strip()}/git"
-    (tmp_path / "git").write_text(
-        f'#!/bin/sh\n[ "$1" = version ] && kill -9 $$\nexec {real} "$@"\n'
-    )
-    (tmp_path / "git").chmod(0o755)
-    ran = subprocess.run(
-        [sys.executable, "-m", "memrepo", "-C", str(repo), "diff", "--git", "HEAD~..HEAD"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
-    )
-    assert ran.returncode == 5
-    assert "Traceback" not in ran.stderr
-    assert "git version failed" in ran.stderr
+    for check in (True, False):
+        with pytest.raises(GitFailed, match="signal 9"):
+            Git(repo).call("remote", check=check)

@@ -139,7 +139,7 @@ def check_range(work: Work, word: str, only: Sequence[Group]) -> Found:
     span = (tip, f"^{base}") if base else (tip,)
     return Found(
         problems=tuple(sorted(dict.fromkeys(found), key=lambda p: (p.path, p.line, p.column))),
-        commits=int(store.repo.git.rev_list("--count", *span)),
+        commits=int(store.repo.call("rev-list", "--count", *span)),
         files=len(files) + len(scene.gone),
     )
 
@@ -186,9 +186,9 @@ def _by_hand(work: Work, tree: Snapshot, whole: Scene, revisions: str) -> Iterat
     """
     repo = work.store.repo
     runs = landings(repo, tree.commit, tree.layout, tree.blobs)
-    made = {e.commit for landing in runs for e in (landing.entry, *landing.chain)}
+    made = {landing.entry.commit for landing in runs}
     hands = [hand.commit for hand in hand_commits(repo, revisions) if hand.commit not in made]
-    if len(hands) == int(repo.git.rev_list("--count", "--no-merges", revisions)):
+    if len(hands) == int(repo.call("rev-list", "--count", "--no-merges", revisions)):
         yield from checks.find_problems(whole, ["derived"])
         return
     for _, problem in problems_of(repo, tree, hands, ["derived"]):

@@ -154,13 +154,8 @@ def _entries(work: Work, request: Request) -> Iterable[history.LogEntry]:
 
 def _with_runs(line: list[history.LogEntry], work: Work) -> list[history.LogEntry]:
     """Add the runs that a sync moved off the first-parent line, sorted by landing time."""
-    runs = work.landed()
-    inside = {entry.commit for run in runs for entry in run.chain}
-    named = {run.entry.commit: run.entry for run in runs}
-    kept = [e for e in line if e.commit in named or e.commit not in inside]
-    known = {entry.commit for entry in kept}
-    found = [named.get(entry.commit, entry) for entry in kept]
-    found += (entry for commit, entry in named.items() if commit not in known)
+    known = {entry.commit for entry in line}
+    found = [*line, *(run.entry for run in work.landed() if run.entry.commit not in known)]
     return sorted(found, key=lambda entry: entry.when, reverse=True)
 
 
@@ -371,10 +366,8 @@ def landing_of(
 
     `runs` are the landed runs, if the caller already has them.
     """
-    store, tree = work.store, work.tree
     runs = work.landed() if runs is None else runs
     found = [one for one in runs if one.run.startswith(run)]
-    found = found or history.removed_landings(store.repo, tree.commit, tree.layout, run)
     if len({one.run for one in found}) != 1:
         raise NoSuchRun(run)
     return found[0]

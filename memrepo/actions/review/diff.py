@@ -134,7 +134,7 @@ def do(work: Work, request: Request) -> Result | Patch:
             f"`git show {span.tip[:10]}` shows it",
         )
     if request.git:
-        patch = work.store.repo.git.diff("--no-ext-diff", span.base, span.tip, "--")
+        patch = work.store.repo.call("diff", "--no-ext-diff", span.base, span.tip, "--")
         return Patch(run=span.run, diff=patch)
     return _result(review_of(work, span, quote=False), stat=request.stat)
 

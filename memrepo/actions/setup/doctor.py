@@ -505,9 +505,6 @@ def _runs(work: Work, fix: bool) -> CheckFinding:
     runs, emptying = work.landed(), find_emptying_commit(work)
     in_effect = sum(run.in_effect for run in runs)
     parts = [f"{counted(in_effect, 'run', 'runs')} in effect"]
-    parts += [
-        f"{run.run} was rewritten by git as {run.entry.commit[:10]}" for run in runs if run.changed
-    ]
     if len(runs) > in_effect:
         parts.append(f"{len(runs) - in_effect} reverted")
     if emptying is not None:

@@ -330,8 +330,8 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     here = {receipt.id for receipt in purges.receipts(repo)}
     with hub.visit(RECORDS) as (git, tips):
         tip = tips.get(RECORDS, "")
-        paths = git.ls_tree("--name-only", tip).split() if tip else ()
-        found = [git.cat_file("blob", f"{tip}:{path}") for path in paths]
+        paths = git("ls-tree", "--name-only", tip).split() if tip else ()
+        found = [git("cat-file", "blob", f"{tip}:{path}") for path in paths]
     told = [msgspec.json.decode(text, type=PurgeReceipt) for text in found]
     new = sorted((r for r in told if r.id not in here), key=lambda r: r.at)
     purged = repo.objects.commit(new[-1].tips.get(hub.head, "-")) if new else store.head()
@@ -345,7 +345,7 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     moved = replaced_commits(repo)
     with hub.visit(*[hub.head] * bool(moved)) as (git, tips):
         tip = tips.get(hub.head, "")
-        commits = git.rev_list(tip, "--not", "HEAD").split() if tip else ()
+        commits = git("rev-list", tip, "--not", "HEAD").split() if tip else ()
     if old := [commit for commit in commits if commit in moved]:
         held = counted(len(old), "commit", "commits")
         raise StoreError("history-purged", hub=f"{hub.name}/{hub.branch}", commits=held)

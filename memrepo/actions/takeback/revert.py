@@ -7,7 +7,7 @@ be a revert. If the last commit was made by hand, `undo` reverts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -19,10 +19,9 @@ from memrepo.actions.recall.lookup import find
 from memrepo.actions.request import DryRun, Reason, VerbResult, option, side_of
 from memrepo.actions.takeback.targets import find_target, last_operation
 from memrepo.actions.work import Work
-from memrepo.core.changes import BULK_OPS, Step
+from memrepo.core.changes import Step
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
-from memrepo.core.memory import references
 from memrepo.core.messages import message
 from memrepo.core.state import EMPTY, Effect, State
 from memrepo.merge.reversal import RevertConflict, Side, revert_change, together
@@ -31,6 +30,7 @@ from memrepo.store import history
 from memrepo.store.history import LandedOperation
 from memrepo.store.stream import NewCommit
 from memrepo.store.tree import Snapshot
+from memrepo.store.worktree import ChangedFile
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +41,6 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     only: frozenset[str] = frozenset()
     side: Side = ""
     settle: bool = False
-    dependents: bool = False
     dry_run: bool = False
     reason: str = ""
 
@@ -76,13 +75,6 @@ class RevertRequest(msgspec.Struct, frozen=True, kw_only=True):
         bool,
         option("on conflict, revert later work too", "--theirs", group="side"),
     ] = False
-    with_dependents: Annotated[
-        bool,
-        option(
-            "also revert later steps that refer to a removed memory",
-            "--with-dependents",
-        ),
-    ] = False
     settle: Annotated[
         bool, option("mark its input as read: the next run does not read it again", "--settle")
     ] = False
@@ -102,9 +94,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The number of changed files."""
     latest: bool
     """Whether this was the latest operation, so that all files are restored."""
-    also: tuple[str, ...] = ()
-    """Later commits that were reverted too, because they depended on the operation."""
-    also_subjects: tuple[str, ...] = ()
     together: tuple[str, ...] = ()
     """Memories reverted in addition to the named ones, because they share a supersession."""
     overridden: tuple[str, ...] = ()
@@ -126,7 +115,6 @@ def revert(work: Work, request: RevertRequest) -> Result:
         only=only,
         side=side_of(request),
         settle=request.settle,
-        dependents=request.with_dependents,
         dry_run=request.dry_run,
         reason=request.reason,
     )
@@ -159,12 +147,7 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     )
     if undone.clashes:
         return replace(found, conflicts=undone.clashes, exit=Exit.DECIDE)
-    found = replace(
-        found,
-        files=len(undone.effect.files),
-        also=tuple(entry.commit for entry in undone.also),
-        also_subjects=tuple(entry.subject for entry in undone.also),
-    )
+    found = replace(found, files=len(undone.effect.files))
     if wanted.side == "theirs":
         kept = _undone(work, replace(wanted, side=""))
         found = replace(found, overridden=tuple(sorted({clash.memory for clash in kept.clashes})))
@@ -178,18 +161,8 @@ def take_back(work: Work, wanted: Wanted) -> Result:
     )
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """The commits around a change to revert, limited to some memories if `only` is not empty."""
-
-    before: str
-    after: str
-    only: frozenset[str] = frozenset()
-    kept: frozenset[str] = frozenset()
-    """Files that stay, such as a manifest whose input counts as read."""
-
-
 class Undone(msgspec.Struct, frozen=True, kw_only=True):
-    """A computed revert: changed files, conflicts, and the later steps that are reverted with it.
+    """A computed revert: changed files, and conflicts.
 
     `left` is the resulting state, or the snapshot whose whole tree is restored.
     """
@@ -197,7 +170,6 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
     left: State | Snapshot
     effect: Effect
     clashes: tuple[RevertConflict, ...] = ()
-    also: tuple[history.LogEntry, ...] = ()
 
     @property
     def state(self) -> State:
@@ -212,91 +184,36 @@ class Undone(msgspec.Struct, frozen=True, kw_only=True):
 
 def _undone(work: Work, wanted: Wanted) -> Undone:
     """Compute a revert on top of HEAD, without writing anything."""
-    target, run = wanted.target, wanted.landing.run
-    # A run's merge that differs from the merged commit was amended, which is a person's own work.
-    # `accept` writes merges that differ: HEAD had moved, and the first page follows.
-    amended = (
-        len(target.parents) == 2
-        and target.trailer("Actor").startswith("memrepo/")
-        and work.store.work.changed(target.parents[1], target.commit)
-    )
-    taken = Taken(
-        before=wanted.landing.before,
-        after=target.parents[1] if amended else target.commit,
-        only=wanted.only,
-        kept=frozenset({work.tree.layout.manifest(run)} if wanted.settle and run else ()),
-    )
-    if wanted.latest and not (wanted.only or amended) and (whole := _restored(work, taken)):
-        return whole
-    every, also = [taken], list[history.LogEntry]()
-    span = f"{taken.after}..{work.tree.commit}"
-    order = work.store.repo.call("rev-list", "--topo-order", span).split()
-    while True:
-        state, clashes = work.tree.state(), list[RevertConflict]()
-        paths = set[str]()
-        for one in every[1:] + every[:1]:  # later steps first
-            before, after = (work.store.snapshot(c).state() for c in (one.before, one.after))
-            done = revert_change(
-                before,
-                after,
-                state,
-                wanted.side,
-                only=one.only,
-                kept=one.kept,
-                paths=work.store.work.changed(one.before, one.after),
-            )
-            state = done.state
-            clashes += done.clashes
-            paths |= done.effect.files.keys()
-        found = _dependents(work, taken, clashes) if wanted.dependents else ()
-        more = [pair for pair in found if pair[0] not in also]
-        if not more:
-            break
-        also += [entry for entry, _ in more]
-        every += [step for _, step in more]
-        every[1:] = sorted(every[1:], key=lambda step: order.index(step.after))
+    store, run = work.store, wanted.landing.run
+    span = wanted.landing.before, wanted.target.commit
+    changed = store.work.changed(*span)
+    kept = {work.tree.layout.manifest(run)} if wanted.settle and run else set[str]()
+    if wanted.latest and not wanted.only:
+        whole = _restored(work, {path: c for path, c in changed.items() if path not in kept})
+        if whole is not None:
+            return whole
+    before, after = (store.snapshot(commit).state() for commit in span)
     head = work.tree.state()
-    files = {p: state.files.get(p) for p in sorted(paths)}
-    files = {p: data for p, data in files.items() if data != head.files.get(p)}
-    files |= derived_contents(work, state)
-    return Undone(left=state, effect=Effect(files=files), clashes=tuple(clashes), also=tuple(also))
+    done = revert_change(
+        before, after, head, wanted.side, only=wanted.only, kept=kept, paths=changed
+    )
+    files = {**done.effect.files, **derived_contents(work, done.state)}
+    return Undone(left=done.state, effect=Effect(files=files), clashes=done.clashes)
 
 
-def _restored(work: Work, taken: Taken) -> Undone | None:
+def _restored(work: Work, changed: Mapping[str, ChangedFile]) -> Undone | None:
     """Return the revert of the latest operation, which restores the whole tree byte for byte.
 
     Return None if a rejected memory would return. Then each memory needs a separate decision.
     """
-    stones, before = work.tree.stones, work.store.snapshot(taken.before)
-    changed = work.store.work.changed(taken.before, taken.after)
+    stones, before = work.tree.stones, work.store.snapshot(work.store.parents(work.tree.commit)[0])
     coming = (m for m in before.state().memories.values() if m.path in changed) if stones else ()
     barring = before.stones if stones else stones
     if any(m.status != "forgotten" and barring.bar(m) is not None for m in coming):
         return None
-    wanted = {path: sides for path, sides in changed.items() if path not in taken.kept}
-    there = [(p, s.old) for p, s in wanted.items() if s.old and before.files.holds(p, s.mode)]
+    there = [(p, s.old) for p, s in changed.items() if s.old and before.files.holds(p, s.mode)]
     data = {p: d for (p, _), d in zip(there, before.files.each(there), strict=True)}
-    return Undone(left=before, effect=Effect(files={path: data.get(path) for path in wanted}))
-
-
-def _dependents(
-    work: Work, taken: Taken, clashes: Sequence[RevertConflict]
-) -> Iterator[tuple[history.LogEntry, Taken]]:
-    """Yield the later commits that added a reference to a memory that the revert would remove.
-
-    Of a bulk commit or a commit by hand, only the memory with the reference is reverted.
-    """
-    store = work.store
-    for clash in (c for c in clashes if c.kind == "depended-on"):
-        span = f"{taken.after}..{work.tree.commit}"
-        for entry in history.entries(store.repo, "--no-merges", f"-S{clash.on}", span):
-            sides = (store.snapshot(c).state().memories for c in (entry.parents[0], entry.commit))
-            old, new = (references(m[clash.memory]) if clash.memory in m else () for m in sides)
-            if clash.on in new and clash.on not in old:
-                whole = entry.trailer("Op") and entry.op not in BULK_OPS
-                only = frozenset() if whole else frozenset({clash.memory})
-                yield entry, Taken(before=entry.parents[0], after=entry.commit, only=only)
-                break
+    return Undone(left=before, effect=Effect(files={path: data.get(path) for path in changed}))
 
 
 def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
@@ -311,7 +228,7 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
     # Later runs read the reverted decisions from these trailers, so list only the reverted part.
     memories = dict.fromkeys(
         id_
-        for id_ in (*_memories(work, wanted, steps), *_memories_of(undone.also))
+        for id_ in (i for entry in steps for i in entry.trailers.get("Memory", ()))
         if ID_PATTERN.fullmatch(id_) and (not wanted.only or id_ in wanted.only)
     )
     step = Step(
@@ -320,10 +237,8 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         reason=wanted.reason or "`memrepo revert`",
         memories=tuple(memories),
     )
-    chain_ = [entry.commit for entry in reversed(wanted.landing.chain)] or [target.commit]
-    reverts = (*chain_, *(entry.commit for entry in undone.also))
     lines = listed_steps([f"undone: {entry.subject}" for entry in steps])
-    text = message(step, work.context(reverts=reverts, lines=lines))
+    text = message(step, work.context(reverts=(target.commit,), lines=lines))
     # Without tombstones there is nothing to check, so do not read any memories.
     before, after = (work.tree.state(), undone.state) if undone.stones else (EMPTY, EMPTY)
     made = chain(
@@ -336,21 +251,6 @@ def _commit(work: Work, wanted: Wanted, undone: Undone) -> str:
         author=work.author,
     )
     return work.store.land(made, f"revert-{target.commit[:10]}")
-
-
-def _memories(work: Work, wanted: Wanted, steps: Sequence[history.LogEntry]) -> tuple[str, ...]:
-    """Return the memories of an operation, from the trailers or else from the run's changes."""
-    if listed := _memories_of(steps):
-        return listed
-    if not wanted.landing.run:
-        return ()
-    pair = (wanted.landing.before, wanted.target.commit)
-    before, after = (work.store.snapshot(commit).state().memories for commit in pair)
-    return tuple(sorted(i for i in {*before, *after} if before.get(i) != after.get(i)))
-
-
-def _memories_of(steps: Sequence[history.LogEntry]) -> tuple[str, ...]:
-    return tuple(id_ for entry in steps for id_ in entry.trailers.get("Memory", ()))
 
 
 # -- undo ---------------------------------------------------------------------------------------

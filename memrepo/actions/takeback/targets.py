@@ -97,7 +97,7 @@ def _latest(work: Work) -> LandedOperation:
         raise NothingToRevert("no run has landed on this branch")
     if there is None or last > there.run:
         raise AlreadyReverted(last, _removal(removed, last), there.run if there else "")
-    return _alone(there, runs)
+    return there
 
 
 def _removal(removed: Sequence[history.LogEntry], run: str) -> history.LogEntry | None:
@@ -105,23 +105,10 @@ def _removal(removed: Sequence[history.LogEntry], run: str) -> history.LogEntry 
     return next((e for e in removed if run in map(history.run_of, e.paths)), None)
 
 
-def _alone(found: LandedOperation, runs: Sequence[LandedOperation]) -> LandedOperation:
-    """Return the landing of a run. Raise if its commit contains other runs too."""
-    same = sorted({one.run for one in runs if one.entry.commit == found.entry.commit})
-    if len(same) > 1:
-        commit = found.entry.commit[:10]
-        raise MemrepoError(
-            f"{commit} holds {len(same)} runs in one commit: {', '.join(same)}",
-            fix=f"`memrepo revert {commit}` reverts all of them",
-            exit_code=Exit.DECIDE,
-        )
-    return found
-
-
 def _named(work: Work, word: str) -> tuple[LandedOperation, frozenset[str]]:
     runs = work.landed()
     try:
-        landing = _alone(landing_of(work, word, runs), runs)
+        landing = landing_of(work, word, runs)
     except NoSuchRun:
         commit = work.store.resolve(word)
         if commit:

@@ -254,7 +254,6 @@ def revert(request: object, result: reverting.Result, colour: bool) -> str:
         lines.append(f"it conflicted with later work on {', '.join(result.overridden)}")
     if result.together:
         lines.append(f"also reverted, because decided together: {', '.join(result.together)}")
-    lines += [f"also reverted, because it depended on it: {s}" for s in result.also_subjects]
     if result.anew:
         lines.append(
             "the next run reads the reverted input again; what it proposes again is left out"
@@ -268,8 +267,6 @@ def _clashing(result: reverting.Result) -> str:
         on = f"  on {clash.on}" if clash.on else ""
         lines.append(f"  {clash.kind:<14} {clash.memory}  {clash.path}{on}")
     lines.append("--ours keeps the later work, --theirs reverts it too")
-    if any(clash.kind == "depended-on" for clash in result.conflicts):
-        lines.append("--with-dependents also reverts the later steps that depend on it")
     return "\n".join(lines)
 
 

@@ -195,14 +195,14 @@ def found_at(where: Path) -> Repo:
         raise NotARepository("none", where=where)
     git = Git(where)
     code, out, err = git.ask(*words)
+    if code and "not a git repository" not in err:
+        raise GitFailed("rev-parse", err, code)
     if code:
         here = where.absolute()
         for head in (p / ".git" / "HEAD" for p in (here, *here.parents)):
             if head.is_file() and (head.parent / "objects").is_dir():
                 raise StoreError("damaged-head", where=where, head=head)
-        if "not a git repository" in err:
-            raise NotARepository("none", where=where)
-        raise GitFailed("rev-parse", err, code)
+        raise NotARepository("none", where=where)
     bare, git_dir, common = out.splitlines()
     inside = git.call("rev-parse", "--is-inside-work-tree").strip() == "true"
     if bare == "true" or not inside:

@@ -627,7 +627,7 @@ def open_or_create(where: Path, layout: Layout) -> Iterator[tuple[Repository, bo
     refuse_no_git()
     isolate()
     if (where / "HEAD").is_file() and (where / "objects").is_dir():
-        raise CannotWork("bare", where=where, cause="it is a bare repository")
+        raise CannotWork("bare", where=where)
     code, top, _ = Git(where).ask("rev-parse", "--show-toplevel") if where.is_dir() else (1, "", "")
     made = code != 0 or Path(top.removesuffix("\n")) != where.resolve()
     if made:

@@ -175,6 +175,8 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
             return _is_iban(value)
         case "seed-phrase":
             return len(regex(r"[^\W\d_]+").findall(value)) in (12, 15, 18, 21, 24)
+        case _ if group == "piece":
+            return is_key(value, 10)
         case _ if group == "groups":
             return _are_random_groups(value)
         case _ if group and group.startswith("odd"):
@@ -244,6 +246,20 @@ _UNPRONOUNCEABLE = regex(
     r"(?i)[^\W\d_aeiouy]{3}|q[^u\W]|[jvz][^aeiouy\W]|[^aeiouyns\W][jqxz]|[aeiou]{3}|[jqvwxz]{2}"
 )
 """Sequences of letters that are rare in words of four or five letters."""
+_GROUPED = regex(
+    r"(?<![\w-])(?:\d{6}(?:-\d{6}){5,9}"
+    r"|[A-Za-z0-9]{4}([ -])[A-Za-z0-9]{4}(?:\1[A-Za-z0-9]{4}){2,14}"
+    r"|[A-Za-z0-9]{5}(?:-[A-Za-z0-9]{5}){2,9}|[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2,9})(?![\w-])"
+)
+"""Groups of equal length, in which keys are shown to people: nothing else looks like them."""
+_MAX_APART = 60
+"""The maximum number of characters between a label and a value that no sign or verb connects."""
+_SEGMENTS = regex(r"[^\W\d_]{2,20}(?:-[^\W_]{1,20}){2,5}")
+_CODE_APART = regex(
+    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
+)
+_SUFFIX = regex(r":\w{1,6}$")
+"""What some services append to a key to say of which plan it is."""
 _CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
 _LOGIN = regex(r"[*_ \t]{0,5}[`\"']?[\w.+@-]{2,80}(?:[`\"']?[ \t]{1,3}[/|][ \t]{1,3}|:(?=\S))")
 _HEADING = regex(r"[ \t>]{0,8}(#{1,6})[ \t]")
@@ -517,11 +533,15 @@ def _near(
 
     Such a value looks like nothing else: `the password was changed from X to Y`, `X is the PIN`.
     """
-    if sort not in ("password", "secret", "key", "token", "pin"):
+    if sort not in ("password", "secret", "key", "token", "weak", "pin"):
         return
+    yield from _apart(text, folded, at, end, sort)
     strong, weak = [], []
-    for joint in _words().near.finditer(folded, at, min(end, at + 80)):
+    joints = _words().near.finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
+    for joint in joints:
         if (value := _value_at(text, joint.end(), end)) is None:
+            continue
+        if _is_named_otherwise(folded, at, value.start):
             continue
         made_up = sort == "password" and _is_made_up(text[value.start : value.end])
         fits = made_up and _is_value(text, value, end, sort, "sign")
@@ -544,6 +564,32 @@ def _near(
         value = _value_at(text, word.start(), behind.start())
         if value and _is_stated(text, value, end, sort) and not _YEAR.match(text, value.start):
             yield value.start, value.end
+
+
+def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
+    """Yield values after a label that nothing connects with it, and that look like nothing else."""
+    stop = min(end, at + _MAX_APART)
+    if sort == "pin":
+        sentence = regex(r"[.!?;,。、][ \t]|[。、]|$").search(text, at, min(end, at + 30))
+        found = _CODE_APART.search(text, at, sentence.start() if sentence else stop)
+        found = found and _CODE_APART.match(text, found.start(), end)
+        if found and not _is_named_otherwise(folded, at, found.start()):
+            yield found.span()
+        return
+    for found in _GROUPED.finditer(text, at, min(end, stop + 100)):
+        groups = regex(r"[ -]").split(found[0])
+        random = sum(bool(_UNPRONOUNCEABLE.search(g)) or _is_mixed(g) for g in groups)
+        if " " in found[0] and regex(r"[0-9A-F ]+").fullmatch(found[0]):
+            continue  # a fingerprint, or a number
+        if found.start() > stop or _is_named_otherwise(folded, at, found.start()):
+            return
+        if 2 * random > len(groups) or found[0].replace("-", "").isdigit():
+            yield found.span()
+
+
+def _is_named_otherwise(folded: str, at: int, start: int) -> bool:
+    """Return whether a noun such as `id` or `etag` stands between a label and a value."""
+    return not _words().names.isdisjoint(regex(r"[\W_]+").split(folded[at:start]))
 
 
 def _is_stated(text: str, at: _Value, end: int, sort: str) -> bool:
@@ -636,6 +682,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             return bool(_CVV.fullmatch(text, at.start, at.end) and _CVV.match(text, at.start, end))
         case "token" | "weak":
             least = 20 if how == "bare" else 12 if sort == "weak" else 0
+            if _SUFFIX.search(value):
+                return is_key(_SUFFIX.sub("", value), 12)
             return is_key(value, least) and not (sort == "weak" and _UUID.fullmatch(value))
         case _:
             pass
@@ -660,6 +708,9 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         return (made_up and (at.quoted or alone or _is_odd(value))) or _stands_in_speech(text, at)
     if how == "bare" and sort == "password" and _stands_in_speech(text, at):
         return True
+    if how in ("bare", "with") and sort == "password" and _SEGMENTS.fullmatch(value):
+        ends = text[at.end : at.end + 1] in ".,;" or _REMARK.match(text, at.end, end)
+        return bool(ends) and any(map(str.isupper, value[1:]))
     if how == "bare" or sort in ("pass", "secret"):
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):
@@ -725,7 +776,7 @@ def _below(
     plain = regex(r"[^\n:=|.]{1,60}").fullmatch(text, start, end)
     titled = bool(plain) and sort in _SPOKEN and len(line.split()) <= 4
     if not line.startswith("|") and (
-        len(rest) <= 30 if heading else not rest and (colon or titled)
+        len(rest) <= 30 or rest[0] + rest[-1] == "()" if heading else not rest and (colon or titled)
     ):
         level, seen, quote = len(heading[1]) if heading else 7, False, line.startswith(">")
         for _ in range(_MAX_LINES):

@@ -408,3 +408,38 @@ def test_what_an_owner_wants_to_remember_can_be_switched_off() -> None:
     configure(["password"])
     assert find_secrets("password: hunter2x"), "what is never memory cannot be switched off"
     configure(())
+
+
+APART = (
+    ("The backup key for the lodge, printed on the sticker: ", "7KQ2-MX9V-P3LD-8WZT"),
+    ("PUK for Mum's card ", "19283746"),
+    ("digicode du portail ", "73A19"),
+    ("BitLocker, recovery key ", "-".join(f"{n}18932" for n in range(1, 9))),
+    ("DB_PASS: ", "cGFzc3dvcmQxMjM0" + "NTY3OA=="),
+    ("## Hetzner API token (read and write, project shop, in May)\n\n", "q8ZrT2mNw5Kd7Lp1Xc4Vb9"),
+    ("The hook is https://home.example.org/api/webhook/", "lights-9fKd82LmQpXz77Ab"),
+    ("translator key: ", "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9:fx"),
+    ("app password for the mail program ", "qxkf-wznt-pvbm-hjrd"),
+    ("wachtwoord ", "Zomer-XII-kaas"),
+)
+
+
+@pytest.mark.parametrize(("before", "value"), APART)
+def test_a_value_that_looks_like_nothing_else_needs_no_sign(before: str, value: str) -> None:
+    text, found = redact(f"{before}{value}, as of May.")
+    assert value not in text
+    assert text.startswith(before), found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ETag of the config key: "5bac3b601a21afe2782e0fc4ad64925d"',
+        "key insight from issue ABCD-1234-EFGH-5678",
+        "webhook docs are at https://docs.example.com/webhooks/2024-10-events-overview",
+        "PIN pad arrived, tracking 99887766",
+        "key accounts: north east west coast plus main",
+    ],
+)
+def test_what_another_noun_names_is_left(text: str) -> None:
+    assert redact(text) == (text, ())

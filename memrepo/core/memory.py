@@ -681,26 +681,35 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
 
     def has(self, key: str) -> bool:
         """Return whether the field is present."""
-        return key in self.fields
+        return self._value(key, _ABSENT) is not _ABSENT
 
     def text(self, key: str) -> str:
         """Return the value of a text field, or an empty string if absent."""
-        found: str = self.fields.get(key, "")
+        found: str = self._value(key, "")
         return found
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Return the value of a list field, or an empty tuple if absent."""
-        found: tuple[str, ...] = self.fields.get(key, ())
+        found: tuple[str, ...] = self._value(key, ())
         return found
 
     def time(self, key: str) -> datetime | None:
         """Return the value of a time field, or None if absent."""
-        found: datetime | None = self.fields.get(key)
+        found: datetime | None = self._value(key, None)
         return found
 
     def flag(self, key: str) -> bool:
         """Return the value of a flag field, or False if absent."""
-        return bool(self.fields.get(key, False))
+        return bool(self._value(key, False))
+
+    def _value(self, key: str, absent: Any) -> Any:
+        """Return the value of a field, or `absent`. Building `fields` would take much longer."""
+        if "fields" in self.__dict__:
+            return self.fields.get(key, absent)
+        if (place := _PLACES.get(key)) is None:
+            return absent
+        value = getattr(self, place[0])
+        return absent if value is place[1] or value == place[1] else value
 
     def once(self, rule: str, work_out: Callable[[], T]) -> T:
         """Return a value computed only from fields and body.
@@ -748,6 +757,8 @@ FIELDS = fields_of(Memory, get_type_hints(Memory, include_extras=True))
 _NAMES = tuple(field.name for field in FIELDS)
 _VALUES = attrgetter(*(_ATTRIBUTES.get(name, name) for name in _NAMES))
 _DEFAULTS = tuple(field.default for field in FIELDS)
+_PLACES = {f.name: (_ATTRIBUTES.get(f.name, f.name), f.default) for f in FIELDS}
+_ABSENT = object()
 ORDER: Mapping[str, int] = MappingProxyType({field.name: n for n, field in enumerate(FIELDS)})
 """The keys of a header, in file order."""
 BY_NAME: Mapping[str, Field] = MappingProxyType({field.name: field for field in FIELDS})
@@ -774,7 +785,7 @@ def targets(value: Any) -> tuple[str, ...]:
 
 def references(memory: Memory) -> frozenset[str]:
     """Return the ids of all memories that a memory refers to."""
-    if _FIELDS.isdisjoint(memory.keys):  # the common case, and runs call this for all memories
+    if not having((memory,), _FIELDS):  # the common case, and runs call this for all memories
         return frozenset()
     values = (memory.fields.get(key) for key in REFERENCES)
     return frozenset(target for value in values if value for target in targets(value))
@@ -793,8 +804,12 @@ def of_types(memories: Iterable[Memory], types: Collection[str]) -> list[Memory]
 
 def having(memories: Iterable[Memory], keys: Iterable[str]) -> list[Memory]:
     """Return the memories that have a value in at least one of the given fields."""
-    wanted = frozenset(keys)
-    return [memory for memory in memories if not wanted.isdisjoint(memory.keys)]
+    places = [_PLACES[key] for key in keys]
+    return [
+        memory
+        for memory in memories
+        if any((v := getattr(memory, name)) is not none and v != none for name, none in places)
+    ]
 
 
 def without_chunks(memories: Iterable[Memory]) -> list[Memory]:

@@ -349,7 +349,7 @@ def certainly_remains(memory: Memory, access: Access, now: datetime, rules: Deca
     validity or a confidence below the floor makes it false.
     """
     cls = class_of(memory)
-    if not _ENDING.isdisjoint(memory.keys):
+    if any(map(memory.has, _ENDING)):
         if float(memory.fields.get("confidence", 1.0)) < FLOOR:
             return False
         if memory.text("valid_until") and rules.evidence:

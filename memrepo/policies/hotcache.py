@@ -268,7 +268,7 @@ def _by_use(
     steps: list[Step] = []
     used = accesses.by_memory
     for memory in memories:
-        if memory.id not in used and _MARKED.isdisjoint(memory.keys):
+        if memory.id not in used and not any(map(memory.has, _MARKED)):
             continue
         hot = hot_of(memory)
         if hot is None or hot.since is None:

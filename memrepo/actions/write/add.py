@@ -106,7 +106,7 @@ class Drafts:
         return replace(entry, scope=bound) if bound and not entry.scope else entry
 
     def _remember(self, memory: Memory) -> None:
-        for wording in dict.fromkeys((text_hash(memory.body), *memory.former_hashes)):
+        for wording in dict.fromkeys((memory.own_hash, *memory.former_hashes)):
             self._known[wording].append(memory)
 
     def _memory(self, entry: Entry) -> Memory:

@@ -1,10 +1,10 @@
 """Pack source files into questions: order them, number their lines, hide what says nothing new.
 
 Profile files and MEMORY come first, then other pages, then logs from oldest to newest. A question
-has at most a given number of tokens, and a file that is larger gets questions of its own. Three
-kinds of lines are hidden: those of a shipped template, passages that stand word for word in an
-earlier file, and lines of a machine that come back with other numbers. What is hidden depends on
-all files, never on what an earlier run has read, so equal sources give equal questions.
+has at most a given number of tokens, and a file that is larger gets questions of its own. Hidden
+are lines of a shipped template, passages that stand word for word in an earlier file, lines of a
+machine that come back with other numbers, and rows without a word. What is hidden depends on all
+files, never on what an earlier run has read, so equal sources give equal questions.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ MIN_RETURNS = 4
 MIN_CUT_SHARE = 0.7
 """How full a question must be to end at a heading of a file that needs several."""
 _DAY = regex(r"(\d{4}-\d\d-\d\d)")
+_CLOCK = regex(r"\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r" {0,3}(#{1,6})\s")
 _ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s")
@@ -229,13 +230,14 @@ def _rows(document: Document, seen: dict[str, int]) -> Iterator[tuple[int, str]]
     """Yield the rows to show of a document as (line number, text). Other rows have number 0."""
     lines = document.lines
     visible = [
-        n for n, line in enumerate(lines, start=1) if line.strip() and n not in document.hidden
+        n
+        for n, line in enumerate(lines, start=1)
+        if any(map(str.isalnum, line)) and n not in document.hidden
     ]
     template = template_lines(lines)
     visible = [n for n in visible if n not in template]
     again = _repeated(lines, visible, seen)
-    if document.kind == "log":
-        again |= _returning(lines, visible)
+    again |= _returning(lines, visible, timed=document.kind != "log")
     wanted = _wanted(document, visible)
     last = 0
     for n in visible:
@@ -317,11 +319,16 @@ def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]
     return found
 
 
-def _returning(lines: Sequence[str], visible: Sequence[int]) -> set[int]:
-    """Return the lines of a machine that come back with other numbers, except first and last."""
+def _returning(lines: Sequence[str], visible: Sequence[int], *, timed: bool) -> set[int]:
+    """Return the lines of a machine that come back with other numbers, except first and last.
+
+    With `timed`, only lines with a time of day count, because a page may list things with numbers.
+    """
     forms: dict[str, list[int]] = defaultdict(list)
     for n in visible:
         text = " ".join(lines[n - 1].split())
+        if timed and not _CLOCK.search(text):
+            continue
         if len(_WORD.findall(text)) >= 3 and any(map(str.isdigit, text)):
             forms[re.sub(r"\d+", "#", text)].append(n)
     return {n for rows in forms.values() if len(rows) >= MIN_RETURNS for n in rows[1:-1]}

@@ -56,12 +56,16 @@ def memory_row(id_: str, memory: Memory) -> str:
 
 def read_question(batch: Batch, known: Mapping[str, Memory], names: Sequence[str]) -> Question:
     """Return the question that reads some documents."""
-    parts = [f"owner and agent: {', '.join(names)}"] if names else []
+    parts = _named(names)
     if known:
         parts += ["known memories:", *(memory_row(id_, m) for id_, m in known.items()), ""]
     lines = sum(map(len, batch.shown.values()))
     items = max(1, lines // LINES_PER_MEMORY)
     return Question(kind="read", data=fence("\n".join((*parts, batch.text))), items=items)
+
+
+def _named(names: Sequence[str]) -> list[str]:
+    return [f"names: {', '.join(names)}"] if names else []
 
 
 class Again(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +85,7 @@ def again_question(
     """
     parts: list[Part] = []
     owner: dict[str, int] = {}
-    text = [f"owner and agent: {', '.join(names)}"] if names else []
+    text = _named(names)
     for number, (one, reasons) in enumerate(refused):
         own = Batch(parts=tuple(_rows_of(place) for place in one.cited.places))
         ids = [f"F{len(parts) + n}" for n in range(1, len(own.parts) + 1)]
@@ -133,7 +137,7 @@ def verify_question(items: Sequence[Proposed], names: Sequence[str]) -> Question
                 del row["replaces"]
         rows.append(row)
     if names:
-        rows.append({"owner and agent": list(names)})
+        rows.append({"names": list(names)})
     return Question(kind="verify", data=fence_rows("items", rows), items=len(items))
 
 
@@ -141,10 +145,13 @@ def _near(cited: Cited) -> list[str]:
     return [line for line in cited.around if not line.lstrip().startswith("#")][:MAX_NEAR]
 
 
-def shelf_question(memories: Mapping[str, Memory], new: frozenset[str]) -> Question:
+def shelf_question(
+    memories: Mapping[str, Memory], new: frozenset[str], names: Sequence[str]
+) -> Question:
     """Return the question that arranges the shelf. `new` are the ids of new memories."""
     rows = (f"{'+ ' if id_ in new else ''}{memory_row(id_, m)}" for id_, m in memories.items())
-    return Question(kind="shelf", data=fence("\n".join(rows)), items=len(memories) // 2)
+    data = fence("\n".join((*_named(names), *rows)))
+    return Question(kind="shelf", data=data, items=len(memories) // 2)
 
 
 def gist_question(note: Memory, fault: str) -> Question:

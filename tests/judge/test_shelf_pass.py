@@ -156,3 +156,27 @@ def test_a_pass_without_an_answer_is_made_by_the_next_run(service: Service, tmp_
     assert run(repo, THIRD).exit == 0
     assert len(service.asked) == asked
     assert_sound(repo)
+
+
+def test_a_later_pass_sees_what_is_new_similar_or_on_the_page(
+    service: Service, tmp_path: Path
+) -> None:
+    repo = begin(tmp_path)
+    service.default = Act(answer=arranging(lambda ids: {"page": [ids[ANA]]}))
+    assert run(repo).exit == 0
+    names = "Alder Birch Cedar Dogwood Elm Fir Gum Hazel Ivy Juniper".split()
+    new = [f"The boat {name} is moored at the west quay." for name in names]
+    new[0] = "The fuel dock in Brevik takes cash only, and closes at noon."
+    log = tmp_path / "ws" / "memory" / "2026-03-02.md"
+    log.parent.mkdir()
+    log.write_text("# Log\n\n" + "".join(f"- {line}\n" for line in new[:9]))
+    assert run(repo, SECOND).exit == 0
+    asked = [q for q in service.questions() if ids_of(q) and "=== F" not in shown(q)]
+    assert len(asked) == 1  # nine are too few
+    log.write_text("# Log\n\n" + "".join(f"- {line}\n" for line in new))
+    service.default = Act(answer=arranging(lambda ids: {"page": [ids[new[0]], ids[ANA]]}))
+    assert run(repo, THIRD).exit == 0
+    asked = [q for q in service.questions() if ids_of(q) and "=== F" not in shown(q)]
+    texts = set(ids_of(asked[-1]))
+    assert texts >= {ANA, CASH, *new}
+    assert HOLM not in texts

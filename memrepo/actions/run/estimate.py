@@ -19,6 +19,7 @@ from memrepo.actions.run.judge_choice import (
     price_of,
 )
 from memrepo.actions.run.plan import RunPlan
+from memrepo.actions.run.shelf import MIN_CHANGED, MIN_NEW
 from memrepo.actions.work import Work
 from memrepo.core.judge import Usage
 from memrepo.core.memory import CLAIM_TYPES, of_types
@@ -104,8 +105,9 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Esti
         )
         add("read", len(batches), shown, made)
         add("verify", -(-checked // MAX_GROUP), checked * CHECKED_TOKENS, checked)
-        memories = min(known + made, plan.context // MEMORY_TOKENS)
-        add("shelf", 1, memories * MEMORY_TOKENS, memories // 2)
+        is_due = known < MIN_NEW or made >= MIN_CHANGED
+        memories = min(known + made, plan.context // MEMORY_TOKENS) if is_due else 0
+        add("shelf", int(is_due), memories * MEMORY_TOKENS, memories // 2)
     price = price_of(work, work.config.judge.model) if kind in SERVICES else None
     usage = Usage(
         prompt=read_tokens,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
@@ -23,6 +24,7 @@ from memrepo.judge.reading import Reading, ReadResult, Settled
 from memrepo.policies.claims import route, type_in_profile
 from memrepo.read.documents import read_lines
 from memrepo.read.intake import Cursor, Placed, Reader, SourceText, place_unit
+from memrepo.read.kinds import PERSONS
 from memrepo.read.thoughts import Unit, spelled_context
 
 
@@ -38,19 +40,21 @@ def judge(plan: RunPlan, given: Input) -> Answers:
         return Answers(made=_assembled(plan, given, reader, statements))
     before, failed = desk.usage, len(desk.failures)
     result, made, shelf = ReadResult(), Assembled(), Arranged()
+    names: tuple[str, ...] = ()
     if reader is not None:
         sources = SourceFiles(plan, given, reader)
+        names = sources.names
         reading = Reading(
             desk,
             {m.id: m for m in of_types(given.state.active, CLAIM_TYPES)},
-            sources.names,
+            names,
             sources.sources_of,
             sources.citing,
         )
         result = reading.read(sources.batches)
         made = _assembled(plan, given, reader, [sources.statement(one) for one in result.settled])
     if result.stopped is None and not result.waiting and (reader or plan.asks_about_old):
-        shelf = arrange(plan, given.state, made, desk)
+        shelf = arrange(plan, given.state, made, desk, names)
     stopped = result.stopped or shelf.stopped
     partial = "; ".join(filter(None, (stopped.message, stopped.fix))) if stopped else ""
     if result.waiting and not partial:
@@ -123,8 +127,12 @@ class SourceFiles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of owner and agent."""
-        return tuple(sorted(set(self._reader.owners.by_file.values())))
+        """Return the names of owners and agents, each after what it is."""
+        found = (
+            ("owner" if PurePosixPath(file).name in PERSONS else "agent", name)
+            for file, name in self._reader.owners.by_file.items()
+        )
+        return tuple(f"{what} {name}" for what, name in sorted(set(found), reverse=True))
 
     @cached_property
     def batches(self) -> tuple[Batch, ...]:

@@ -37,10 +37,11 @@ from memrepo.policies.hotcache import (
     promote,
     was_removed,
 )
+from memrepo.policies.matching import akin
 from memrepo.policies.upkeep import archive
 
-MIN_CHANGED = 5
-"""Minimum number of memories since the last pass for the question to be worth its cost."""
+MIN_NEW, MIN_CHANGED = 5, 10
+"""Minimum number of memories for the first pass, and of new ones for a later pass."""
 MAX_PAGE = 30
 """Maximum lines of the first page that a model chooses."""
 
@@ -53,19 +54,24 @@ class Arranged(msgspec.Struct, frozen=True, kw_only=True):
     stopped: MemrepoError | None = None
 
 
-def arrange(plan: RunPlan, state: State, made: Assembled, desk: Desk) -> Arranged:
-    """Return how a model arranges the memories. Nothing is asked if only a few are new."""
+def arrange(
+    plan: RunPlan, state: State, made: Assembled, desk: Desk, names: Sequence[str] = ()
+) -> Arranged:
+    """Return how a model arranges the memories. Nothing is asked if only a few are new.
+
+    `names` are those of owner and agent.
+    """
     changes = [Create(memory=m) for m in made.creates]
     after = apply(state, (*changes, *made.rewords, *(c for s in made.singles for c in s.changes)))
     memories = [*of_types(after.active, CLAIM_TYPES)]
     last = max((m.now for m in plan.manifests if m.arranged), default="")
     new = {m.id for m in memories if _worded_at(m) > last}
-    if len(new) < MIN_CHANGED:
+    if len(new) < (MIN_CHANGED if last else MIN_NEW):
         return Arranged()
-    shown = short_ids(_fitting(memories, new, plan.context))
+    shown = short_ids(_fitting(_concerned(memories, new) if last else memories, new, plan.context))
     fresh = frozenset(id_ for id_, m in shown.items() if m.id in new)
     try:
-        answer = desk.ask(shelf_question(shown, fresh))
+        answer = desk.ask(shelf_question(shown, fresh, names))
         given = [one for one in answer.items if isinstance(one, Change)]
         proposed = _proposed(given, shown)
         confirmed = _confirmed(proposed, shown, desk)
@@ -86,6 +92,13 @@ def _worded_at(memory: Memory) -> str:
     stamp: Stamp | None = memory.fields.get("generated")
     at = (stamp.at if stamp is not None else None) or memory.time("created")
     return format_time(at) if at is not None else ""
+
+
+def _concerned(memories: Sequence[Memory], new: set[str]) -> list[Memory]:
+    """Return the new memories, those most similar to them, and those on the first page."""
+    old = [m for m in memories if m.id not in new]
+    similar = {o.id for m in memories if m.id in new for o, _ in akin(m, old)}
+    return [m for m in memories if m.id in new or m.id in similar or hot_of(m) is not None]
 
 
 def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memory]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from driving import LATER, done, git, memrepo
+from driving import LATER, classic, done, git, memrepo
 
 Harm = Callable[[Path], object]
 
@@ -88,3 +89,32 @@ def test_a_lost_page_comes_back_with_the_next_run(small_repo: Path, name: str) -
     (small_repo / name).unlink()
     done(small_repo, "run", now=LATER)
     assert (small_repo / name).read_bytes() == page
+
+
+def test_twins_in_a_workspace_do_not_make_check_fail(small_repo: Path) -> None:
+    folder = small_repo.parent / "workspace" / "memory"
+    folder.mkdir(exist_ok=True)
+    for name in ("house.md", "House.md", "cafe\u0301.md", "caf\u00e9.md"):
+        (folder / name).write_text(f"# {name}\n\n- The boiler of {name} is old.\n")
+    done(small_repo, "run", now=LATER)
+    checked = memrepo(small_repo, "check", "--all", as_json=False)
+    assert "path-collision" in checked.out
+    assert checked.exit == 0
+
+
+def test_a_run_killed_before_it_renames_a_layer_leaves_nothing_in_the_way(small_repo: Path) -> None:
+    classic(small_repo)
+    if not (child := os.fork()):
+        rename = Path.replace
+
+        def replace(self: Path, target: Path) -> Path:
+            return os._exit(9) if Path(target).parent.name == "memory" else rename(self, target)
+
+        Path.replace = replace  # type: ignore[method-assign, assignment]
+        memrepo(small_repo, "run", now=LATER)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert git(small_repo, "status", "--porcelain") == ""
+    done(small_repo, "run", now=LATER)
+    assert [*(small_repo / "memory").glob("*.md")]
+    assert not [*(small_repo / ".memrepo" / "drafts").iterdir()]

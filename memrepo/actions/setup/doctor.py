@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from memrepo.actions.check import scenes
 from memrepo.actions.check.damage import find_damage
-from memrepo.actions.landing import derived_files, missing_pages
+from memrepo.actions.landing import missing_pages
 from memrepo.actions.pending import all_waiting, broken_branches
 from memrepo.actions.recall.recall import index_of
 from memrepo.actions.request import VerbResult, option
@@ -23,27 +23,24 @@ from memrepo.actions.run.judge_choice import (
     JudgeChoice,
     kind_of,
     refuse_unable,
-    usable_judges,
 )
 from memrepo.actions.run.preconditions import find_emptying_commit
 from memrepo.actions.run.timetable import timetable
 from memrepo.actions.setup.schedule import install, out_of_step
-from memrepo.actions.setup.survey import hot_budget, uncommitted_rejected
+from memrepo.actions.setup.survey import uncommitted_rejected
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.checks.rules import all_rules
-from memrepo.config import FORMAT
-from memrepo.core.changes import Delete, Write
 from memrepo.core.errors import Exit, MemrepoError
-from memrepo.core.layout import AREAS, hot_path
+from memrepo.core.layout import AREAS
 from memrepo.core.manifest import read_manifests
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import REJECTED, tombstones_in
-from memrepo.store import history, settings, stream, vectors
+from memrepo.store import history, settings, stream
 from memrepo.store.corpus import Filter
 from memrepo.store.errors import NoContent
 from memrepo.store.local import git_version, object_problems
@@ -279,16 +276,6 @@ def _index(work: Work, fix: bool) -> CheckFinding:
     return _finding("", "up to date with HEAD")
 
 
-@_check("meaning")
-def _meaning(work: Work, fix: bool) -> CheckFinding:
-    if not vectors.is_installed():
-        return _finding("", "no model: search uses words only")
-    try:
-        return _finding("", f"model {vectors.load().name}")
-    except vectors.NoModelError as error:
-        return _finding(f"search uses words only: {error}", "")
-
-
 @_check("hook")
 def _hook(work: Work, fix: bool) -> CheckFinding:
     repo, shim = work.store.repo, asset("hooks", "shim")
@@ -331,26 +318,6 @@ def _judge(work: Work, fix: bool) -> CheckFinding:
     except MemrepoError as error:
         cost = f"the cost of the next run is unknown: {error.message}"
     return _finding("", f"{name}; {cost}" if cost else name)
-
-
-@_check("judges")
-def _judges(work: Work, fix: bool) -> CheckFinding:
-    found = [f"{u.judge}: {'usable, ' if u.ready else ''}{u.message}" for u in usable_judges(work)]
-    return _finding("", "; ".join(found))
-
-
-@_check("format")
-def _format(work: Work, fix: bool) -> CheckFinding:
-    found = work.config.format
-    problem = f"format {found}, this memrepo writes {FORMAT}: upgrade memrepo"
-    return _finding(problem if found != FORMAT else "", f"format {found}")
-
-
-@_check("branch")
-def _branch(work: Work, fix: bool) -> CheckFinding:
-    branch = work.store.branch_or_none.removeprefix("refs/heads/")
-    problem = "HEAD is detached: nothing can be written (`git switch` to a branch)"
-    return _finding("" if branch else problem, branch)
 
 
 @_check("program")
@@ -403,18 +370,6 @@ def _damage(work: Work, fix: bool) -> CheckFinding:
     return _listed(find_damage(work), "no record is lost, no copy forged, no object replaced")
 
 
-@_check("views", whole=True)
-def _views(work: Work, fix: bool) -> CheckFinding:
-    area = work.tree.layout.area("views")
-    stale = 0
-    if any(path.startswith(area) for path in work.tree.blobs):
-        changes = derived_files(work, work.tree.state(), afresh=True)
-        stale = sum(isinstance(c, Write | Delete) for c in changes)
-    # Single writes leave stale pages behind by design, so stale pages are not a failure.
-    message = f"{counted(stale, 'page is', 'pages are')} out of date until the next run"
-    return _finding("", message if stale else "up to date")
-
-
 @_check("pages")
 def _pages(work: Work, fix: bool) -> CheckFinding:
     """Check for pages that were deleted from the work tree but are still in git."""
@@ -427,17 +382,6 @@ def _pages(work: Work, fix: bool) -> CheckFinding:
         work.store.work.restore(missing)
         return _finding("", f"{message}: put back", fixed=True)
     return _finding(f"{message}; --fix puts them back", "")
-
-
-@_check("hot", whole=True)
-def _hot(work: Work, fix: bool) -> CheckFinding:
-    state = work.tree.state()
-    hot = hot_budget(work, state)
-    path = hot_path(state.files, state.layout, work.config.rules.hot.path)
-    message = f"{hot.bullets} of {hot.budget} bullets in {path}"
-    advice = "remove some with `memrepo promote ID --off` or `pin ID --off`"
-    problem = f"{message}: over budget; {advice}"
-    return _finding(problem if hot.bullets > hot.budget else "", message)
 
 
 @_check("purged")

@@ -353,16 +353,21 @@ def shelf_size(files: int, size: Size = "normal") -> float:
 
 
 def choose(
-    candidates: Sequence[Candidate], *, size: float, existing: int, always: Collection[str] = ()
+    candidates: Sequence[Candidate],
+    *,
+    size: float,
+    existing: int,
+    always: Collection[str] = (),
+    again: bool = False,
 ) -> ShelfChoice:
     """Choose the candidates that become memories. Candidates in `always` are always chosen.
 
     `existing` is the number of claims the repository already has. Later runs may always add a tenth
-    of the shelf's size.
+    of the shelf's size, except when they read the same statements `again`.
     """
     order = sorted(candidates, key=lambda c: (-c.rank, c.candidate_id))
     same = _same(order)
-    room = max(size - existing, size / 10)
+    room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
     taken = 0

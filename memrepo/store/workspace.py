@@ -512,11 +512,11 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         lines = data.split(b"\n")
-        data = b"\n".join(line if _is_utf8(line) else b"" for line in lines)
-        lost = sum(not _is_utf8(line) for line in lines)
+        data = b"\n".join(line if _is_text(line) else b"" for line in lines)
+        lost = sum(not _is_text(line) for line in lines)
         if MAX_STRAY * lost > sum(map(bool, map(bytes.strip, lines))):
             return None, problem("source-not-utf8", name, offset=error.start)
-        line = next(n for n, one in enumerate(lines, start=1) if not _is_utf8(one))
+        line = next(n for n, one in enumerate(lines, start=1) if not _is_text(one))
         stray = problem("source-stray-bytes", name, line=line, count=counted(lost, "line", "lines"))
         text = data.decode()
     if "\0" in text:
@@ -527,15 +527,14 @@ def _text_only(name: str, data: bytes, limit: int) -> tuple[bytes | None, Proble
 
 
 MAX_STRAY = 4
-"""A file is text if at most one of this many lines is not UTF-8."""
+"""A file is text if at most one of this many lines is not, as after a program appended UTF-16."""
 
 
-def _is_utf8(line: bytes) -> bool:
+def _is_text(line: bytes) -> bool:
     try:
-        line.decode()
+        return "\0" not in line.decode()
     except UnicodeDecodeError:
         return False
-    return True
 
 
 def _redact_secrets(

@@ -8,12 +8,11 @@ fit no section are under "Other".
 from __future__ import annotations
 
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from zlib import crc32
 
 import msgspec
 
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
 
 TOPICS = "TOPICS.md"
 _USUAL = PageRules()
-LIMIT = 500
-"""Maximum claims in one view file. A larger view is split by first tag."""
-MIN_CLAIMS_PER_TAG = 5
-"""Minimum claims of a tag for a separate page when a view is split."""
 MAX_TEXT, MAX_LINE = 500, 78
 """Maximum characters of a memory's text on a page, and of a text in a heading."""
 _MARKUP = regex(r"(\\*)([<`\[\]])")
@@ -49,9 +44,9 @@ _START = regex(
 _DATED = ("commitment", "decision", "episode", "milestone", "open_question")
 """Types shown with their date, because the date is essential."""
 _FENCE = regex(r"(`{3,}|~{3,})[^`]*")
-_MARKS = (b"memrepo writes this page from the files", b"more than one page holds; they are split")
+_MARK = b"memrepo writes this page from the files"
 _HEAD_LINES = 8
-"""Sentences in the first lines that identify a page as written by memrepo."""
+"""The first lines, in which a sentence identifies a page as written by memrepo."""
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
 
 
@@ -119,7 +114,7 @@ def _is_ours(path: str, files: Mapping[str, bytes]) -> bool:
     if not (name.endswith(".md") and name.startswith(stems)):
         return False
     head = files[path].split(b"\n", _HEAD_LINES)[:_HEAD_LINES]
-    return any(mark in line for line in head for mark in _MARKS)
+    return any(_MARK in line for line in head)
 
 
 def _pages(state: State, rules: PageRules) -> Iterator[tuple[str, bytes]]:
@@ -145,10 +140,7 @@ def _pages_of(
         mine = homes[view.name]
         if (view.personal and not rules.personal) or (folder and not mine):
             continue
-        if len(mine) <= LIMIT:
-            yield view.name, _claims_page(state, view, view.title, mine)
-        else:
-            yield from _split(state, view, mine)
+        yield view.name, _claims_page(state, view, mine)
     # Configured words may differ between clones, but pages must depend only on the tree.
     words, most = lexicon(), rules.topics
     if most and any(topics_of([memory], words) for memory in active):
@@ -170,53 +162,15 @@ def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
     return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _split(state: State, view: View, claims: Sequence[Memory]) -> Iterator[tuple[str, bytes]]:
-    """Yield the pages of a large view, split by first tag or section, and then by size."""
-    counts = Counter(map(_first_tag, claims))
-    groups: dict[str, list[Memory]] = defaultdict(list)
-    for memory in claims:
-        tag = _first_tag(memory)
-        is_shared = tag and counts[tag] >= min(MIN_CLAIMS_PER_TAG, LIMIT)
-        groups[slugify(tag if is_shared else _heading(view, memory))].append(memory)
-    parts: list[Mapping[str, object]] = []
-    for tag, group in sorted(groups.items()):
-        ordered = [memory for _, members in _sections(view, group) for memory in members]
-        for turn, part in enumerate(_cut_up(ordered), start=1):
-            tail = (f".{turn}", f", part {turn}") if len(ordered) > LIMIT else ("", "")
-            name = f"{view.name.removesuffix('.md')}-{tag}{tail[0]}.md"
-            title = f"{view.title}: {tag}{tail[1]}"
-            parts.append({"name": name, "title": title, "count": len(part)})
-            yield name, _claims_page(state, view, title, part)
-    shown = {"title": view.title, "parts": parts, "count": len(claims)}
-    yield view.name, _rendered("_parts.md.j2", **shown)
-
-
-def _cut_up(claims: Sequence[Memory]) -> Iterator[Sequence[Memory]]:
-    """Yield a long list of claims in parts that fit on a page, in order.
-
-    A part is at least half full and ends at a position that depends on an id. A new claim therefore
-    changes only the page of its part.
-    """
-    first = 0
-    for at, memory in enumerate(claims, start=1):
-        size = at - first
-        # About one id in sixty ends a part that is half full.
-        ends = crc32(memory.id.encode("utf-8", "surrogatepass")) % max(2, LIMIT // 8) == 0
-        full = len(claims) > LIMIT and (size == LIMIT or (size >= LIMIT // 2 and ends))
-        if full or at == len(claims):
-            yield claims[first:at]
-            first = at
-
-
 def _first_tag(memory: Memory) -> str:
     return next((tag for tag in memory.texts("tags") if not tag.endswith(".md")), "")
 
 
-def _claims_page(state: State, view: View, title: str, claims: Sequence[Memory]) -> bytes:
+def _claims_page(state: State, view: View, claims: Sequence[Memory]) -> bytes:
     sections = _tag_sections(claims) if view.by_tag else _sections(view, claims)
     return _rendered(
         f"{view.name}.j2",
-        title=title,
+        title=view.title,
         sections=[
             {"heading": heading, "groups": _grouped(state, members)}
             for heading, members in sections

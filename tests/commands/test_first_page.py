@@ -6,7 +6,18 @@ import re
 from pathlib import Path
 
 import pytest
-from driving import LATER, NEXT_DAY, NOW, assert_sound, classic, done, git, memories, memrepo
+from driving import (
+    LATER,
+    NEXT_DAY,
+    NOW,
+    assert_sound,
+    classic,
+    configure,
+    done,
+    git,
+    memories,
+    memrepo,
+)
 
 BULLET = re.compile(r"^- .*←mem", re.MULTILINE)
 
@@ -177,3 +188,25 @@ def test_a_line_names_its_owner_and_code_is_code(tmp_path: Path) -> None:
     assert sum(line.startswith("Ana: ") for line in found) == 2, "at most two of a subject"
     assert "kiln" not in page(repo), "the line of another agent"
     assert all(line in session(repo) for line in found)
+
+
+def test_reading_the_same_sources_again_adds_nothing(tmp_path: Path) -> None:
+    sheds = "red blue tall old new wide slow fast long short".split()
+    (tmp_path / "workspace").mkdir()
+    for house in "abcdefghijkl":
+        bans = (
+            f"- Never let {letter}{shed}{house} into the {shed} {house}house alone.\n"
+            for letter in "qrstuvxyz"
+            for shed in sheds
+        )
+        page = f"# Rules {house}\n\n{''.join(bans)}"
+        (tmp_path / "workspace" / f"house-{house}-rules.md").write_text(page, encoding="utf-8")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = tmp_path / "repo"
+    configure(repo, "run.shelf", "normal")
+    done(repo, "run")
+    kept = set(memories(repo))
+    for day in range(2, 9):
+        memrepo(repo, "run", "--mode", "reconciliation", now=f"2026-03-{day:02}T23:00:00Z")
+        assert git(repo, "branch", "--list", "run/*").strip() == "", "nothing waits"
+        assert set(memories(repo)) == kept

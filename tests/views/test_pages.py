@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -38,15 +37,11 @@ def written(of: State) -> dict[str, bytes]:
     return dict(found)
 
 
-def test_only_pages_that_were_written_here_are_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_pages_that_were_written_here_are_deleted() -> None:
     one = written(state(["a"]))
-    with monkeypatch.context() as patch:
-        patch.setattr(pages, "LIMIT", 2)
-        many = written(state(["a"] * 3))
     mine = b"# My thoughts\n\non long-term memory\n"
     foreign = {"views/LTMEMORY-thoughts.md": mine, "views/other.md": one["views/LTMEMORY.md"]}
-    stale = {"views/LTMEMORY-old.md": many["views/LTMEMORY.md"]}
-    stale |= {path: data for path, data in many.items() if "-a" in path}
+    stale = {"views/LTMEMORY-old.md": one["views/LTMEMORY.md"]}
     changes = pages.render_views(state(["a"], {**one, **foreign, **stale}))
     assert set(changes) == {Delete(path=path) for path in stale}
 
@@ -96,25 +91,6 @@ def test_what_shares_a_subject_stands_under_it_and_says_it_once() -> None:
 )
 def test_a_text_begins_nothing_on_its_line(body: str, line: str) -> None:
     assert f"\n- {line} `000001`\n" in page_of(claim(1, body))
-
-
-def day_of(number: int) -> Memory:
-    """Return a claim whose id is a hash, as ids are, in the order of its number."""
-    digits = sha256(str(number).encode()).hexdigest()[:16]
-    fields = {"id": f"mem-{digits}", "type": "fact", "home": "LTMEMORY.md"}
-    path = f"memories/knowledge/m-{number:06}-{digits[:6]}.md"
-    return Memory.of(path=path, body=f"fact {number}", fields=fields)
-
-
-@given(st.lists(st.integers(0, 10**6), unique=True, max_size=80), st.integers(2, 24))
-def test_parts_are_whole_in_order_and_no_longer_than_a_page(numbers: list[int], limit: int) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pages, "LIMIT", limit)
-        claims = [day_of(n) for n in numbers]
-        parts = [*pages._cut_up(claims)]
-    assert [claim for part in parts for claim in part] == claims
-    assert all(len(part) <= limit for part in parts)
-    assert all(len(part) >= limit // 2 for part in parts[:-1])
 
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)

@@ -130,6 +130,7 @@ def _put_on_shelf(plan: RunPlan, given: Input, gathered: Gathered) -> Gathered:
         size=shelf_size(sum(bool(text.blob) for text in given.texts), plan.shelf),
         existing=len(of_types(plan.state.active, CLAIM_TYPES)),
         always=always,
+        again=plan.mode == "reconciliation",
     )
     asked = tuple(
         replace(

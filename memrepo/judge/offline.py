@@ -27,7 +27,7 @@ from memrepo.policies.claims import (
 )
 from memrepo.read.kinds import section_kind
 from memrepo.read.thoughts import spelled_context
-from memrepo.text.dates import is_time_heading
+from memrepo.text.dates import date_until, is_time_heading
 
 NAME = "offline/3"
 TITLE_LENGTH, EXTRACT_LENGTH, SUBJECT_LENGTH, OBJECT_LENGTH = 120, 400, 80, 300
@@ -121,10 +121,17 @@ def _statement(members: Sequence[Candidate], profile: Profile) -> Statement:
         tags=tuple(dict.fromkeys(tag.lower() for tag in _HASHTAG.findall(best.text))),
         sources=evidence_of(members),
         context=_context_of(first),
+        until=_end_of(best),
         is_nominated=any(c.retrieved for c in members),
         rank=best.rank,
         signs=best.signs,
     )
+
+
+def _end_of(candidate: Candidate) -> str:
+    """Return the day until which a statement says that it is true, if that day is to come."""
+    day = date_until(candidate.text)
+    return day if day > candidate.captured[:10] else ""
 
 
 def evidence_of(members: Sequence[Candidate]) -> tuple[Source, ...]:

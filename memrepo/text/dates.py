@@ -191,6 +191,20 @@ def _updated() -> re.Pattern[str]:
     return re.compile(rf"^[\W_]*(?:{words})\W*[:：\d]")
 
 
+def date_until(text: str) -> str:
+    """Return the day until which a statement of one line is true, or an empty string."""
+    if "\n" in text or not _YEAR_LIKE.search(text):
+        return ""
+    found = (day for start, _, day in _dates(text) if _until().search(text[:start].casefold()))
+    return max(found, default="")
+
+
+@cache
+def _until() -> re.Pattern[str]:
+    words = "|".join(re.escape(word) for word in entries("dates", "until"))
+    return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,3}}$")
+
+
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield (start, end, ISO date) for each unambiguous date in a text, unordered."""
     if not _YEAR_LIKE.search(text):

@@ -162,3 +162,15 @@ def test_a_ticked_box_archives_its_task_and_an_opened_one_brings_it_back(tmp_pat
     assert [text for text, _ in nights.texts("passport")] == [task]
     nights.night(DAYS[3], f"- [ ] {task}", log=f"[x] {task}")
     assert nights.texts("passport") == []
+
+
+def test_a_statement_that_names_its_end_leaves_recall_after_it(tmp_path: Path) -> None:
+    leave = "Hana is on leave until 2026-04-20 and her desk is free."
+    nights = Nights(tmp_path, leave)
+    assert [text for text, _ in nights.texts("Is Hana on leave?")] == [leave]
+    assert nights.hits("Hana on leave", day="2026-04-25") == []
+    longer = leave.replace("04-20", "05-20")
+    nights.night(DAYS[1], longer)
+    assert [h["text"] for h in nights.hits("Hana on leave", day="2026-04-25")] == [longer]
+    nights.night(DAYS[2], "Hana is on leave and her desk is free.")
+    assert nights.hits("Hana on leave", day="2026-06-09")

@@ -5,6 +5,7 @@ import pytest
 from memrepo.text.dates import (
     date_of_path,
     date_unit,
+    date_until,
     date_updated,
     find_clock,
     find_date,
@@ -124,3 +125,18 @@ def test_a_heading_that_mentions_a_date_dates_its_own_section(
 )
 def test_a_file_says_when_it_was_last_updated(text: str, day: str) -> None:
     assert date_updated(text) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Hana is on leave until 2026-10-20.", "2026-10-20"),
+        ("Der Vertrag läuft bis zum 20.10.2026.", "2026-10-20"),
+        ("Le bail court jusqu'au 20 octobre 2026.", "2026-10-20"),
+        ("优惠有效期至2026年10月20日", "2026-10-20"),
+        ("The review of 2026-10-20 lasted until noon.", ""),
+        ("Hana is on leave until May.", ""),
+    ],
+)
+def test_a_statement_says_until_when_it_is_true(text: str, day: str) -> None:
+    assert date_until(text) == day

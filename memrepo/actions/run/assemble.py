@@ -55,6 +55,7 @@ from memrepo.policies.claims import (
 from memrepo.policies.rules import ContradictionRules
 from memrepo.policies.standing import contradicts, links_of, still_contested
 from memrepo.policies.upkeep import archive
+from memrepo.text.dates import date_until
 
 _USUAL = ContradictionRules()
 OUTDATED = "stale"
@@ -290,7 +291,7 @@ def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ..
         id=old.id,
         fields={
             **{key: value or None for key, value in spoken.items()},
-            **({"valid_until": one.until} if one.until else {}),
+            **_end_after_edit(old, one),
             **({"standing": None} if old.standing == OUTDATED else {}),
             "former": tuple(former),
             **({SOURCE_COUNT: None} if old.has(SOURCE_COUNT) else {}),
@@ -299,6 +300,12 @@ def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ..
         },
         body=one.text,
     )
+
+
+def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
+    """Return the field by which an edited statement ends, or no longer ends, on a day."""
+    was_stated = old.has("valid_until") and old.text("valid_until") == date_until(old.body)
+    return {"valid_until": one.until or None} if one.until or was_stated else {}
 
 
 def _memory(

@@ -75,3 +75,16 @@ def test_what_is_taken_back_is_recalled_again_and_never_compressed_again(repo: P
     assert not freed & {*sources(repo)}
     assert before != tree(repo)
     assert memrepo(repo, "check", "--all").exit == 0
+
+
+def test_a_run_does_not_compress_what_it_made(tmp_path: Path) -> None:
+    (tmp_path / "workspace").mkdir()
+    lines = "".join(f"- Holt keeps key {n} of the shed below shelf {n}.\n" for n in range(30))
+    (tmp_path / "workspace" / "MEMORY.md").write_text(f"# Memory\n\n## Keys\n\n{lines}")
+    done(tmp_path, "init", "repo", "--from", "workspace")
+    repo = configured(tmp_path / "repo", "enabled = true", "trigger = 5", "keep = 0", "below = 1.0")
+    done(repo, "run", now=FIRST)
+    assert len(memories(repo)) > 20
+    assert not summaries(repo)
+    done(repo, "run", now="2026-03-05T10:00:00Z")
+    assert summaries(repo)

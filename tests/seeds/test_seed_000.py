@@ -673,6 +673,7 @@ def test_a_row_runtime_ignored(tmp_path: Path) -> None:
 def test_a_row_views(ran: Path, business: Path) -> None:
     always = {"LTMEMORY.md", "PLAYBOOKS.md", "EPISODES.md"}
     assert {p.name for p in (ran / "views").iterdir()} >= {*always, "HISTORY.md", "WISHES.md"}
+    assert "sail around Iceland" in (ran / "views" / "WISHES.md").read_text()
     shown = {p.name for p in (business / "views").iterdir()}
     assert shown >= always
     assert not shown & {"HISTORY.md", "WISHES.md"}

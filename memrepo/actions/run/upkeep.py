@@ -199,12 +199,13 @@ def compress_old(
     """Return steps that compress the oldest groups, as far as the limit on removals permits.
 
     Without a judge, summaries are worded offline. If a person reverted a summary, its memories are
-    not compressed again.
+    not compressed again. What this run made is not compressed by it.
     """
     if found.room <= 0:
         return ()
     prints = (p.removeprefix("compress:") for p in plan.decided if p.startswith("compress:"))
     spared = frozenset(id_ for ids in prints for id_ in ids.split("+"))
+    spared |= state.memories.keys() - plan.state.memories.keys()
     clerk = (
         None
         if desk is None

@@ -436,14 +436,6 @@ class Lost(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
 
 
-def removed_by(repo: Repo, commit: str, layout: Layout) -> list[Lost]:
-    """Return the memory files removed by a commit, with their content before the removal."""
-    removed = (c for c in changes(repo, [commit]) if not c[3] and layout.is_memory(c[1]))
-    return [
-        Lost(commit=commit, path=path, data=read_blob(repo, old)) for _, path, old, _ in removed
-    ]
-
-
 def lost_files(repo: Repo, head: str, layout: Layout, tail: str) -> Iterator[Lost]:
     """Yield removed files below `memories/` whose names end in a glob pattern such as `-0a*`."""
     words = ("--diff-filter=D", head, "--", layout.area("memories"))

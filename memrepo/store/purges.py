@@ -289,7 +289,7 @@ def finish(store: Repository, plan: RewritePlan) -> None:
     _clean_git_folder(repo, plan, stash)
     if plan.receipt is not None:
         keep_map(repo, plan.receipt.id, plan.commits)
-        record(store, plan.receipt)
+        record(store, [plan.receipt], repo.refs.id(RECORDS))
     _drop_objects(repo)
     shutil.rmtree(folder_of(repo))
 
@@ -400,9 +400,7 @@ def _clean_git_folder(repo: Repo, plan: RewritePlan, stash: list[str]) -> None:
     for path, name in [*git_files(repo)]:
         if is_derived(name):
             path.unlink(missing_ok=True)
-        elif name not in ("config", "index", "packed-refs", "HEAD") and not name.startswith(
-            "refs/"
-        ):
+        elif name not in _OF_GIT and not name.startswith("refs/"):
             _clean_file(repo.common_dir, path, plan)
     if stash:
         last, log = "0" * len(repo.refs.head), ""
@@ -473,17 +471,23 @@ def receipts(repo: Repo, ref: str = RECORDS) -> list[PurgeReceipt]:
     return sorted(found, key=lambda receipt: (receipt.at, receipt.id))
 
 
-def record(store: Repository, receipt: PurgeReceipt) -> None:
-    """Write a receipt to the ref of purges, unless it is there."""
-    if receipt.id not in {known.id for known in receipts(store.repo)}:
-        tip = store.repo.refs.id(RECORDS)
-        data = msgspec.json.format(msgspec.json.encode(receipt), indent=1) + b"\n"
-        effect = Effect(files={f"{receipt.id}.json": data})
-        commit = NewCommit(message=f"purge: {receipt.id}\n", effect=effect)
-        when = store.not_before(receipt.at, tip)
-        made = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
-        store.repo.call("update-ref", RECORDS, made)
-    keep_values(store.repo)
+def record(store: Repository, made: Iterable[PurgeReceipt], tip: str) -> None:
+    """Set the ref of purges to a commit and the receipts that it lacks."""
+    repo = store.repo
+    known = {receipt.id for receipt in receipts(repo, tip)} if tip else set[str]()
+    new = [receipt for receipt in made if receipt.id not in known]
+    files: dict[str, bytes | None] = {
+        f"{receipt.id}.json": msgspec.json.format(msgspec.json.encode(receipt), indent=1) + b"\n"
+        for receipt in new
+    }
+    if new:
+        message = f"purge: {', '.join(receipt.id for receipt in new)}\n"
+        when = store.not_before(max(receipt.at for receipt in new), tip)
+        commit = NewCommit(message=message, effect=Effect(files=files))
+        tip = store.loose(Chain(base=tip, commits=[commit], when=when), "purges")
+    if tip:
+        repo.call("update-ref", RECORDS, tip)
+        keep_values(repo)
 
 
 def keep_map(repo: Repo, purge: str, commits: Mapping[str, str]) -> None:

@@ -14,21 +14,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.core.state import Effect
 from memrepo.merge.texts import merge_text
-from memrepo.store.errors import HubUnreachable, PushRefused, StoreError, UnfitRemote
+from memrepo.store.errors import HubUnreachable, PushRefused, UnfitRemote
 from memrepo.store.git import FILE, GitFailed, TreeEntry, one_line
-from memrepo.store.repo import Repository
-from memrepo.store.stream import Chain, NewCommit
 from memrepo.store.tree import read_blob
 
 if TYPE_CHECKING:
@@ -223,53 +219,7 @@ def pause(commit: str, turn: int) -> None:
 
 
 RECORDS = "refs/memrepo/purges"
-"""Ref with the records of purges and of clones that repeated them (`store.purges`)."""
-TRIES = 10
-
-
-def carry(store: Repository, hub: Hub, ref: str, message: str, now: datetime) -> None:
-    """Update a ref of files that never change, here and on the hub, to the union of both.
-
-    Do nothing if neither side has the ref. Raises StoreError or PushRefused.
-    """
-    own = f"{OWN}{hub.name}/{ref.rpartition('/')[2]}"
-    for turn in range(1, TRIES + 1):
-        theirs, ours = hub.fetch({ref: own}).get(ref, ""), hub.tip(ref)
-        tip = _union(store, ours, theirs, message, now)
-        if tip != theirs and not hub.push(tip, ref):
-            pause(ours or tip, turn)
-            continue
-        if tip and tip != theirs:
-            store.repo.call("update-ref", own, tip)
-        if tip == ours or _moved(store, ref, tip, ours):
-            return
-    raise StoreError("records-busy", name=hub.name, tries=TRIES)
-
-
-def _moved(store: Repository, ref: str, tip: str, ours: str) -> bool:
-    """Set our ref to the union. Return False if it was written in the meantime."""
-    none = "0" * len(tip)
-    store.repo.call("update-ref", ref, tip, ours or none, check=False)
-    return store.repo.refs.id(ref) == tip
-
-
-def _union(store: Repository, ours: str, theirs: str, message: str, now: datetime) -> str:
-    """Return a commit with the files of both: an existing one if possible, else a new merge."""
-    if not ours or not theirs or ours == theirs:
-        return ours or theirs
-    if store.is_ancestor(ours, theirs):
-        return theirs
-    if store.is_ancestor(theirs, ours):
-        return ours
-    mine, other = _files_of(store, ours), _files_of(store, theirs)
-    picks = {path: pick for path, pick in mine.items() if path not in other}
-    when = store.not_before(store.not_before(now, theirs), ours)
-    commit = NewCommit(message=message, effect=Effect(files={}), picks=picks)
-    return store.loose(Chain(base=ours, first=theirs, commits=[commit], when=when), "records")
-
-
-def _files_of(store: Repository, commit: str) -> Mapping[str, TreeEntry]:
-    return dict(store.repo.objects.files(commit)) if commit else {}
+"""Ref with the receipts of purges (`store.purges`)."""
 
 
 class TreeMerge(msgspec.Struct, frozen=True, kw_only=True):
@@ -321,22 +271,6 @@ def merge_texts(
     # If both sides added lines at the same place, the order is undefined.
     clear = not joined.overlap and joined == merge_text(o, b, a)
     return joined.text.encode("utf-8") if clear and "\0" not in joined.text else None
-
-
-def collisions(paths: Iterable[str], written: Collection[str]) -> tuple[str, ...]:
-    """Return the written paths that collide: a path is both a file and a folder."""
-    every = set(paths)
-    folders = {folder for path in every for folder in _folders(path)}
-    return tuple(
-        path
-        for path in sorted(written)
-        if path in folders or any(folder in every for folder in _folders(path))
-    )
-
-
-def _folders(path: str) -> Iterable[str]:
-    parts = path.split("/")
-    return ("/".join(parts[:n]) for n in range(1, len(parts)))
 
 
 def last_commit(repo: Repo, tip: str, bases: Sequence[str], *paths: str) -> str:

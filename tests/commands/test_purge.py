@@ -415,6 +415,22 @@ def test_of_two_clones_that_purge_each_for_itself_the_second_is_refused(
     assert traces(desk) == []
 
 
+def test_a_clone_of_the_new_history_that_purges_before_any_sync_keeps_both_receipts(
+    machines: tuple[Path, Path, Path],
+) -> None:
+    hub, laptop, desk = machines
+    purged(laptop)
+    done(laptop, "sync", now=LATER)
+    shutil.rmtree(desk)
+    hubs.clone(hub.parent, "desk")
+    other = purged(desk, "The boat is called Ida", now=LATER)
+    done(desk, "sync", now=NEXT_DAY)
+    collect(hub, other["collect"])
+    assert [traces(hub, value) for value in (VALUE, "The boat is called Ida")] == [[], []]
+    assert len(git(hub, "ls-tree", purges.RECORDS).splitlines()) == 2
+    assert memrepo(laptop, "sync", now=NEXT_DAY).exit == 3
+
+
 @pytest.mark.parametrize("commits", [1, 120])  # loose objects, and a pack
 def test_old_history_that_somebody_pushes_again_is_not_fetched(
     machines: tuple[Path, Path, Path], commits: int

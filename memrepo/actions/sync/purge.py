@@ -37,7 +37,7 @@ from memrepo.store.errors import StoreError, problem
 from memrepo.store.git import Git, names
 from memrepo.store.local import replaced_commits
 from memrepo.store.purges import PurgeReceipt, RewritePlan
-from memrepo.store.remote import RECORDS, Hub, carry
+from memrepo.store.remote import RECORDS, Hub
 
 _CHECKS = ("objects", "state", "memories", "manifests", "history", "runs", "format")
 """The checks of `doctor` that concern the history, not this machine."""
@@ -327,22 +327,26 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
     or if the hub has commits that were purged here. Nothing that was fetched is then kept.
     """
     store, repo = work.store, work.store.repo
-    here = {receipt.id for receipt in purges.receipts(repo)}
+    mine, moved = purges.receipts(repo), replaced_commits(repo)
+    here = {receipt.id for receipt in mine}
     with hub.visit(RECORDS) as (git, tips):
         tip = tips.get(RECORDS, "")
         paths = git("ls-tree", "--name-only", tip).split() if tip else ()
         found = [git("cat-file", "blob", f"{tip}:{path}") for path in paths]
     told = [msgspec.json.decode(text, type=PurgeReceipt) for text in found]
     new = sorted((r for r in told if r.id not in here), key=lambda r: r.at)
-    purged = repo.objects.commit(new[-1].tips.get(hub.head, "-")) if new else store.head()
-    if not purged or not store.is_ancestor(purged, store.head()):
+    after = new[-1].tips.get(hub.head, "-") if new else store.head()
+    after = repo.objects.commit(moved.get(after, after))
+    if not after or not store.is_ancestor(after, store.head()):
         one, url = new[-1], repo.call("remote", "get-url", hub.name).strip()
         raise StoreError("purged-elsewhere", purge=one.id, by=one.by, at=one.at, url=url)
-    if tip or here:
-        carry(store, hub, RECORDS, "Merge purge records\n", work.call.now)
-        purges.keep_values(repo)
+    own = hub.own("records")
+    purges.record(store, mine, hub.fetch({RECORDS: own}).get(RECORDS, ""))
+    hub.forget(own)
+    ours = repo.refs.id(RECORDS)
+    if ours != tip and not hub.push(ours, RECORDS):
+        raise StoreError("records-busy", name=hub.name)
     notices = _replace_on_hub(work, hub)
-    moved = replaced_commits(repo)
     with hub.visit(*[hub.head] * bool(moved)) as (git, tips):
         tip = tips.get(hub.head, "")
         commits = git("rev-list", tip, "--not", "HEAD").split() if tip else ()

@@ -48,6 +48,9 @@ class Refs:
         found = _line(self._repo.common_dir / ref) if ref.startswith("refs/") else ""
         if not found and ref.startswith("refs/"):
             found = self._packed().get(ref, "")
+            top = self._repo.common_dir
+            if not (found or (top / ref).is_file() or (top / "reftable").exists()):
+                return ""
         if _ID.fullmatch(found):
             return found
         return self._repo.call("rev-parse", "-q", "--verify", ref, accepted=1).strip()

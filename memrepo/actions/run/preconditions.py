@@ -142,6 +142,8 @@ def claim_edits(first: Work) -> str:
 def _claim_edits(first: Work) -> str:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
+    if last is not None and last.entry.commit == at.tree.commit:
+        return ""
     state = at.tree.state()
     updates = _attributions(at, state, f"{last.entry.commit}..HEAD" if last else "HEAD")
     if not updates:
@@ -184,7 +186,9 @@ def find_emptying_commit(at: Work) -> LogEntry | None:
     layout, git = at.tree.layout, at.store.repo
     if last is not None and not at.tree.files.regular(layout.manifest(last.run)):
         return None
-    hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}")) if last else []
+    if last is None or last.entry.commit == at.tree.commit:
+        return None
+    hands = list(hand_commits(git, f"{last.entry.commit}..{at.tree.commit}"))
     gone = {
         commit
         for commit, path, old, new in changes(git, [hand.commit for hand in hands])

@@ -21,7 +21,6 @@ FINDERS: tuple[tuple[str, Callable[[Scene], Iterable[Problem]]], ...] = (
     ("format", characters.find),
     ("derived", memories.find_by_hand),
     ("derived", derived.find),
-    ("derived", derived.find_over_budget),
     ("derived", derived.find_stale_bullets),
     ("derived", derived.find_in_manifests),
     ("size", characters.find_too_long),

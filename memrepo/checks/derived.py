@@ -6,45 +6,12 @@ import shlex
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
-from memrepo.checks.rules import Scene, place, report
+from memrepo.checks.rules import Scene, report
 from memrepo.core import codec
 from memrepo.core.ids import visible
 from memrepo.core.layout import HOT_NAMES, standing_of
 from memrepo.core.memory import Memory
-from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
-
-
-def find_over_budget(scene: Scene) -> Iterator[Problem]:
-    """Yield a problem if the repository contains more hot memories than the budget allows."""
-    if scene.layout is None or scene.merging:
-        return
-    here = {m.id: m for m in scene.memories if "hot" in m.fields}
-    if not here:
-        return
-    from memrepo.policies.hotcache import hot_of, is_exempt
-    from memrepo.policies.rules import HotRules
-
-    hot = [m for m in here.values() if hot_of(m) is not None]
-    new = [m for m in hot if (old := scene.earlier.get(m.id)) is None or hot_of(old) is None]
-    around = [m for m in _around(scene) if hot_of(m) is not None] if new else []
-    budget = HotRules().budget if scene.wants.hot_budget is None else scene.wants.hot_budget
-    count = len(hot) + len(around)
-    if hot and count > budget:
-        kept = sum(map(is_exempt, (*hot, *around)))
-        memory = min(new or hot, key=lambda m: m.path)
-        line, column = place(scene.files[memory.path], "hot")
-        yield report(
-            "hot-over-budget",
-            memory.path,
-            f"found {counted(count, 'memory', 'memories')} on the first page, {kept} of them"
-            f" pinned or critical, but hot.budget is {budget}",
-            line=line,
-            column=column,
-            key="hot",
-            fix="remove some (`memrepo promote ID --off`, `memrepo pin ID --off`), or raise"
-            " hot.budget",
-        )
 
 
 def find_stale_bullets(scene: Scene) -> Iterator[Problem]:
@@ -82,15 +49,6 @@ def _is_stale(bullet: str, memory: Memory, old: Memory | None) -> bool:
     from memrepo.views.hot import condensed
 
     return not bullet.startswith(f"- {condensed(memory)} ")
-
-
-def _around(scene: Scene) -> Iterator[Memory]:
-    """Yield the unchecked memories that are, or once were, marked as hot."""
-    for path in sorted({*scene.around.naming("hot:")} - {*scene.files, *scene.gone}):
-        data = scene.around.file(path)
-        memory = codec.decode(path, data)[0] if data is not None else None
-        if memory is not None:
-            yield memory
 
 
 def find(scene: Scene) -> Iterator[Problem]:

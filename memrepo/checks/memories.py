@@ -145,18 +145,6 @@ def _place(memory: Memory) -> Iterator[Problem]:
             key="type",
             fix=f"move the file below memories/{wanted}/, or change its type",
         )
-    if home := memory.text("home"):
-        from memrepo.policies.claims import affinity
-
-        if affinity(memory.type, home) in ("suspicious", "impossible"):
-            yield report(
-                "memory-home",
-                memory.path,
-                f"found {home}, which is not a home for {memory.type}",
-                line=1,
-                key="home",
-                fix="remove the line: the next run sets it",
-            )
 
 
 def _decay(scene: Scene, memory: Memory) -> Iterator[Problem]:
@@ -271,7 +259,6 @@ def _hint(tag: str, wants: Wants) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-_TIERS = ("tier", "tier_since", "tier_written", "gist")
 # Changes of status, which the rule `status-transition` and the module `merge.closure` check.
 _STATUS = (
     "status",
@@ -297,8 +284,7 @@ def find_by_hand(scene: Scene) -> Iterator[Problem]:
                 yield _found(scene, "id-changed", memory, "id", f"the id was {old.id}")
             continue
         for key in machine_keys(memory, old):
-            rule = "tier-by-hand" if key in _TIERS else "field-by-hand"
-            yield _found(scene, rule, memory, key, f"{key} was changed by hand")
+            yield _found(scene, "field-by-hand", memory, key, f"{key} was changed by hand")
         if revived(memory, old):
             yield _found(
                 scene,

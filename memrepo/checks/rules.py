@@ -134,13 +134,12 @@ class Wants(msgspec.Struct, frozen=True, kw_only=True):
     """The repository settings that checks use.
 
     A tag must be in the vocabulary or match the pattern. Without either it must match
-    `TAG_PATTERN`. If `hot_budget` is None, the budget of `HotRules` applies. `decay_classes` are
+    `TAG_PATTERN`. `decay_classes` are
     added to those of `TTLS`.
     """
 
     tags: tuple[str, ...] = ()
     tag_pattern: str = ""
-    hot_budget: int | None = None
     decay_classes: tuple[str, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Rules about secrets, identifying numbers, and statements that a person rejected.
+"""Rules about secrets, and statements that a person rejected.
 
 A line with `memrepo:allow-secret` (or detect-secrets' `pragma: allowlist secret`) is skipped, and
 so is a secret whose fingerprint is in the repository's baseline. This applies to checks only.
@@ -9,27 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memrepo.checks.rules import Scene, body_line, report
-from memrepo.core.memory import Memory
-from memrepo.core.messages import counted
-from memrepo.core.patterns import regex
+from memrepo.checks.rules import Scene, report
 from memrepo.core.problems import Problem
-from memrepo.core.secrets import is_allowed, secrets_of
-
-_IDENTIFYING = {
-    ("UUID", "UUIDs"): regex(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"),
-    ("IP address", "IP addresses"): regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"),
-    ("long number", "long numbers"): regex(r"(?<![\w.-])\d{9,19}(?![\w-])"),
-    ("hex number", "hex numbers"): regex(r"\b(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{32,64}\b"),
-}
+from memrepo.core.secrets import secrets_of
 
 
 def find(scene: Scene) -> Iterator[Problem]:
-    """Check every file for secrets, and every memory for numbers and rejected statements."""
+    """Check every file for secrets, and every memory for rejected statements."""
     for path, data in sorted(scene.files.items()):
         yield from secret_problems(path, data)
-    for memory in scene.memories:
-        yield from _numbers(memory, scene.files[memory.path], scene.around.before(memory.path))
     yield from _rejected(scene)
 
 
@@ -45,31 +33,6 @@ def secret_problems(path: str, data: bytes) -> Iterator[Problem]:
             fix="remove it, and replace it wherever it is used; if it is not a secret, end the line"
             " with <!-- memrepo:allow-secret -->",
         )
-
-
-def _numbers(memory: Memory, data: bytes, before: bytes | None) -> Iterator[Problem]:
-    """Yield a warning for each identifying number that a change adds.
-
-    Existing ones are ignored: there are too many.
-    """
-    known = before.decode("utf-8", "replace") if before else ""
-    allowed = [n for n, line in enumerate(memory.body.split("\n")) if is_allowed(line)]
-    for names, pattern in _IDENTIFYING.items():
-        places = [
-            (memory.body.count("\n", 0, match.start()), match.start())
-            for match in pattern.finditer(memory.body)
-            if match[0] not in known
-        ]
-        if places := [place for place in places if place[0] not in allowed]:
-            line, at = places[0]
-            yield report(
-                "number-identifies",
-                memory.path,
-                f"found {counted(len(places), *names)}",
-                line=body_line(data) + line,
-                column=at - memory.body.rfind("\n", 0, at),
-                fix="remove it if nobody needs it: it may identify a person or a machine",
-            )
 
 
 def _rejected(scene: Scene) -> Iterator[Problem]:

@@ -166,12 +166,10 @@ class StagedConfig(msgspec.Struct, frozen=True, kw_only=True):
         """
         if self.layout is None:
             return Wants()
-        tags, hot, ttl = _tables(self.config(git))
-        budget = hot.get("budget")
+        tags, ttl = _tables(self.config(git))
         return Wants(
             tags=tuple(_texts(tags.get("vocabulary"))),
             tag_pattern=str(tags.get("pattern", "")),
-            hot_budget=budget if isinstance(budget, int) else None,
             decay_classes=tuple(ttl),
         )
 
@@ -192,19 +190,19 @@ def staged_config(git: Git) -> StagedConfig:
 
 
 def _tables(config: bytes) -> tuple[Mapping[str, object], ...]:
-    """Parse a configuration into its tables `tags`, `hot` and `decay.ttl`, empty if unparsable."""
+    """Parse a configuration into its tables `tags` and `decay.ttl`, empty if unparsable."""
     lines = [line for line in config.splitlines() if not line.lstrip().startswith(b"#")]
-    if not any(word in line for line in lines for word in (b"tags", b"budget", b"ttl")):
-        return {}, {}, {}  # avoids importing the TOML parser
+    if not any(word in line for line in lines for word in (b"tags", b"ttl")):
+        return {}, {}  # avoids importing the TOML parser
     import tomllib
 
     try:
         found = tomllib.loads(config.decode("utf-8", "replace"))
     except (tomllib.TOMLDecodeError, RecursionError):
-        return {}, {}, {}
+        return {}, {}
     decay = found.get("decay")
     ttl = decay.get("ttl") if isinstance(decay, dict) else None
-    tables = (found.get("tags"), found.get("hot"), ttl)
+    tables = (found.get("tags"), ttl)
     return tuple(table if isinstance(table, dict) else {} for table in tables)
 
 

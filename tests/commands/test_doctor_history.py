@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import workspaces
 from driving import LATER, begin, done, git, memories, memrepo
 
-CHECKS = ("history", "references", "tombstones", "signatures")
+CHECKS = ("references", "tombstones", "signatures")
 
 
 def checks(repo: Path) -> dict[str, dict[str, Any]]:
@@ -41,29 +40,6 @@ def long_repo(small_repo: Path) -> Path:
 def test_a_sound_history_passes_every_check(long_repo: Path) -> None:
     found = checks(long_repo)
     assert {name: found[name]["ok"] for name in CHECKS} == dict.fromkeys(CHECKS, True), found
-    assert found["history"]["problems"] == []
-
-
-def test_a_manifest_that_somebody_edited_names_the_commit(long_repo: Path) -> None:
-    (manifest, *_) = sorted((long_repo / "runs").rglob("*.json"))
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "consumed": []}))
-    bad = commit(long_repo, "a quick fix")
-    done(long_repo, "add", "Later things go on", now=LATER)
-    found = checks(long_repo)["history"]
-    assert not found["ok"]
-    assert bad[:10] in found["message"]
-    assert [(p["path"], p["rule"]) for p in found["problems"]] == [(bad, "manifest-changed")]
-
-
-def test_a_merge_that_says_more_than_its_chain_is_named(long_repo: Path) -> None:
-    merge = git(long_repo, "rev-list", "--merges", "-1", "HEAD").strip()
-    git(long_repo, "switch", "-qc", "evil", merge)
-    (long_repo / "memories/knowledge/extra.md").write_text("---\ntype: fact\n---\n\nsneaked in\n")
-    git(long_repo, "add", "-A")
-    git(long_repo, "-c", "core.hooksPath=/dev/null", "commit", "-q", "--amend", "--no-edit")
-    bad = git(long_repo, "rev-parse", "HEAD").strip()
-    found = checks(long_repo)["history"]
-    assert [(p["path"], p["rule"]) for p in found["problems"]] == [(bad, "run-tree")]
 
 
 def test_a_supersession_cut_in_half_names_the_commit_that_did_it(long_repo: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Annotated, Literal
@@ -18,6 +19,7 @@ from memrepo.actions.work import Work
 from memrepo.checks import characters, memories
 from memrepo.checks.memories import completed, message_problems, respelled
 from memrepo.checks.rules import GROUPS, Group, Scene
+from memrepo.config import ConfigError
 from memrepo.core import codec
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.ids import ID_PATTERN, strip_deceptive
@@ -86,13 +88,13 @@ def check(work: Work, request: CheckRequest) -> CheckResult | CommittedSecrets:
     if request.history:
         from memrepo.actions.check import commits
 
-        _ = work.config  # refuses an old format, and says what is a secret here
+        _configure(work)
         secrets = commits.find_committed_secrets(work)
         return CommittedSecrets(problems=secrets, exit=_exit(secrets))
     if word := _range(work, request):
         from memrepo.actions.check import commits
 
-        _ = work.config  # refuses an old format, and says what is a secret here
+        _configure(work)
         brought = commits.check_range(work, word, request.only)
         return CheckResult(
             problems=brought.problems,
@@ -139,6 +141,12 @@ def check_files(work: Work, request: CheckRequest, *, merging: bool = False) -> 
         foreign=checked.foreign,
         exit=_exit(found),
     )
+
+
+def _configure(work: Work) -> None:
+    """Refuse an old format, and learn what is a secret. A check reports a wrong configuration."""
+    with suppress(ConfigError):
+        _ = work.config
 
 
 def _exit(found: tuple[Problem, ...]) -> Exit:

@@ -30,7 +30,6 @@ from memrepo.actions.setup.schedule import install, out_of_step
 from memrepo.actions.setup.survey import uncommitted_rejected
 from memrepo.actions.work import Work
 from memrepo.assets import asset
-from memrepo.checks.integrity import CommitFacts, history_problems
 from memrepo.checks.rules import all_rules
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.layout import AREAS
@@ -402,46 +401,6 @@ def _purged(work: Work, fix: bool) -> CheckFinding:
 
 
 # -- history ---------------------------------------------------------------------------------------
-
-
-@_check("history", whole=True)
-def _history(work: Work, fix: bool) -> CheckFinding:
-    area, words = work.tree.layout.area("runs"), ("--reverse", "--topo-order", work.tree.commit)
-    facts = [
-        CommitFacts(
-            commit=entry.commit,
-            tree=entry.tree,
-            parents=entry.parents,
-            subject=entry.subject,
-            trailers=entry.trailers,
-            added=_runs_in(entry, area, added=True),
-            changed=_runs_in(entry, area, added=False),
-        )
-        for entry in history.commits_with_files(work.store.repo, *words)
-    ]
-    problems = history_problems(facts)
-    errors = [p for p in problems if p.severity == "error"]
-    count = counted(len(facts), "commit matches its message", "commits match their messages")
-    message = f"{count}, {sum(bool(f.op) for f in facts)} of them memrepo's"
-    if errors:
-        first = errors[0]
-        message = (
-            f"{counted(len(errors), 'finding', 'findings')}; the first bad commit is"
-            f" {first.path[:10]}: {first.rule} {first.message}"
-        )
-    elif problems:
-        changed = counted(len({p.path for p in problems}), "commit was", "commits were")
-        message = f"{changed} amended or rebased with git, first {problems[0].path[:10]}"
-    return CheckFinding(ok=not errors, message=message, problems=problems)
-
-
-def _runs_in(entry: history.LogEntry, area: str, *, added: bool) -> tuple[str, ...]:
-    """Return the runs whose manifests a commit added, or changed."""
-    return tuple(
-        file.path.rsplit("/", 1)[-1].removesuffix(".json")
-        for file in entry.files
-        if file.new and added is not bool(file.old) and file.path.startswith(area)
-    )
 
 
 @_check("runs", whole=True)

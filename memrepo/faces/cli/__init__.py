@@ -33,9 +33,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from memrepo.actions.request import VerbResult
-    from memrepo.actions.work import Call, Work
+    from memrepo.actions.work import Call
     from memrepo.core.problems import Problem
-    from memrepo.faces.cli.screen import Screen
 
 SCHEMA_VERSION = 1
 _REFUSALS = frozenset(
@@ -136,9 +135,9 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
     if name == "help" and rest in ([], ["--all"]):
         text = listing(everyday=not rest)
         if sys.stdout.isatty():
-            from memrepo.faces.cli.screen import Screen
+            from memrepo.faces.cli.screen import show
 
-            Screen().show("help", text)
+            show("help", text)
         else:
             _say(text)
         return Exit.DONE
@@ -166,18 +165,8 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
     with Work(call) as work:
         request = request_of(request_name, options, call.read)
         answer = run_command(work, name, request)
-        screen = None if call.json or call.quiet else _screen(work)
-    _print(call, name, request, answer, screen)
+    _print(call, name, request, answer)
     return answer.exit
-
-
-def _screen(work: Work) -> Screen | None:
-    """Return the screen to print the result on, or None if stdout is not a terminal."""
-    if not sys.stdout.isatty():
-        return None
-    from memrepo.faces.cli.screen import Screen
-
-    return Screen(work)
 
 
 def _load_msgspec() -> None:
@@ -312,9 +301,7 @@ def _nothing(line: str) -> None:
     del line
 
 
-def _print(
-    call: Call, name: str, request: object, answer: VerbResult, screen: Screen | None
-) -> None:
+def _print(call: Call, name: str, request: object, answer: VerbResult) -> None:
     """Print the result of a command, with each secret replaced by the name of its kind."""
     text = ""
     if not (call.json or call.quiet):
@@ -334,8 +321,10 @@ def _print(
         return
     if text:
         text = harmless(text, colour=call.colour)
-        if screen:
-            screen.show(name, text, request)
+        if sys.stdout.isatty():
+            from memrepo.faces.cli.screen import show
+
+            show(name, text)
         else:
             print(text)
     for problem in lines:

@@ -2,7 +2,7 @@
 
 What is not edited stays identical byte for byte. A value is added at the front of an object or a
 list, in the indentation found there, and can be removed later, even after the program has written
-the file anew. Files with comments are refused.
+the file again. Files with comments are refused.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class NotJson(ValueError):
 
 
 class JsonPart(NamedTuple):
-    """A member of an object or an item of a list: its key, its value, and where both stand."""
+    """A member of an object or an item of a list: its key, its value, and where both are."""
 
     key: str
     value: Any

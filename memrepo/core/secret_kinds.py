@@ -588,12 +588,12 @@ def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Spa
 
 
 def _is_named_otherwise(folded: str, at: int, start: int) -> bool:
-    """Return whether a noun such as `id` or `etag` stands between a label and a value."""
+    """Return whether a noun such as `id` or `etag` is between a label and a value."""
     return not _words().names.isdisjoint(regex(r"[\W_]+").split(folded[at:start]))
 
 
 def _is_stated(text: str, at: _Value, end: int, sort: str) -> bool:
-    """Return whether a word is a value although it does not stand right after its label."""
+    """Return whether a word is a value although it does not directly follow its label."""
     value = text[at.start : at.end]
     if sort in ("pin", "cvv"):
         return _is_value(text, at, end, sort, "sign")

@@ -216,10 +216,10 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
 def _lost(kind: str, lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
     """Yield the clauses with a word of a kind that a wording restates, whole or in part."""
     for clause in (part for line in lines for part in _CLAUSE.split(line)):
-        meant = content_words(clause)
-        shared = len(meant & words)
-        restated = shared >= RESTATED * len(meant) or shared >= max(2, TAKEN * len(words))
-        if len(meant) > MIN_CLAUSE_WORDS and restated and words_marked(clause, kind):
+        content = content_words(clause)
+        shared = len(content & words)
+        restated = shared >= RESTATED * len(content) or shared >= max(2, TAKEN * len(words))
+        if len(content) > MIN_CLAUSE_WORDS and restated and words_marked(clause, kind):
             yield clause.strip()
 
 

@@ -2,7 +2,7 @@
 
 Profile files and MEMORY come first, then other pages, then logs from oldest to newest. A question
 has at most a given number of tokens, and a file that is larger gets questions of its own. Hidden
-are lines of a shipped template, passages that stand word for word in an earlier file, lines of a
+are lines of a shipped template, passages that repeat an earlier file, lines of a
 machine that come back with other numbers, and rows without a word. What is hidden depends on all
 files, never on what an earlier run has read, so equal sources give equal questions.
 """

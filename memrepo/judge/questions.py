@@ -1,6 +1,6 @@
 """Compose the questions to a model from documents, memories and operations.
 
-All data stands between marks that contain its hash, so no text can close its fence. Secrets,
+All data is between marks that contain its hash, so no text can close its fence. Secrets,
 control characters and marks inside of texts are removed.
 """
 

@@ -49,7 +49,7 @@ _FIELD = regex(
 )
 """Header fields that contain words of the memory's text."""
 _ITEM = regex(r"[^|,;:\[\](){}\"'`\n]+")
-"""What stands alone in a line, a list or a cell."""
+"""What is by itself in a line, a list or a cell."""
 _KINDS: tuple[PageKind, ...] = ("hot", "view")
 
 Rename = Callable[[str], str]
@@ -68,7 +68,7 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
     """The values to remove, and the replacements of names, ids and hashes made from them.
 
     `seed` makes the replacements distinct and unpredictable. `words` are the folded words that
-    only the value has: a page or a header may list them alone.
+    only the value has: a page or a header may list only them.
     """
 
     needles: tuple[Needle, ...]
@@ -113,14 +113,14 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
         """Yield the spans of what a shortened old text in a subject has of a value."""
         for found in _WAS.finditer(text):
             shown = [(fold(word[0]), word.end()) for word in WORD.finditer(text, *found.span(1))]
-            said = tuple(word for word, _ in shown)
+            rest = tuple(word for word, _ in shown)
             size = 0
             for words in (needle.words for needle in self.needles):
                 ends = (words[at:] for at in range(1, len(words)))
-                size = max(size, *(len(e) for e in ends if said[: len(e)] == e), 0)
-                parts = (words[at : at + len(said)] for at in range(len(words)))
-                if len("".join(said)) >= LEAST and said in parts:
-                    size = len(said)
+                size = max(size, *(len(e) for e in ends if rest[: len(e)] == e), 0)
+                parts = (words[at : at + len(rest)] for at in range(len(words)))
+                if len("".join(rest)) >= LEAST and rest in parts:
+                    size = len(rest)
             if size:
                 yield found.start(1), shown[size - 1][1]
 

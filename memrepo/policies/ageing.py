@@ -345,8 +345,8 @@ _ENDING = frozenset(("confidence", "valid_until"))
 def certainly_remains(memory: Memory, access: Access, now: datetime, rules: DecayRules) -> bool:
     """Return whether a memory certainly remains in recall, without searching its text for dates.
 
-    This is true for recent memories, and for those that age alone never removes. A stated end of
-    validity or a confidence below the floor makes it false.
+    This is true for recent memories, and for those that age never removes by itself. A stated end
+    of validity or a confidence below the floor makes it false.
     """
     cls = class_of(memory)
     if any(map(memory.has, _ENDING)):

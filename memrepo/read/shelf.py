@@ -280,7 +280,7 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
     """Return whether heading and form make a statement a rule.
 
     An imperative is one anywhere. Where rules are kept, a word such as "must" or a heading such as
-    "Rules" is enough. Elsewhere a heading needs such a word, and the word alone is not enough.
+    "Rules" is enough. Elsewhere a heading needs such a word, and the word is not enough.
     """
     if _opens_as_ban(unit):
         return True
@@ -295,7 +295,7 @@ def _is_rule(unit: Unit, file_kind: str, section: str, signs: Collection[str]) -
 
 
 def _says_early(unit: Unit) -> bool:
-    """Return whether a ban or a modal stands near the beginning, not in a clause further on."""
+    """Return whether a ban or a modal is near the beginning, not in a clause further on."""
     found = (patterns().sentences[row].search(unit.text[:OPENING]) for row in ("ban", "rule"))
     return any(match is not None and match.start() < EARLY for match in found)
 
@@ -303,8 +303,8 @@ def _says_early(unit: Unit) -> bool:
 def _is_preference(file_kind: str, section: str, signs: Collection[str]) -> bool:
     """Return whether a statement is a person's habit: where a person is described, or wished."""
     if section == "preference":
-        is_said = "preference" in signs and file_kind in ("memory", "day log")
-        return is_said or file_kind in ("profile", "rules")
+        is_wish = "preference" in signs and file_kind in ("memory", "day log")
+        return is_wish or file_kind in ("profile", "rules")
     return file_kind == "profile" and "preference" in signs
 
 

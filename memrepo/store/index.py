@@ -88,7 +88,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     """A search index: its folder and file name, and the content that it must reflect.
 
     Questions about the past use a separate index file, which moves from commit to commit. The index
-    of the present commit does not change meanwhile.
+    of the present commit does not change in the meantime.
     """
 
     folder: Path

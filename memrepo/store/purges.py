@@ -1,7 +1,7 @@
-"""Rewrite history without certain values by git-filter-repo, and take the old one's place.
+"""Rewrite history without certain values by git-filter-repo, and replace the old one.
 
 The new history is written to a repository of its own, `.git/memrepo-purge/new.git`. As long as
-`ready.json` is not beside it, an interrupted purge has changed nothing. As soon as it is, the next
+`ready.json` is not next to it, an interrupted purge has changed nothing. As soon as it is, the next
 command that writes finishes the purge.
 
 `refs/memrepo/purges` holds a receipt of each purge. It does not reveal the value: it has only
@@ -166,7 +166,7 @@ def files_of(repo: Repo) -> Iterator[File]:
 
 
 def rewrite(repo: Repo, edit: Edit) -> RewritePlan:
-    """Write the new history beside the old one, and return the plan to take its place."""
+    """Write the new history next to the old one, and return the plan to take its place."""
     folder = folder_of(repo)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
@@ -199,8 +199,8 @@ def _filter(repo: Repo, new: Path, edit: Edit, refs: list[str], commits: dict[st
     import git_filter_repo as filtering
 
     def renamed(metadata: Mapping[str, Any]) -> Any:
-        told = metadata["commit_rename_func"]
-        return lambda word: commits.get(word) or told(word.encode()).decode()
+        rename = metadata["commit_rename_func"]
+        return lambda word: commits.get(word) or rename(word.encode()).decode()
 
     def blob(found: Any, metadata: Mapping[str, Any]) -> None:
         found.data = edit.file(found.data, renamed(metadata))

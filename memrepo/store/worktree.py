@@ -72,7 +72,7 @@ class WorkTree:
     def locked(self) -> Iterator[Path]:
         """Run the block while holding git's index lock, and yield a copy of the index.
 
-        Git reads an index before it locks the index, so an index written meanwhile would be lost.
+        Git reads an index before it locks the index, so an index written in between would be lost.
         """
         own = self.repo.git_dir
         copy = own / "memrepo" / "next-index"

@@ -1,7 +1,7 @@
 """Derive the scores of memory-purifier's two passes, for exports that its validator reads.
 
 No judge gives them any more. The six scores of Pass 1 follow from a statement's rank on the shelf,
-its type, and whether it was said again. The eight of Pass 2 follow from a memory's evidence:
+its type, and whether it was repeated. The eight of Pass 2 follow from a memory's evidence:
 
 | score | formula |
 |---|---|

@@ -646,7 +646,7 @@ def _supersede(known: Known, new: str, old: str, reason: str, sure: float | None
 
 
 def _outdate(known: Known, new: str, old: str, reason: str) -> Step:
-    """Return the step that makes a memory history, because a newer one tells what came after."""
+    """Return the step that makes a memory history, because a newer one replaced it."""
     links = links_of(known.current(new))
     follows = Link(target=old, type="follows")
     changes = [known.edit(old, {"standing": OUTDATED})]

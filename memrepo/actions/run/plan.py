@@ -66,7 +66,7 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Whether claims with different objects are different claims."""
     contradictions: ContradictionRules = msgspec.field(default_factory=ContradictionRules)
     has_composed_page: bool = True
-    """Whether runs choose the lines of the first page, and not use alone."""
+    """Whether runs choose the lines of the first page, and not only use."""
     context: int = 12_000
     """Maximum tokens of the documents in one question."""
     decided: frozenset[str] = frozenset()

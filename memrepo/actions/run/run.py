@@ -208,7 +208,7 @@ def run_once(first: Work, request: Request) -> Result:
 def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     """Ingest the workspace, propose changes and commit them.
 
-    Retry the proposal if another commit landed meanwhile.
+    Retry the proposal if another commit landed in the meantime.
     """
     at = first.refreshed()
     refuse_no_room(at)

@@ -1,7 +1,7 @@
 """`memrepo agent`: install memrepo into an agent program, uninstall it, or print what to paste.
 
 Claude Code, OpenClaw and Codex are installed. For other programs the parts of their files are
-printed. Each part names its program, so that uninstalling one leaves the others' parts alone. What
+printed. Each part names its program, so that uninstalling one keeps the others' parts. What
 a person wrote in the same files stays byte for byte.
 """
 
@@ -182,8 +182,8 @@ def parts_of(host: str, into: Path, work: Work, scope: str) -> Iterator[FilePart
             yield block_part(into / (".codex/AGENTS.md" if is_home else "AGENTS.md"), host, tools)
         case _:
             yield from _hook_folder(into / "hooks" / "memrepo", program)
-            told = agent_snippet(work, ("memrepo", "-C", _from_home(root))).prompt
-            yield block_part(into / "workspace" / "AGENTS.md", host, told)
+            snippet = agent_snippet(work, ("memrepo", "-C", _from_home(root))).prompt
+            yield block_part(into / "workspace" / "AGENTS.md", host, snippet)
 
 
 def agent_tools() -> str:

@@ -4,7 +4,7 @@ The value is the text of a memory, or is read from standard input. It is never a
 shells store command lines and other users can see them. docs/erasing.md describes the procedure.
 
 `memrepo sync` replaces the old history on the hub, ref by ref, if the hub still has the replaced
-commit. Another clone with the old history is refused: it is cloned anew.
+commit. Another clone with the old history is refused: it is cloned again.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ def do(work: Work, request: Request) -> Result:
             return result if request.dry_run else replace(result, exit=Exit.NO)
         work.store.refuse_unfit()
         purges.refuse_unfit(work.store)
-        told = " ".join((settings.clone_id(work.store.repo), format_time(work.call.now)))
+        stamp = " ".join((settings.clone_id(work.store.repo), format_time(work.call.now)))
         receipt = PurgeReceipt(
-            id=f"pg-{mac(key, 'receipt', ' '.join((told, *(h.mac for h in hidden))))[:16]}",
+            id=f"pg-{mac(key, 'receipt', ' '.join((stamp, *(h.mac for h in hidden))))[:16]}",
             at=work.call.now,
             by=work.actor,
             key=key_id,
@@ -333,8 +333,8 @@ def settle_purges(work: Work, hub: Hub) -> tuple[Problem, ...]:
         tip = tips.get(RECORDS, "")
         paths = git("ls-tree", "--name-only", tip).split() if tip else ()
         found = [git("cat-file", "blob", f"{tip}:{path}") for path in paths]
-    told = [msgspec.json.decode(text, type=PurgeReceipt) for text in found]
-    new = sorted((r for r in told if r.id not in here), key=lambda r: r.at)
+    receipts = [msgspec.json.decode(text, type=PurgeReceipt) for text in found]
+    new = sorted((r for r in receipts if r.id not in here), key=lambda r: r.at)
     after = new[-1].tips.get(hub.head, "-") if new else store.head()
     after = repo.objects.commit(moved.get(after, after))
     if not after or not store.is_ancestor(after, store.head()):

@@ -257,7 +257,7 @@ def purge(request: purging.Request, result: purging.Result, colour: bool) -> str
     ]
     if result.collect:
         lines.append(
-            "`memrepo sync` replaces the history on the hub, and every other clone is cloned anew;"
+            "`memrepo sync` replaces the history on the hub, and every other clone is cloned again;"
             f" then, on the hub: {result.collect}"
         )
     return "\n".join(lines)

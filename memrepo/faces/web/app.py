@@ -161,7 +161,7 @@ class Guard:
 class Deed(msgspec.Struct, frozen=True, kw_only=True):
     """What a form did: a sentence, and the command line with its output, which does the same."""
 
-    said: str
+    message: str
     command: str = ""
     is_refused: bool = False
 
@@ -173,14 +173,14 @@ class FormResult(msgspec.Struct, frozen=True, kw_only=True):
     draft: str = ""
 
 
-_SAID = {
+_OUTCOMES = {
     "accept": "Accepted: it is in effect now.",
     "discard": "Discarded: nothing of it takes effect, and it is not proposed again.",
     "revert": "Reverted: the memory is as it was before. What came later stays.",
     "edit": "Saved in your words.",
     "forget": "Forgotten: it is out of recall. History keeps it.",
     "reject": "Rejected for good: it does not come back.",
-    "confirm": "Confirmed: you said that it is right.",
+    "confirm": "Confirmed: you marked it as right.",
     "resolve": "Decided: the contradiction is settled.",
 }
 
@@ -195,19 +195,19 @@ def do(work: Work, form: Mapping[str, str]) -> FormResult:
             work.refresh()
             answer = perform(work, words.verb, checked(words.request))
             line = f"memrepo {words.verb} {shlex.join(words.line)}".rstrip()
-            told = text_of(words.verb, words.request, answer)
-            said = _SAID.get(words.verb, told.partition("\n")[0])
-            deeds.append(Deed(said=said, command=f"{line}\n{told}"))
+            text = text_of(words.verb, words.request, answer)
+            message = _OUTCOMES.get(words.verb, text.partition("\n")[0])
+            deeds.append(Deed(message=message, command=f"{line}\n{text}"))
     except MemrepoError as error:
         fix = f" {error.fix}" if error.fix else ""
-        deeds.append(Deed(said=f"not done: {error.message}.{fix}", is_refused=True))
+        deeds.append(Deed(message=f"not done: {error.message}.{fix}", is_refused=True))
         draft = given.get("text", "")
-    deeds = deeds or [Deed(said="nothing to do: no decision was made")]
-    hidden = concealed([(one.said, one.command) for one in deeds])
+    deeds = deeds or [Deed(message="nothing to do: no decision was made")]
+    hidden = concealed([(one.message, one.command) for one in deeds])
     return FormResult(
         deeds=[
-            replace(one, said=said, command=command)
-            for one, (said, command) in zip(deeds, hidden, strict=True)
+            replace(one, message=message, command=command)
+            for one, (message, command) in zip(deeds, hidden, strict=True)
         ],
         draft=draft,
     )

@@ -100,7 +100,7 @@ class NightRow(NamedTuple):
 class Night(NamedTuple):
     """What the last run did: a sentence, and the memories that came and left with it."""
 
-    said: str
+    summary: str
     failed: bool = False
     run: str = ""
     """The last run in effect."""
@@ -128,7 +128,7 @@ def _night(work: Work, found: status.Result) -> Night:
         return Night(ran)
     landed, left, small = list[NightRow](), list[NightRow](), 0
     for one in review_of(work, span_of(work, (found.last_run.run,)), quote=False).decisions:
-        if word := _TOLD.get(one.kind):
+        if word := _CHANGES.get(one.kind):
             text = cut(one.target.body, LABEL)
             row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))
             (left if one.leaves else landed).append(row)
@@ -138,7 +138,7 @@ def _night(work: Work, found: status.Result) -> Night:
     return Night(ran, run=found.last_run.run, when=when, landed=landed, left=left, small=small)
 
 
-_TOLD: Mapping[str, str] = {
+_CHANGES: Mapping[str, str] = {
     "added": "new",
     "reworded": "reworded",
     "superseded": "replaced",
@@ -148,7 +148,7 @@ _TOLD: Mapping[str, str] = {
     "forgotten": "forgotten",
     "archived": "archived",
 }
-"""The kinds of change that the page tells one by one, in a word."""
+"""The kinds of change that the page lists one by one, in a word."""
 _ID = regex(r" \([^()]*, (mem-[0-9a-f]{16})\)(?=</li>|\n|<br|$)")
 
 
@@ -215,7 +215,8 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
                     "id": decision.target.id,
                     "label": cut(decision.target.body, LABEL),
                     "cards": [
-                        _card(change, told=not group.is_by_cause) for change in decision.shown
+                        _card(change, with_reason=not group.is_by_cause)
+                        for change in decision.shown
                     ],
                 }
                 for decision in group.decisions
@@ -264,10 +265,10 @@ def _sentence(change: Change) -> str:
             return f"{place} says so{day}."
 
 
-def _card(change: Change, *, told: bool = True) -> Shown:
+def _card(change: Change, *, with_reason: bool = True) -> Shown:
     """Return the template variables that show one change (`_change.html.j2`).
 
-    `told` shows the reason. It is left out where the heading of a group has it.
+    `with_reason` shows the reason. It is left out where the heading of a group has it.
     """
     found, memory = change.difference, change.difference.memory
     head = " ".join(headline(memory).split())
@@ -283,7 +284,7 @@ def _card(change: Change, *, told: bool = True) -> Shown:
         "id": memory.id,
         "ids": " ".join(change.ids),
         "head": _cut(head, HEADING if single else LABEL),
-        "said": _sentence(change) if told else "",
+        "said": _sentence(change) if with_reason else "",
         "type": memory.type,
         "layer": memory.layer if memory.layer != memory.type else "",
         "path": memory.path,

@@ -76,7 +76,7 @@ FORMAT = 2
 """The repository format that this program reads and writes. A newer format is read-only."""
 EXCLUDED: tuple[str, ...] = ("superseded", "archived")
 """Statuses that a search leaves out by default. Forgotten memories are always left out."""
-Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command"]
+Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command", "session"]
 JUDGES: tuple[str, ...] = get_args(Judge)
 
 

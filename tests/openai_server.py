@@ -4,7 +4,8 @@
 Faults: `no-schema` and `no-json` refuse these forms of a reply, `prose` answers in prose first,
 `cut` ends the first answer early, `slow` waits before the first piece, `silent` never answers,
 `breaks` closes in the middle, `no-usage` tells none, `new-names` wants `max_completion_tokens`,
-`words` rewords every claim.
+`words` rewords every claim, `busy` and `error` answer with 429 and 500, `fence` puts the answer in
+a fence, `wrong-ids` names memories that were not shown.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def main(log: Path, faults: frozenset[str]) -> None:
             with log.open("a") as lines:
                 lines.write(json.dumps(request) + "\n")
             form = request.get("response_format", {}).get("type", "")
-            if request["model"] != MODEL:
+            if "busy" in faults or "error" in faults:
+                self._send({"error": {"message": "not now"}}, 429 if "busy" in faults else 500)
+            elif request["model"] != MODEL:
                 self._send({"error": {"message": f"model '{request['model']}' not found"}}, 404)
             elif f"no-{form.removeprefix('json_').replace('object', 'json')}" in faults:
                 self._send({"error": {"message": f"response_format {form} is not known"}}, 400)
@@ -64,6 +67,10 @@ def main(log: Path, faults: frozenset[str]) -> None:
             cut = "cut" in faults and len(asked) == 1
             if "prose" in faults and not repaired:
                 text = "Certainly! I would keep all of these."
+            if "fence" in faults:
+                text = f"```json\n{text}\n```"
+            if "wrong-ids" in faults:
+                text = text.replace('"op": "add"', '"op": "same", "id": "m99"', 1)
             if "words" in faults:
                 text = re.sub(r'("text": "[^"]*)\."', r'\1, as noted."', text)
             time.sleep(10 if "silent" in faults else SLOW_S if "slow" in faults else 0)

@@ -255,7 +255,7 @@ def _judgement(claim: Mapping[str, Any]) -> dict[str, object]:
         for key, value in (scores.items() if isinstance(scores, dict) else ())
         if key in Scores.__struct_fields__ and type(value) in (int, float) and 0 <= value <= 1
     }
-    return {**found, "scores": Scores(**good).nonzero() if good else {}, "verdicts": []}
+    return {**found, "scores": Scores(**good).nonzero() if good else {}}
 
 
 class Workspace(msgspec.Struct):

@@ -145,11 +145,6 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         return instructions(self.kind)
 
     @property
-    def main_key(self) -> str:
-        """Return the key that every answer to this question must have."""
-        return ANSWERS[self.kind][0]
-
-    @property
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the answer."""
         return schema_of(self.kind)

@@ -202,7 +202,7 @@ class Reading:
                 good, bad = self._again(bad, found)
         for one, reasons in bad:
             op = verbatim(one.op, one.cited)
-            if op is None:
+            if op is None or (op.op == "same" and one.old is None):
                 found.refused[one.op.lines[:80]] = "; ".join(reasons)
             else:
                 settled.append(self._settled(replace(one, op=op), "; ".join(reasons)))

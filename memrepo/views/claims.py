@@ -28,7 +28,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, status_of
 from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted, route, type_in_profile
 from memrepo.policies.matching import normal_predicate, normal_subject
-from memrepo.views.scores import promotion_scores, scores_of
+from memrepo.views.scores import scores_of
 
 Json: TypeAlias = dict[str, Any]
 IMPORT = "import"
@@ -36,11 +36,7 @@ IMPORT = "import"
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """A run's judgement of a memory, from Pass 2 and assembly. Unknown fields are empty.
-
-    `relations` maps the id of each contradicting memory to the kind of relation. `verdicts` has one
-    mapping per candidate.
-    """
+    """What a manifest states about a memory: a run's decision, or an imported claim's fields."""
 
     cluster: str = ""
     disposition: str = ""
@@ -49,8 +45,6 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     route: str = ""
     freshness: str = ""
     confidence: str = ""
-    relations: Mapping[str, str] = msgspec.field(default_factory=dict)
-    verdicts: tuple[Json, ...] = ()
     scores: Mapping[str, float] = msgspec.field(default_factory=dict)
     run: str = ""
     rank: float = 0.0
@@ -101,8 +95,6 @@ def read_runs(
             id_: [
                 Judgement(
                     **{key: str(entry.get(key) or "") for key in _TEXTS},
-                    relations=_mapping(entry.get("relations")),
-                    verdicts=tuple(_mappings(entry.get("verdicts"))) or _derived(entry),
                     scores=_mapping(entry.get("scores")),
                     run=manifest.run,
                     rank=float(entry.get("rank") or 0.0),
@@ -119,17 +111,6 @@ def read_runs(
             )
         )
     return tuple(records), problems
-
-
-def _derived(entry: Json) -> tuple[Json, ...]:
-    """Return the verdict that follows from why rules chose a statement, or nothing."""
-    signs = entry.get("signs") or ()
-    if not signs:
-        return ()
-    rank = float(entry.get("rank") or 0.0)
-    strength = promotion_scores(rank, "fact", "promote").strength
-    rationale = ",".join(map(str, signs))
-    return ({"verdict": "promote", "strength": strength, "rationale": rationale},)
 
 
 def latest(records: Sequence[RunRecord]) -> RunRecord | None:
@@ -155,7 +136,6 @@ def read_judgements(records: Iterable[RunRecord]) -> dict[str, Judgement]:
                     new,
                     disposition=first.disposition,
                     reason=first.reason,
-                    relations={**old.relations, **new.relations},
                     scores=new.scores or old.scores,
                 )
             found[id_] = new
@@ -367,13 +347,12 @@ def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, objec
 
 
 def _competing(claim: Claim, claims: Claims, judged: Judgement) -> list[dict[str, object]]:
-    """Return the claims that contradict a claim. The relation is as judged, or else by status."""
+    """Return the claims that contradict a claim. The relation follows from their status."""
     return [
         {
             "competingClaimId": other.id,
             "competingText": other.text,
-            "relation": judged.relations.get(other.memory.id)
-            or (other.status if other.status in ("superseded", "stale") else "contested"),
+            "relation": other.status if other.status in ("superseded", "stale") else "contested",
             "flaggedInRunId": judged.run or None,
         }
         for other in (claims.by_id[id_] for id_ in claims.against.get(claim.id, ()))

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from memrepo.core.ids import visible
-from memrepo.core.messages import counted, counted_as
+from memrepo.core.messages import counted_as
 from memrepo.core.patterns import regex
 from memrepo.core.times import format_time
 
@@ -349,7 +349,6 @@ _GONE = regex(
 _CODES = regex(r"\(([a-z0-9_,]{1,200}); ([01])\.(\d\d) sure\)")
 _SURE = regex(r"\(([01])\.(\d\d) sure\)")
 _CODE = regex(r"[a-z0-9]+(?:_[a-z0-9]+)*")
-_LEARNED = regex(r"(?:^|,)owner_(prefers|rejects)(?:_(\d{1,9}))?(?=,|$)")
 _ROUTES = ("strong", "acceptable", "suspicious", "impossible")
 
 
@@ -384,16 +383,3 @@ def judged_in_words(judged: str) -> str:
 def is_code(text: str) -> bool:
     """Return whether a text consists only of codes, such as `type_default,shape_1`."""
     return "_" in text and all(map(_CODE.fullmatch, text.split(",")))
-
-
-def learned_in_words(rationale: str) -> str:
-    """Return the part of a rationale that is about the owner's decisions, or an empty string."""
-    match = _LEARNED.search(rationale)
-    if match is None:
-        return ""
-    likes, count = match[1] == "prefers", match[2]
-    many = "statements of its kind"
-    if count:
-        many = counted(int(count), "similar statement", "similar statements")
-    did = "confirmed" if likes else "rejected"
-    return f"ranked {'higher' if likes else 'lower'}: you {did} {many}"

@@ -19,6 +19,8 @@ from driving import assert_sound, done, git, memories, memrepo
 from serving import Act, Service, good
 from workspaces import write
 
+from memrepo.judge import services
+
 HERE = Path(serving.__file__).parent
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
 FILES = {
@@ -193,6 +195,7 @@ def test_the_estimate_counts_the_questions_and_is_near_what_a_run_costs(
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
     """Return how to start a server process with faults; it answers with its address."""
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setattr(services, "MAX_RETRIES", 0)
     started: list[subprocess.Popen[str]] = []
 
     def start(*faults: str) -> str:
@@ -217,6 +220,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         ("cut", 0),
         ("new-names", 0),
         ("no-usage", 0),
+        ("fence", 0),
+        ("busy", 4),
+        ("error", 4),
         ("silent", 4),
         ("breaks", 4),
     ],
@@ -335,3 +341,36 @@ def test_the_agent_answers_what_next_shows_until_the_run_lands(tmp_path: Path) -
     assert kinds == ["read", "read", "read", "shelf"]
     assert stated(repo) == UNCUT
     assert done(repo, "judge", "next")["question"] is None
+
+
+def test_an_agent_that_answers_badly_is_asked_again(tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    answers = [lambda _: "I would keep it all.", wrapped("```json\n", "\n```"), with_wrong_ids]
+    found = done(repo, "judge", "next")
+    while (question := found["question"]) is not None:
+        said = (answers.pop(0) if answers else good)(question["data"])
+        (tmp_path / "answer.json").write_text(said)
+        found = done(repo, "judge", "answer", question["id"], "../answer.json")
+    assert stated(repo) == UNCUT
+    assert all("is gone" not in one["reason"] for one in found["run"]["quarantined"])
+    assert_sound(repo)
+
+
+def test_init_and_the_first_report_say_what_can_judge_here(
+    service: Service, tmp_path: Path
+) -> None:
+    workspace = write(tmp_path / "workspace", FILES)
+    said = memrepo(tmp_path, "init", tmp_path / "repo", "--from", workspace, as_json=False).out
+    assert 'judge = "anthropic" in [run]' in said
+    assert "about 3 questions" in said
+    assert "`memrepo judge next`" in said
+    assert service.asked == []
+    first = memrepo(tmp_path / "repo", "run", now=FIRST, as_json=False).out
+    assert "A model would name" in first
+    assert "A model would name" not in memrepo(tmp_path / "repo", "run", now=SECOND).out
+    prompt = done(tmp_path / "repo", "schedule", "show", "--prompt", "incremental")["prompt"]
+    assert "run --mode incremental" in prompt
+    config = tmp_path / "repo" / "memrepo.toml"
+    config.write_text(config.read_text().replace('judge = "offline"', 'judge = "session"'))
+    prompt = done(tmp_path / "repo", "schedule", "show", "--prompt", "incremental")["prompt"]
+    assert "judge answer" in prompt

@@ -172,7 +172,6 @@ def judged(disposition: str, **more: Any) -> dict[str, Any]:
         "cluster": "clust-1",
         "disposition": disposition,
         "reason": "why",
-        "verdicts": [],
         "rationale": "because",
         "route": "strong",
         "freshness": "fresh",

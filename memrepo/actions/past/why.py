@@ -55,15 +55,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     at: At = ""
 
 
-class CandidateVerdict(msgspec.Struct, frozen=True, kw_only=True):
-    """A judge's verdict on a candidate from which the memory was created."""
-
-    candidate: str
-    verdict: str
-    strength: float | None
-    rationale: str
-
-
 class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
     """A run's judgement of the memory, and the commit in which a person accepted the run."""
 
@@ -77,8 +68,6 @@ class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
     route: str
     freshness: str
     confidence: str
-    verdicts: tuple[CandidateVerdict, ...]
-    relations: Mapping[str, str]
 
 
 class Other(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,19 +249,7 @@ def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterat
                 route=_clean(entry.route),
                 freshness=_clean(entry.freshness),
                 confidence=_clean(entry.confidence),
-                verdicts=tuple(map(_verdict, entry.verdicts)),
-                relations={str(id_): _clean(text) for id_, text in entry.relations.items()},
             )
-
-
-def _verdict(verdict: Mapping[str, Any]) -> CandidateVerdict:
-    strength = verdict.get("strength")
-    return CandidateVerdict(
-        candidate=_clean(verdict.get("candidate")),
-        verdict=_clean(verdict.get("verdict")),
-        strength=strength if isinstance(strength, int | float) else None,
-        rationale=_clean(verdict.get("rationale")),
-    )
 
 
 def _clean(value: object) -> str:

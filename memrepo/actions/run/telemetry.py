@@ -91,6 +91,8 @@ class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
     """Keys in the headers of a vault's notes, which no run reads; the most frequent first."""
     first_page: str
     """Path of the first page."""
+    is_quoted: bool = False
+    """Whether rules quoted the lines, because no model was asked."""
 
 
 _LARGE = 1 / 3
@@ -118,6 +120,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
     by_file = {m.sources[0].resource: m for m in reversed(shown)}
     examples = dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))
     return FirstRun(
+        is_quoted=not run.tokens.get("total"),
         files=len(read),
         statements=run.counts.get("units", 0),
         memories=len(claims),

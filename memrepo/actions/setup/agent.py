@@ -43,8 +43,13 @@ class AgentPrompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
-    """Return the prompt for an agent that a scheduler starts for a run."""
-    return _filled(f"{mode}-cron.md", [*crontab.program(), "-C", str(work.store.root)])
+    """Return the prompt for an agent that a scheduler starts for a run.
+
+    With the judge `session`, the agent itself answers the questions.
+    """
+    judges_itself = mode == "incremental" and work.config.run.judge == "session"
+    name = "judge-cron.md" if judges_itself else f"{mode}-cron.md"
+    return _filled(name, [*crontab.program(), "-C", str(work.store.root)])
 
 
 def agent_snippet(work: Work, program: Sequence[str] = ()) -> AgentPrompt:
@@ -295,8 +300,18 @@ def next_steps(host: str, into: Path, program: Sequence[str], scope: str) -> Ite
             server = json.dumps({"command": program[0], "args": [*program[1:], "mcp"]})
             yield "openclaw hooks enable memrepo, then restart the gateway"
             yield f"tools too: openclaw mcp set memrepo {shlex.quote(server)}"
+            yield (
+                "each night the agent itself can read what is new and answer the questions:"
+                ' judge = "session" in [run] of memrepo.toml, and'
+                " `memrepo schedule install --launcher` prints the jobs for its cron"
+            )
         case _:
             yield f"restart {host}"
+    if host == "claude-code":
+        yield (
+            'each night it can read what is new: judge = "claude" in [run] of memrepo.toml, and'
+            " `memrepo schedule install`"
+        )
     if scope not in _UNBOUND:
         yield (
             f"what is stored there has the scope {scope}, and other projects do not see it"

@@ -16,12 +16,12 @@ import msgspec
 from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
-from memrepo.actions.run.judge_choice import Usable, usable_judges
+from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
 from memrepo.actions.setup.person import add_person, unknown_person
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.changes import Plan, Step, Write
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.keys import is_zone
 from memrepo.core.layout import ADOPTED_PREFIX, AREAS, CONFIG_NAME, Layout
 from memrepo.core.messages import Context, message
@@ -125,6 +125,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The models that can judge on this machine, with the cost of one nightly run each."""
     take_in: tuple[str, ...] = ()
     """Commands that take in the instructions of an agent, which runs do not read."""
+    first_cost: str = ""
+    """What the first of them would be asked by the first run, and the cost."""
     proposed: tuple[str, ...] = ()
     """Patterns that would include the files that no current pattern matches."""
 
@@ -194,6 +196,7 @@ def do(work: Work, request: Request) -> Result:
         if request.profile == "classic" and at.refreshed().config.lifecycle.profile != "classic":
             warnings.append("its profile stays: set lifecycle.profile classic in memrepo.toml")
         config = store.layout.config
+    judges = usable_judges(at.refreshed())
     return Result(
         path=str(where),
         commit=ingested.commit or brought.commit or commit,
@@ -212,10 +215,24 @@ def do(work: Work, request: Request) -> Result:
         left_alone=alone,
         left_alone_pct=unread.percent(),
         take_in=_taken_in(root, where, alone),
-        judges=usable_judges(at.refreshed()),
+        judges=judges,
+        first_cost=_first_cost(at.refreshed(), judges),
         proposed=proposed_patterns([n for n in unread.unmatched if not n.endswith("/")]),
         notices=(*brought.problems, *ingested.problems, *unknown, *store.notices),
     )
+
+
+def _first_cost(at: Work, judges: Sequence[Usable]) -> str:
+    """Return what the first run would cost with the first usable judge; empty if there is none."""
+    ready = next((one.judge for one in judges if one.ready), "")
+    if not ready:
+        return ""
+    from memrepo.actions.run.estimate import estimate_of
+
+    try:
+        return estimate_of(at, JudgeChoice(judge=ready)).summary
+    except MemrepoError as error:
+        return error.message
 
 
 _APART = "runs read your own files there, and never what memrepo writes"

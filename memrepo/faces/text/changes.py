@@ -30,7 +30,6 @@ from memrepo.views.report import (
     in_words,
     is_code,
     judged_in_words,
-    learned_in_words,
     quarantined,
 )
 
@@ -107,6 +106,10 @@ def _first(first: FirstRun) -> Iterator[str]:
     if first.examples:
         yield "for example:"
     yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)
+    if first.is_quoted:
+        yield "rules chose and quoted these lines. A model would name who and what they are about,"
+        yield "join what several lines state, and order the first page: `memrepo doctor` names"
+        yield "those that can judge here, and `memrepo judge next` lets your agent do it"
     page = f"read {first.first_page}, the start of each session; " if first.first_page else ""
     yield f"next: {page}`git log` lists each decision"
     yield "      `memrepo revert` undoes the run, `memrepo schedule install` runs it every night"
@@ -505,12 +508,6 @@ def _judged(judged: explaining.RunJudgement) -> Iterator[str]:
     reason = judged_in_words(judged.reason)
     message = judged_in_words(judged.disposition) + (f" ({reason})" if reason else "")
     yield f"judged:        {visible(message)}, run {judged.run}{where}"
-    for verdict in judged.verdicts:
-        strength = "" if verdict.strength is None else f" {verdict.strength}"
-        why = "" if is_code(verdict.rationale) else f": {_short(verdict.rationale)}"
-        yield f"  {visible(verdict.verdict)}{strength}{why}"
-        if lines := learned_in_words(verdict.rationale):
-            yield f"  {lines}"
     if judged.rationale and not is_code(judged.rationale):
         yield f"  {_short(judged.rationale)}"
 

@@ -109,6 +109,9 @@ def init(request: object, result: init_.Result, colour: bool) -> str:
         for one in result.judges
         if one.ready
     ]
+    if result.first_cost:
+        lines.append(f"with it {result.first_cost}; without it, rules quote lines for nothing")
+    lines.append("your agent can write them too: `memrepo judge next` shows it the questions")
     return "\n".join([*lines, "next: `memrepo run`"])
 
 

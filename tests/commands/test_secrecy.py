@@ -69,7 +69,6 @@ REASONED: dict[str, tuple[str, ...]] = {
     "decay": ("prune",),
     "sync": ("origin",),
     "import": ("obsidian", "."),
-    "config": ("set", "hot.max_lines", "150"),
     "purge": ("ID",),
 }
 

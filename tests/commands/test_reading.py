@@ -150,6 +150,7 @@ def test_a_format_of_before_the_first_release_is_refused(
 ) -> None:
     text = (small_repo / "memrepo.toml").read_text()
     (small_repo / "memrepo.toml").write_text(text.replace("format = 2", "format = 1"))
+    git(small_repo, "add", "memrepo.toml")  # a check reads what git has
     refused = memrepo(small_repo, *command)
     assert refused.exit == 5
     assert "memrepo.toml: found format = 1, expected format = 2" in refused.error["message"]

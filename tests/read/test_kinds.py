@@ -13,6 +13,7 @@ FILES = [
     ("templates/day.md", PLAIN, "template"),
     ("form.md", "# [Your name]\n\n- Owner: {{owner}}\n- [your town]\n", "template"),
     ("README.md", PLAIN, "article"),
+    ("DREAMS.md", PLAIN, "wishes"),
     ("AGENTS.md", PLAIN, "instruction"),
     ("pulse.md", "".join(f"Pulse {n} of the pump was fine\n" for n in range(40)), "machine log"),
     (

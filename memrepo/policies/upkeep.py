@@ -193,7 +193,8 @@ def next_due(
 ) -> datetime:
     """Return when the next change by age falls due if nothing else happens, `limit` at most.
 
-    All that is due at `now` has been done or refused.
+    All that is due before `now` has been done or refused. A rule of more than a span falls due
+    just after its time, so what is due at `now` counts.
     """
     due = [limit]
     for memory in memories:
@@ -209,7 +210,7 @@ def next_due(
                 due += [leaves] if leaves else []
             rests = archive_due(memory, access, rules.archive)
             due += [rests] if rests else []
-    return min(at for at in due if at > now)
+    return min(at for at in due if at >= now)
 
 
 def apply_steps(state: State, steps: Iterable[Step]) -> State:

@@ -164,7 +164,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     """What a person rejected is refused where chains are made.
 
     `init` makes the first one, a merge (`join`) ends in a sweep of its own, and
-    `remote` writes the records of purges, which hold no text.
+    `purges` writes the records of purges, which hold no text.
     """
     makers = {
         path.name
@@ -178,7 +178,6 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
         "landing.py",
         "init.py",
         "join.py",
-        "remote.py",
         "purges.py",
     }
 

@@ -606,6 +606,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, dict=True, rename={"plac
         )
 
     @property
+    def is_stored(self) -> bool:
+        """Whether a person or an agent stored it by hand."""
+        return self.text("origin") == "manual" and not self.sources
+
+    @property
     def is_note(self) -> bool:
         """Return whether the memory is a note. Notes have tiers, others have decay classes."""
         return self.type == "note"

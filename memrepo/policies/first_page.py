@@ -19,7 +19,6 @@ from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory, of_types
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import without_secrets
-from memrepo.policies.hotcache import is_stored
 from memrepo.read.kinds import (
     AGENT_FOLDER,
     AGENTS,
@@ -363,7 +362,7 @@ def _part(memory: Memory, kind: str, section: str, signs: frozenset[str]) -> Par
         return "person"
     passing = section in _PASSED or signs & {"done", "now"}
     match memory.type:
-        case _ if is_stored(memory):
+        case _ if memory.is_stored:
             return "stored"
         case "identity" | "relationship" if kind in ("memory", "profile") or not memory.sources:
             return "person"

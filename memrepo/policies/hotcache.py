@@ -62,11 +62,6 @@ def place_of(memory: Memory) -> int:
     return int(match[1]) if match else 0
 
 
-def is_stored(memory: Memory) -> bool:
-    """Return whether a person or an agent stored a memory by hand."""
-    return memory.text("origin") == "manual" and not memory.sources
-
-
 def synced_at(memory: Memory) -> datetime | None:
     """Return when the text of a hot memory changed after its promotion, or None if unchanged."""
     hot, generated = hot_of(memory), memory.fields.get("generated")
@@ -207,7 +202,7 @@ def _by_content(
     judged = sorted(filter(place_of, claims), key=place_of)
     if judged:  # of the others, only what the model did not see may be on the page
         at = max(map(_since, judged))
-        claims = [m for m in claims if is_stored(m) or (m.created or now).timestamp() > at]
+        claims = [m for m in claims if m.is_stored or (m.created or now).timestamp() > at]
         claims = [m for m in claims if not place_of(m)]
     lines = [
         line
@@ -312,7 +307,7 @@ def session_page(
         ids = {memory.id for memory in shown}
         rest = (m for m in hot if m.id not in ids and not why_over(m, accesses, now, decay))
         return (*shown, *rest)
-    new = [m for m in memories if is_stored(m) and not m.has("hot")]
+    new = [m for m in memories if m.is_stored and not m.has("hot")]
     found = [*new[: max(0, rules.budget - len(hot))], *hot]
     return tuple(m for m in found if may_be_hot(m, accesses, now, decay))
 

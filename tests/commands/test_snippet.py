@@ -37,7 +37,13 @@ def test_every_command_in_it_is_one_that_the_parser_takes(snippet: str, tmp_path
         name, *rest = words[at + 2 :]
         command_parser(name).parse_args(rest)
         said.append(" ".join([name, *rest[:1]]))
-    needed = ["session start", "session end", "session refresh", "search --layered", "search QUESTION"]
+    needed = [
+        "session start",
+        "session end",
+        "session refresh",
+        "search --layered",
+        "search QUESTION",
+    ]
     assert [one for one in needed if one not in said] == []
     assert said.count("directives -") == 1
 

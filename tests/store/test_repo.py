@@ -119,10 +119,6 @@ def staged_and_restored(path: Path, repo: Path) -> None:
     path.write_bytes(old)
 
 
-def deleted(path: Path, repo: Path) -> None:
-    path.unlink()
-
-
 def removed(path: Path, repo: Path) -> None:
     git(repo, "rm", "-q", "--", str(path))
 
@@ -156,7 +152,6 @@ TRACKED: tuple[Callable[[Path, Path], None], ...] = (
     lambda path, repo: other_content(path),
     staged,
     staged_and_restored,
-    deleted,
     removed,
     linked,
     hidden,

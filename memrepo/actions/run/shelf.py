@@ -31,7 +31,6 @@ from memrepo.policies.claims import is_held_by_person, merge_sources, storage_fa
 from memrepo.policies.hotcache import (
     SYNC,
     hot_of,
-    is_stored,
     place_of,
     placed,
     promote,
@@ -115,7 +114,7 @@ def _fitting(memories: Sequence[Memory], new: set[str], limit: int) -> list[Memo
 
 def _is_fixed(memory: Memory) -> bool:
     """Return whether a person or an agent decided about a memory, so that no model changes it."""
-    return is_held_by_person(memory) or is_stored(memory)
+    return is_held_by_person(memory) or memory.is_stored
 
 
 def _members(change: Change, shown: Mapping[str, Memory]) -> list[Memory]:

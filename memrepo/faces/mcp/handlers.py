@@ -431,14 +431,8 @@ def restore(call: ToolCall) -> ToolReply:
 
 
 def accept(call: ToolCall) -> ToolReply:
-    """Accept all or some decisions of a pending run."""
-    answer = call.write(
-        "accept",
-        run=call.get("run"),
-        only=tuple(call.get("only", ())),
-        without=tuple(call.get("except", ())),
-    )
-    return verb_report(answer, MAX_TOKENS)
+    """Accept a pending run."""
+    return verb_report(call.write("accept", run=call.get("run")), MAX_TOKENS)
 
 
 def revert(call: ToolCall) -> ToolReply:

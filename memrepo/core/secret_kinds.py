@@ -263,6 +263,8 @@ _SUFFIX = regex(r":\w{1,6}$")
 _CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
 _LOGIN = regex(r"[*_ \t]{0,5}[`\"']?[\w.+@-]{2,80}(?:[`\"']?[ \t]{1,3}[/|][ \t]{1,3}|:(?=\S))")
 _HEADING = regex(r"[ \t>]{0,8}(#{1,6})[ \t]")
+_LONE = regex(r"\s{1,4}(```|~~~)[^\n]{0,20}\n[ \t]{0,8}(\S{8,400})[ \t\r]{0,8}\n[ \t]{0,8}\1")
+"""A fenced block of code that consists of one word."""
 _ITEM = regex(r"[ \t>]*(?:(?:[-*+•|]|\d+[.)])[ \t]+)?[*_`\"']{0,3}")
 _NAME = regex(r"([^:=|\n`]{1,60}?)[*_`\"']{0,3}[ \t]{0,3}(?:[:=：→|]|->|[ \t][-–—][ \t])[ \t]*")
 _CODE = regex(r"`([^`\s]{6,200})`")
@@ -792,6 +794,8 @@ def _below(
             seen = seen or first
             yield from _in_item(text, folded, at, stop, sort, first=first)
             at = stop + 1
+    elif heading and (lone := _LONE.match(text, end)):
+        yield from _in_item(text, folded, *lone.span(2), sort, first=True)
     yield 0, 0 if heading else at
 
 

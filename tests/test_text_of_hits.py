@@ -49,3 +49,12 @@ def test_words_that_were_asked_for_are_bold_in_any_form_where_there_is_colour() 
 
 def test_an_empty_text_is_like_no_other() -> None:
     assert "says the same" not in shown("kiln", "", "")
+
+
+def test_the_part_shown_has_the_words_of_every_phrasing() -> None:
+    filler = "\n".join(f"- Line {n} is about nothing that was asked." for n in range(20))
+    text = f"- The oven is old.\n{filler}\n- The kiln reaches 900 degrees."
+    result = searching.Result(query="oven heat", hits=(hit(1, text),), tokens=0, commit="c")
+    request = searching.Request(words=("oven heat",), also=("kiln degrees",))
+    assert "900 degrees" in search(request, result, colour=False)
+    assert "900 degrees" not in search(searching.Request(words=("oven heat",)), result, False)

@@ -227,7 +227,7 @@ def do(work: Work, request: Request) -> Result:
         ids = {one.memory.id for one in first}
         found = [*first, *(o for o in found if o.memory.id not in ids)][: request.limit]
     every = [hit_of(one, commit) for one in found]
-    hits, tokens = bounded(every, request.max_tokens, query_terms(query))
+    hits, tokens = bounded(every, request.max_tokens, asked_of(request))
     passages = _passages(answer.passages, request, tokens)
     why = _NEAREST
     if not (every or passages):
@@ -253,11 +253,17 @@ def do(work: Work, request: Request) -> Result:
     )
 
 
+def asked_of(request: Request) -> tuple[str, ...]:
+    """Return the search terms of a query and of its other phrasings, without duplicates."""
+    texts = (" ".join(request.words), *request.also)
+    return tuple(dict.fromkeys(term for text in texts for term in query_terms(text)))
+
+
 def _passages(
     found_passages: Sequence[tuple[int, Found]], request: Request, spent: int
 ) -> list[Passage]:
     """Return as many source passages as fit into `max_tokens`."""
-    asked = query_terms(" ".join(request.words))
+    asked = asked_of(request)
     found: list[Passage] = []
     for after, one in ((after, match.document) for after, match in found_passages):
         text = excerpt(one.text, asked, EXCERPT)

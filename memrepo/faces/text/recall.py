@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memrepo.actions.recall.search import LayeredResult, group_by_wording
+from memrepo.actions.recall.search import LayeredResult, asked_of, group_by_wording
 from memrepo.core.ids import visible
 from memrepo.core.memory import SOURCE_COUNT
 from memrepo.core.messages import counted, cut
 from memrepo.text.sentences import excerpt
-from memrepo.text.words import query_terms, terms
+from memrepo.text.words import terms
 
 if TYPE_CHECKING:
     from memrepo.actions.recall import recent as looking
@@ -33,7 +33,7 @@ def search(request: searching.Request, result: searching.Result, colour: bool) -
 
     Hits with equivalent statements share one entry. With colour, the words of the query are bold.
     """
-    asked = query_terms(result.query)
+    asked = asked_of(request)
     tiers = result if isinstance(result, LayeredResult) else None
     parts = ["\n".join(result.heading)] if result.heading else []
     if not result.hits and not result.left_out and not result.passages:

@@ -79,7 +79,11 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
     If two overlap, the earlier, then longer one is used.
     """
-    found = [(start, -end, rank, kind) for rank, (start, end, kind) in enumerate(_found(text))]
+    found = [
+        (start, -end, rank, kind)
+        for rank, (start, end, kind) in enumerate(_found(text))
+        if not _is_fence(text, start, end)
+    ]
     if (watched := _watched.get()) is not None:
         purged = _detected(lambda part: ((*span, PURGED) for span in watched.look(part)), text)
         found += [(start, -end, -1, kind) for start, end, kind in purged]
@@ -95,6 +99,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
             Secret(kind=kind, start=start, end=-minus_end, line=line, column=start - line_start + 1)
         )
     return tuple(secrets)
+
+
+def _is_fence(text: str, start: int, end: int) -> bool:
+    """Return whether a find is the mark of a fence in a question (`judge.questions.fence`)."""
+    marked = text[start - 8 : start] == "<<<data " or text[end : end + 8] == " data>>>"
+    return marked and regex(r"[0-9a-f]{16}").fullmatch(text, start, end) is not None
 
 
 def _found(text: str) -> Iterator[Find]:

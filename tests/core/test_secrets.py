@@ -443,3 +443,12 @@ def test_a_value_that_looks_like_nothing_else_needs_no_sign(before: str, value: 
 )
 def test_what_another_noun_names_is_left(text: str) -> None:
     assert redact(text) == (text, ())
+
+
+def test_the_mark_of_a_fence_is_no_secret() -> None:
+    mark = "9f86d081884c7d65"
+    text = f"The tokens:\n\n<<<data {mark}\ntoken: 3kV9sQx0LmZ28RtYw71B\n{mark} data>>>\n"
+    shown, found = redact(text)
+    assert shown.count(mark) == 2
+    assert [text[one.start : one.end] for one in found] == ["3kV9sQx0LmZ28RtYw71B"]
+    assert redact(f"API token: {mark}")[1]

@@ -234,7 +234,8 @@ def condensed(memory: Memory) -> str:
     a placeholder, since agents read the page.
     """
     clean = without_secrets(before_code(memory.body))
-    lines = _with_content(clean.split("\n"))
+    stated = [line for line in clean.split("\n") if any(map(str.isalnum, line))]
+    lines = _with_content(clean.split("\n")) or stated
     text = _plain(lines[0]) if lines else without_secrets(memory.text("title")) or memory.slug
     for before, line in pairwise(lines):
         text += _between(before, line) + _plain(line)

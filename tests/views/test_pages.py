@@ -119,6 +119,9 @@ def memory(body: str, number: int = 1, **fields: object) -> Memory:
             f"Boats: {'red ' * 19}red · {'blue ' * 27}blue…",
             id="a-long-one-is-cut-between-words",
         ),
+        pytest.param(
+            "Start <hut> only by hand.", "Start \\<hut> only by hand.", id="a-blank-to-fill"
+        ),
         pytest.param("Use `a` ↑2026←x", "Use `a` ^2026\\<-x", id="no-markup-no-tag-of-its-own"),
     ],
 )

@@ -84,7 +84,11 @@ def _contradiction(record: Record, claims: Mapping[str, Record]) -> Iterator[str
     absent = [key for key in FIELDS["contradiction"] if key not in record]
     if absent:
         yield f"a contradiction lacks {', '.join(absent)}"
-    elif record["claimId"] not in claims or record["relation"] not in purifier.RELATIONS:
+    elif record["claimId"] not in claims or record["relation"] not in (
+        "contested",
+        "stale",
+        "superseded",
+    ):
         yield f"the contradiction of {record['claimId']} has no claim, or no known relation"
     elif claims[record["claimId"]]["contradictionClusterId"] != record["contradictionClusterId"]:
         yield f"the contradiction of {record['claimId']} is of another cluster"

@@ -347,7 +347,6 @@ _TEXT = text_kind()
 _NAME = text_kind(limit=200, what="a short text")
 ACTOR = text_kind(pattern=_ACTOR, what="an actor: human:<id>, process:<id> or <producer>/<version>")
 """The kind of a field with who did something."""
-_IMPORTANCE = record_kind(Importance)
 _DECAY = line_kind(Decay, lambda text: {"class": text}, lambda decay: str(decay.cls))
 _LINE_OF_LINK = regex(r"(\S+) (\S+)(?: ([\d.]+))?")
 _LINE_OF_STAMP = regex(r"(.+?)(?: (\d{4}-\d\d-\d\dT\S+))?")

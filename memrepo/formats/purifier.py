@@ -51,7 +51,6 @@ CLAIM_STATUSES = (
 )
 INACTIVE = ("superseded", "stale", "retire_candidate")
 PROFILES = ("business", "personal", "shared")
-RELATIONS = ("contested", "stale", "superseded")
 
 
 def status_of(memory: Memory) -> str:

@@ -468,7 +468,7 @@ def _shared_with_next(one: Reading, two: Reading, text: str) -> int:
             return len(one.content & other.content)
     stems = one.stems
     missing = [at for at, stem in enumerate(stems) if stem not in two.content]
-    if not two.is_news or len(stems) < 2 or not stems or stems[0] not in two.content:
+    if not two.is_news or len(stems) < 2 or stems[0] not in two.content:
         return 0
     is_one_part = not missing or missing[-1] - missing[0] == len(missing) - 1
     is_covered = len(stems) - len(missing) >= MIN_COVER * len(stems)

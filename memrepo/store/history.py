@@ -43,7 +43,6 @@ _KEYS = (
     "Written",
 )
 _VALUE = "\x1e"
-_COMMIT = regex(r"[0-9a-f]{40,64}")
 _START = regex("\n?\x1d([0-9a-f]{40,64})")
 _TRAILERS = [f"%(trailers:key={PREFIX}{key},valueonly,unfold,separator=%x1e)" for key in _KEYS]
 _FIELDS = ["%x1d%H", "%T", "%P", "%ct", "%an <%ae>", "%s", *_TRAILERS]

@@ -58,7 +58,7 @@ _STALE = """
     gitk.cache
 """.split()
 _OF_GIT = ("config", "index", "packed-refs", "HEAD")
-_DERIVED = (".sqlite3", "vectors-", "index-", "kept/", "memrepo/clean")
+_DERIVED = (".sqlite3", "vectors-", "index-", "memrepo/clean", "memrepo/idle")
 """Files in memrepo's folder that a purge deletes, because they can be made again."""
 
 

@@ -205,13 +205,6 @@ def stems(found: list[str], language: str = ENGLISH) -> list[str]:
     return [bare(one) or one for one in (stem(found) if stem else found)]
 
 
-@lru_cache(maxsize=8)
-def stop_stems(language: str = ENGLISH) -> frozenset[str]:
-    """Return the stems of the function words of a language and of English."""
-    found = small_words().get(language, frozenset()) | stop_words()
-    return frozenset((*stems(sorted(found), language), *stems(sorted(stop_words()))))
-
-
 def terms(text: str) -> list[str]:
     """Return the search terms of a text by the rules of its language, in order, with repeats."""
     found = words(text)

@@ -12,8 +12,7 @@ import pytest
 from driving import LATER, NOW, assert_sound, done, git, memories, memrepo, standing, subjects
 from hubs import clone, commit_all, converge, tip, write
 
-from memrepo.actions.setup.person import with_person
-from memrepo.core.errors import UsageError
+from memrepo.config import with_value
 
 
 @pytest.fixture(scope="module")
@@ -683,17 +682,14 @@ def test_a_second_person_is_told_that_they_count_as_a_program_and_one_command_me
     [
         'human_authors = ["a@example.org"]\nx = 1\n',
         'human_authors = [\n  "a@example.org",\n]\n[t]\nx = 1\n',
+        'human_authors = [ # x]\n  "a@example.org"]\nx = 1\n',
         "human_authors = []\n",
         "x = 1\n[t]\nhuman_authors = 2\n",
         "",
     ],
 )
 def test_an_e_mail_is_added_to_the_list_however_it_is_written(text: str) -> None:
-    before = tomllib.loads(text).get("human_authors", [])
-    after = tomllib.loads(with_person(text, "b@example.org", "memrepo.toml"))
-    assert after["human_authors"] == [*before, "b@example.org"]
-
-
-def test_a_list_that_cannot_be_edited_is_named() -> None:
-    with pytest.raises(UsageError, match="human_authors"):
-        with_person('human_authors = [ # x]\n "a"]\n', "b@example.org", "memrepo.toml")
+    before = tomllib.loads(text)
+    added = [*before.get("human_authors", []), "b@example.org"]
+    after = tomllib.loads(with_value(text, "human_authors", added))
+    assert after == {**before, "human_authors": added}

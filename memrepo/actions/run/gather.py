@@ -47,7 +47,6 @@ def read_commit(work: Work, plan: RunPlan) -> RunPlan:
         state=state,
         manifests=manifests,
         problems=(*state.problems, *damaged),
-        zone=config.zone,
         profile=config.profile,
         days=config.source_rules().days,
         shelf=config.run.shelf,

@@ -8,7 +8,7 @@ lands whole or waits whole (`land.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -57,7 +57,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     manifests: Sequence[Recorded] = ()
     problems: tuple[Problem, ...] = ()
     """Problems in the files of the commit."""
-    zone: tzinfo = UTC
     profile: Profile = "personal"
     shelf: Size = "normal"
     days: bool = True
@@ -73,11 +72,6 @@ class RunPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Fingerprints of the decisions that a person reverted or refused."""
     reverted: frozenset[str] = frozenset()
     """Those of them that a person reverted."""
-
-    @property
-    def local_now(self) -> datetime:
-        """Return the time of the run in the repository's time zone."""
-        return self.now.astimezone(self.zone)
 
     @property
     def judge_name(self) -> str:

@@ -6,22 +6,14 @@ list yet, which `init`, `status` and `sync` say.
 
 from __future__ import annotations
 
-import json
-import re
-import tomllib
-
-from memrepo.actions.landing import prepare
+from memrepo.actions.setup.config import set_key
 from memrepo.actions.work import Work
-from memrepo.core.changes import Plan, Step, Write
 from memrepo.core.errors import UsageError
-from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.store.errors import FilesInTheWay, problem
 from memrepo.store.settings import person
 
 _KEY = "human_authors"
-_LIST = regex(rf"^{_KEY}[ \t]*=[ \t]*\[[^\]]*\]", re.MULTILINE)
-_TABLE = regex(r"^\[", re.MULTILINE)
 
 
 def unknown_person(work: Work) -> tuple[Problem, ...]:
@@ -47,46 +39,13 @@ def add_person(work: Work) -> str:
         )
     if email in work.config.human_authors:
         return ""
-    store, path = work.store, work.tree.layout.config
-    data = work.tree.files[path]
-    if store.work.read(path) != data:
+    path = work.tree.layout.config
+    if work.store.work.read(path) != work.tree.files[path]:
         raise FilesInTheWay([path])
-    text = with_person(data.decode(), email, path)
-    step = Step(
-        op="edit",
+    return set_key(
+        work,
+        _KEY,
+        [*work.config.human_authors, email],
         what=f"Add {email} to {_KEY}",
         reason="`memrepo init --person`: their edits count as a person's",
-        changes=(Write(path=path, data=text.encode()),),
     )
-    plan = Plan(base=work.tree.commit, steps=(step,))
-    state, now = work.tree.state(), work.call.now
-    landing = prepare(store, state, plan, work.context(), now, author=work.author)
-    return store.land(landing.chain, f"person-{work.tree.commit[:10]}")
-
-
-def with_person(text: str, email: str, path: str) -> str:
-    """Return a configuration with one more e-mail in `human_authors`.
-
-    Raise UsageError if the list is written in a way that only a person can edit.
-    """
-    before = tomllib.loads(text)
-    if found := _LIST.search(text):
-        held = found[0][:-1].rstrip()
-        joint = "" if held.endswith(("[", ",")) else ","
-        line = f"{held}{joint}{'' if held.endswith('[') else ' '}{json.dumps(email)}]"
-        new = text[: found.start()] + line + text[found.end() :]
-    else:
-        first = _TABLE.search(text)
-        at = first.start() if first else len(text)
-        new = f"{text[:at]}{_KEY} = {json.dumps([email])}\n\n{text[at:]}"
-    wanted = {**before, _KEY: [*before.get(_KEY, ()), email]}
-    try:
-        is_right = tomllib.loads(new) == wanted
-    except tomllib.TOMLDecodeError:
-        is_right = False
-    if not is_right:
-        raise UsageError(
-            f"{path}: {_KEY} is written in a way that is not edited automatically",
-            fix=f"add {json.dumps(email)} to it",
-        )
-    return new

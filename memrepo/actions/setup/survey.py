@@ -163,12 +163,6 @@ class Budgets(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(found)
 
 
-def hot_budget(work: Work, state: State) -> HotBudget:
-    """Count the memories in the hot cache."""
-    count = sum(hot_of(m) is not None for m in state.active)
-    return HotBudget(bullets=count, budget=work.config.rules.hot.budget)
-
-
 def budgets(work: Work, bullets: int, now: datetime) -> Budgets:
     """Return both budgets. `bullets` is the number of bullets on the hot cache page."""
     hot = HotBudget(bullets=bullets, budget=work.config.rules.hot.budget)

@@ -199,7 +199,9 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     if words_marked(op.text, "negation") and not any(words_marked(whole, k) for k in BOUNDS):
         yield "text: a negation that is not in the lines"
     for kind in BOUNDS:
-        if not words_marked(op.text, kind) and (lost := next(_lost(kind, cited.own, words), "")):
+        if not words_marked(op.text, kind) and (
+            lost := next(_find_lost_clauses(kind, cited.own, words), "")
+        ):
             what = "negation" if kind == "negation" else "limit"
             yield f"text: it loses a {what}: {lost[:60]}"
     plans = [content_words(line) for line in cited.own if _OPEN.match(line)]
@@ -213,7 +215,7 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
         yield "text: not in the language of the lines"
 
 
-def _lost(kind: str, lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
+def _find_lost_clauses(kind: str, lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:
     """Yield the clauses with a word of a kind that a wording restates, whole or in part."""
     for clause in (part for line in lines for part in _CLAUSE.split(line)):
         content = content_words(clause)

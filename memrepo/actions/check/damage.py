@@ -1,4 +1,4 @@
-"""Find what no rule about one file sees: lost records, copies that were forged, git that lies.
+"""Find what no rule about one file sees: lost records, forged copies, replaced objects, filters.
 
 `check` and `doctor` both report it, so that they agree.
 """
@@ -17,9 +17,9 @@ from memrepo.store.ledger import ledger_of
 
 def find_damage(work: Work) -> tuple[Problem, ...]:
     """Return the damage at HEAD and in this clone."""
-    found = [*_replaced(work), *_filtered(work)]
+    found = [*_find_replaced_objects(work), *_find_filters(work)]
     try:
-        found += [*_lost_records(work), *_by_hand(work)]
+        found += [*_find_lost_records(work), *_find_edits_by_hand(work)]
     except MemrepoError as error:
         found.append(problem("unreadable-history", work.tree.commit, cause=error.message))
     try:
@@ -29,13 +29,13 @@ def find_damage(work: Work) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-def _replaced(work: Work) -> Iterator[Problem]:
+def _find_replaced_objects(work: Work) -> Iterator[Problem]:
     """Yield objects for which `git replace` shows other content than their ids say."""
     for ref in work.store.repo.refs.below("refs/replace/"):
         yield problem("object-replaced", ref, object=ref.rpartition("/")[2])
 
 
-def _filtered(work: Work) -> Iterator[Problem]:
+def _find_filters(work: Work) -> Iterator[Problem]:
     """Yield a problem if a git filter such as LFS rewrites the content of memories."""
     path = work.tree.layout.area("memories") + "notes/any.md"
     answer = work.store.repo.call("check-attr", "filter", "--", path)
@@ -44,14 +44,14 @@ def _filtered(work: Work) -> Iterator[Problem]:
         yield problem("git-filter", ".gitattributes", filter=value)
 
 
-def _lost_records(work: Work) -> Iterator[Problem]:
+def _find_lost_records(work: Work) -> Iterator[Problem]:
     """Yield records of runs that are committed and gone from the work tree."""
     area = work.tree.layout.area("runs")
     for path in work.store.work.missing(work.tree.files.below(area)):
         yield problem("record-lost", path, fix=f"`git restore {path}`")
 
 
-def _by_hand(work: Work) -> Iterator[Problem]:
+def _find_edits_by_hand(work: Work) -> Iterator[Problem]:
     """Yield what commits by hand did to records of runs and to copies of the workspace."""
     layout, blobs = work.tree.layout, work.tree.blobs
     records, sources = layout.area("runs"), layout.area("sources")

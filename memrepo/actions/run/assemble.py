@@ -461,7 +461,7 @@ def _overtaken(
     index = compared or StatementIndex()
     for first, second, change in changed_pairs(known.state, memories, news, index, never):
         is_open = known.is_active(first) and known.is_active(second)
-        if is_open and (decided := _decided(known, first, second, change)):
+        if is_open and (decided := _decide_pair(known, first, second, change)):
             yield decided
 
 
@@ -564,13 +564,13 @@ def compare_memories(
         if not (known.is_active(one) and known.is_active(other)):
             continue
         if not is_resolved(known, one, other):
-            decided = _decided(known, one, other, change)
+            decided = _decide_pair(known, one, other, change)
             step = _flag(known, decided) if isinstance(decided, _Doubt) else decided
             steps += [step] if step is not None else []
     return tuple(steps)
 
 
-def _decided(known: Known, first: str, second: str, found: FoundChange) -> Step | _Doubt | None:
+def _decide_pair(known: Known, first: str, second: str, found: FoundChange) -> Step | _Doubt | None:
     """Return the step that replaces or outdates the older of two memories, or a doubt."""
     sure, why = found.confidence, found.change.reason or "contradiction"
     newer, older = (second, first) if found.newer == "second" else (first, second)

@@ -31,7 +31,7 @@ _MOVED = ("pruned", "archived", "summaries")
 
 
 class _Record(msgspec.Struct, frozen=True, array_like=True):
-    """The result of an idle run, valid for a fingerprint from one time until before another."""
+    """The result of an idle run, with the fingerprint and the span of time when it holds."""
 
     print: str
     since: datetime

@@ -72,8 +72,8 @@ def arrange(
     try:
         answer = desk.ask(shelf_question(shown, fresh, names))
         given = [one for one in answer.items if isinstance(one, Change)]
-        proposed = _proposed(given, shown)
-        confirmed = _confirmed(proposed, shown, desk)
+        proposed = _find_proposals(given, shown)
+        confirmed = _confirm(proposed, shown, desk)
     except BadReply:
         return Arranged(is_done=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
@@ -122,7 +122,7 @@ def _members(change: Change, shown: Mapping[str, Memory]) -> list[Memory]:
     return [memory for memory in found if not _is_fixed(memory)]
 
 
-def _proposed(given: Sequence[Change], shown: Mapping[str, Memory]) -> dict[int, Proposed]:
+def _find_proposals(given: Sequence[Change], shown: Mapping[str, Memory]) -> dict[int, Proposed]:
     """Return the joins and replacements that code accepts, as operations, by their number."""
     found = {}
     for number, change in enumerate(given):
@@ -149,7 +149,7 @@ def _may_follow(old: Memory, new: Memory) -> bool:
     return not (old.captured and new.captured and new.captured[:10] < old.captured[:10])
 
 
-def _confirmed(
+def _confirm(
     proposed: Mapping[int, Proposed], shown: Mapping[str, Memory], desk: Desk
 ) -> frozenset[int]:
     """Return the joins and replacements that a second question confirms.

@@ -54,7 +54,6 @@ entities
 why-not ID
 why ID
 why ID --show history
-why ID --show blame
 log
 log --op run
 runs

@@ -88,7 +88,6 @@ class Alias(NamedTuple):
 ALIASES: dict[str, Alias] = {
     "runs": Alias("log", {"runs": True}, "log --runs"),
     "history": Alias("why", {"show": "history"}, "why ID --show history"),
-    "blame": Alias("why", {"show": "blame"}, "why ID --show blame"),
     "rejected": Alias("reject", {"list": True}, "reject --list"),
     "unreject": Alias("reject", {"undo": True}, "reject ID --undo"),
     "unpin": Alias("pin", {"off": True}, "pin ID --off"),

@@ -10,7 +10,7 @@ rules, including those for summer time, are those of cronsim, which follows Debi
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
 
@@ -37,6 +37,13 @@ class Cadence(msgspec.Struct, frozen=True, kw_only=True):
     def of(self, mode: RunMode) -> tuple[str, ...]:
         """Return the cron expressions of a mode."""
         return self.incremental if mode == "incremental" else self.reconciliation
+
+    def jobs(self) -> Iterator[tuple[str, RunMode, str]]:
+        """Yield (name, mode, cron expression) for each expression, incremental ones first."""
+        for mode in reversed(MODES):
+            crons = self.of(mode)
+            for number, cron in enumerate(crons, start=1):
+                yield f"{mode}-{number}" if len(crons) > 1 else mode, mode, cron
 
 
 class Fire(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,22 +95,19 @@ def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
 def upcoming(now: datetime, cadence: Cadence, zone: tzinfo) -> Iterator[Fire]:
     """Yield the runs due after `now`, earliest first, except incremental runs that are skipped."""
     streams = [
-        _stream(cadence, mode, number, zone, now)
-        for mode in MODES
-        for number in range(len(cadence.of(mode)))
+        _stream(cron, MODES.index(mode), name, zone, now) for name, mode, cron in cadence.jobs()
     ]
-    for moment, _, name, mode in heapq.merge(*streams):
+    for moment, order, name in heapq.merge(*streams):
+        mode = MODES[order]
         if mode == "reconciliation" or not guard(moment, cadence, zone):
             yield Fire(when=moment.astimezone(zone), name=name, mode=mode)
 
 
 def _stream(
-    cadence: Cadence, mode: RunMode, number: int, zone: tzinfo, after: datetime
-) -> Iterator[tuple[datetime, int, str, RunMode]]:
-    expressions = cadence.of(mode)
-    name = f"{mode}-{number + 1}" if len(expressions) > 1 else mode
-    for moment in fires(expressions[number], zone, after):
-        yield moment, MODES.index(mode), name, mode
+    cron: str, order: int, name: str, zone: tzinfo, after: datetime
+) -> Iterator[tuple[datetime, int, str]]:
+    for moment in fires(cron, zone, after):
+        yield moment, order, name
 
 
 def next_fire(now: datetime, cadence: Cadence, zone: tzinfo) -> Fire | None:
@@ -124,32 +128,24 @@ def due(now: datetime, cadence: Cadence, zone: tzinfo, mode: RunMode) -> bool:
     )
 
 
-def clock_times(expression: str, offsets: frozenset[timedelta]) -> tuple[str, ...]:
-    """Convert the clock times of a cron expression to another zone, as daily crontab expressions.
+def minutes_of(crons: Iterable[str], zone: tzinfo, other: tzinfo, now: datetime) -> str:
+    """Return the minutes of cron expressions on the clock of another zone, as cron's first field.
 
-    `offsets` are the possible leads of the other clock. Days are left open, because a shift may
-    cross midnight. The job that cron starts must call `due`.
+    Only the minutes are converted. The job that cron starts every hour must call `due`.
     """
-    parsed = CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
-    hours_of: dict[int, set[int]] = {}
-    for offset in offsets:
-        for hour in parsed.hours:
-            for minute in parsed.minutes:
-                shifted = (hour * 60 + minute + offset // timedelta(minutes=1)) % 1440
-                hours_of.setdefault(shifted % 60, set()).add(shifted // 60)
-    minutes_of: dict[tuple[int, ...], list[int]] = {}
-    for minute in sorted(hours_of):
-        minutes_of.setdefault(tuple(sorted(hours_of[minute])), []).append(minute)
-    return tuple(
-        f"{_field(minutes, 60)} {_field(hours, 24)} * * *" for hours, minutes in minutes_of.items()
-    )
-
-
-def _field(values: list[int] | tuple[int, ...], all_: int) -> str:
-    return "*" if len(values) == all_ else ",".join(map(str, values))
-
-
-def plain(expression: str) -> bool:
-    """Return whether any cron supports an expression, because it avoids `L`, `LW` and `#`."""
-    day, weekday = expression.upper().split()[2], expression.upper().split()[4]
-    return "L" not in day and "#" not in weekday and "L" not in weekday
+    apart = {
+        (
+            (moment.astimezone(other).utcoffset() or _NONE)
+            - (moment.astimezone(zone).utcoffset() or _NONE)
+        )
+        // timedelta(minutes=1)
+        for moment in (now + timedelta(days=30 * month) for month in range(13))
+    }
+    start = datetime(2000, 1, 1, tzinfo=UTC)
+    found = {
+        (minute + offset) % 60
+        for cron in crons
+        for minute in CronSim(cron, start).minutes
+        for offset in apart
+    }
+    return "*" if len(found) == 60 else ",".join(map(str, sorted(found)))

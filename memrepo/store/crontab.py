@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -116,16 +115,6 @@ def machine_zone() -> ZoneInfo:
             return ZoneInfo.from_file(handle, key="localtime")
     except (OSError, ValueError):
         return ZoneInfo("UTC")
-
-
-def offsets(of: ZoneInfo, to: ZoneInfo, now: datetime) -> frozenset[timedelta]:
-    """Return all differences between two zones' clocks (`of` minus `to`) in the next 400 days."""
-    moments = (now + timedelta(hours=6 * step) for step in range(1600))
-    none = timedelta(0)
-    return frozenset(
-        (m.astimezone(of).utcoffset() or none) - (m.astimezone(to).utcoffset() or none)
-        for m in moments
-    )
 
 
 def program() -> tuple[str, ...]:

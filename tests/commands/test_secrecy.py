@@ -325,7 +325,6 @@ def test_no_text_that_is_given_may_state_one(repo: Path, line: str) -> None:
 READ = (
     ("show", "ID"),
     ("history", "ID"),
-    ("blame", "ID"),
     ("why", "ID"),
     ("search", "door"),
     ("search", "door", "--explain"),

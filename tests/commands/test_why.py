@@ -137,7 +137,7 @@ def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: P
     git(small_repo, "rm", "-q", memory.path)
     git(small_repo, "commit", "-q", "-m", "away")
     for word in (memory.id, memory.id[:10], memory.slug, memory.path):
-        for command in ("why", "show", "blame"):
+        for command in ("why", "show"):
             answer = memrepo(small_repo, command, word)
             assert answer.exit == 2
             assert "removed it" in answer.error["message"]

@@ -14,9 +14,9 @@ from memrepo.config import CADENCES as DUE
 from memrepo.core.judge import Profile
 from memrepo.policies.cadence import (
     Cadence,
-    clock_times,
     cron_problem,
     fires,
+    minutes_of,
     missed,
     upcoming,
 )
@@ -120,33 +120,30 @@ def test_any_text_is_understood_or_named(parts: list[str]) -> None:
     cron = " ".join(parts)
     if cron_problem(cron) == "":
         assert next(fires(cron, MANILA, at("2026-03-01T00:00")))
-        assert clock_times(cron, frozenset({timedelta(hours=1)}))
+        assert minutes_of([cron], MANILA, BERLIN, at("2026-03-01T00:00"))
 
 
 @pytest.mark.parametrize(
-    ("cron", "hours", "there"),
+    ("crons", "zone", "other", "minutes"),
     [
-        ("15 5 * * 3,0", (-8,), ("15 21 * * *",)),
-        ("15 5 * * 3,0", (-8, -7), ("15 21,22 * * *",)),
-        ("15,45 5,17 * * *", (1,), ("15,45 6,18 * * *",)),
-        ("0 * * * *", (3,), ("0 * * * *",)),
-        ("30 23 * * 5", (5.75,), ("15 5 * * *",)),
-        ("0,30 5 * * *", (0.5,), ("0 6 * * *", "30 5 * * *")),
+        (("15 5 * * 3,0", "15 17 * * *"), "Asia/Manila", "Europe/Berlin", "15"),
+        (("*/30 9-17 * * mon-fri", "10 1 * * *"), "Asia/Manila", "UTC", "0,10,30"),
+        (("30 23 * * 5",), "Asia/Kathmandu", "UTC", "45"),
+        # Lord Howe Island is ahead by ten and a half hours, or in summer by eleven.
+        (("0 5 * * *",), "UTC", "Australia/Lord_Howe", "0,30"),
+        (("* * * * *",), "UTC", "UTC", "*"),
     ],
 )
-def test_clock_times_are_carried_to_another_zone(
-    cron: str, hours: tuple[float, ...], there: tuple[str, ...]
+def test_minutes_are_those_of_the_machine_s_clock(
+    crons: tuple[str, ...], zone: str, other: str, minutes: str
 ) -> None:
-    offsets = frozenset(timedelta(hours=hour) for hour in hours)
-    assert clock_times(cron, offsets) == there
+    assert minutes_of(crons, ZoneInfo(zone), ZoneInfo(other), at("2026-03-01T00:00")) == minutes
 
 
 @given(moment=moments)
 def test_a_job_in_the_machine_s_time_starts_whenever_a_run_is_due(moment: datetime) -> None:
     machine = ZoneInfo("America/New_York")
     fire = next(fires("15 5 * * 3,0", BERLIN, moment))
-    # What cron does: it compares the machine's clock with the entries of the table.
-    clock, local = fire.astimezone(machine), fire.astimezone(BERLIN)
-    offset = clock.replace(tzinfo=None) - local.replace(tzinfo=None)
-    lines = clock_times("15 5 * * 3,0", frozenset({offset}))
-    assert lines == (f"{clock.minute} {clock.hour} * * *",)
+    assert str(fire.astimezone(machine).minute) == minutes_of(
+        ["15 5 * * 3,0"], BERLIN, machine, moment
+    )

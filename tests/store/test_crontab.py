@@ -81,6 +81,3 @@ def test_without_the_program_it_is_said_what_else_helps(
     with pytest.raises(NoCrontab) as caught:
         crontab.read()
     assert "--launcher" in caught.value.fix
-
-
-# -- what a job is made of -------------------------------------------------------------------------

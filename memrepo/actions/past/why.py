@@ -1,9 +1,8 @@
-"""`memrepo why`: show a memory's evidence, its commits, or the origin of each field and line."""
+"""`memrepo why`: show a memory's evidence and decisions, or its commits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,14 +17,12 @@ from memrepo.actions.past.log import (
     find_past,
     find_present,
     merges_of,
-    past_of,
 )
 from memrepo.actions.recall.lookup import field_as_json
 from memrepo.actions.recall.quotes import Quote, evidence
 from memrepo.actions.recall.recall import heading, work_at
 from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.core.codec import pairs
 from memrepo.core.memory import BY_NAME, FIELDS, SOURCE_COUNT, Memory, having
 from memrepo.core.messages import PREFIX, fold
 from memrepo.core.secrets import without_secrets
@@ -36,7 +33,7 @@ from memrepo.store.history import MemoryVersion
 from memrepo.views.claims import RunRecord, read_judgements, read_runs
 
 MAX_TITLE = 100
-Show = Literal["evidence", "history", "blame"]
+Show = Literal["evidence", "history"]
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,9 +44,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ]
     show: Annotated[
         Show,
-        option(
-            "its sources (evidence), its commits (history), or who set each field (blame)", "--show"
-        ),
+        option("its sources (evidence), or its commits and what each changed (history)", "--show"),
     ] = "evidence"
     n: Annotated[int, option("at most N commits of its history", "-n", metavar="N", ge=1)] = 0
     at: At = ""
@@ -156,48 +151,10 @@ class History(VerbResult, frozen=True, kw_only=True):
     """The time zone in which times are shown."""
 
 
-class Setter(Act, frozen=True, kw_only=True):
-    """The decision that set a field or wrote some lines."""
-
-    cut: bool
-
-
-class FieldSetter(Setter, frozen=True, kw_only=True):
-    """The value of a field, and the decision that set it."""
-
-    value: Any
-
-
-class Lines(Setter, frozen=True, kw_only=True):
-    """The first and last line number (one-based) of lines written by one commit."""
-
-    lines: tuple[int, int]
-    text: str
-
-
-class Blame(VerbResult, frozen=True, kw_only=True):
-    """The decisions that set each field of a memory and wrote each line of its text."""
-
-    id: str
-    path: str
-    commit: str
-    fields: Mapping[str, FieldSetter]
-    lines: tuple[Lines, ...]
-    commits: tuple[str, ...]
-    """The commits of the memory, newest first."""
-    heading: tuple[str, ...]
-    """The time of the answer, if it is not the current time."""
-    zone: str
-    """The time zone in which times are shown."""
-
-
-def do(work: Work, request: Request) -> Result | History | Blame:
-    """Explain why a memory exists, list its commits, or report who set each field and line."""
-    match request.show:
-        case "history":
-            return _history(work, request)
-        case "blame":
-            return _blame(work, request)
+def do(work: Work, request: Request) -> Result | History:
+    """Explain why a memory exists, or list its commits."""
+    if request.show == "history":
+        return _history(work, request)
     there = work_at(work, request.at)
     state = there.tree.state()
     memory = find_present(there, state, request.id, work)
@@ -366,87 +323,3 @@ def value_of(name: str, memory: Memory) -> Any:
     """Return a field's value, or the field's default if it is absent."""
     default = BY_NAME[name].default
     return field_as_json(name, memory) if name in memory.fields else default or None
-
-
-# -- blame ---------------------------------------------------------------------------------------
-
-
-def _blame(work: Work, request: Request) -> Blame:
-    """Return the commit that set each field, and the commit that wrote each line."""
-    there = work_at(work, request.at)
-    memory = find_present(there, there.tree.state(), request.id, work)
-    versions = past_of(there, memory.id, memory.path).versions
-    by_commit = {v.entry.commit: v for v in versions}
-    acts = dict(zip(by_commit, acts_of(there, [v.entry for v in versions]), strict=True))
-    tip = versions[0].entry.commit
-
-    def setter(commit: str) -> dict[str, Any]:
-        act, version = acts[commit], by_commit[commit]
-        fields_set = {**msgspec.structs.asdict(act), "cut": version.cut}
-        return {**fields_set, "reason": act.reason or version.entry.subject}
-
-    def since(same: Callable[[Memory], bool]) -> dict[str, Any]:
-        return setter(_since(by_commit, tip, same))
-
-    ever = {name for v in versions if v.memory is not None for name in v.memory.fields}
-    fields = {"path": FieldSetter(value=memory.path, **since(lambda m: m.path == memory.path))}
-    for name in (f.name for f in FIELDS if f.name in ever):
-        value = _value(memory, name)
-        who_set = since(lambda m, name=name, value=value: _value(m, name) == value)  # type: ignore[misc]
-        fields[name] = FieldSetter(value=value_of(name, memory), **who_set)
-    lines, texts = [], memory.body.split("\n")
-    numbered = enumerate(_line_origins(by_commit, tip))
-    for commit, group in groupby(numbered, key=lambda item: item[1]):
-        places = [n for n, _ in group]
-        text = "\n".join(texts[places[0] : places[-1] + 1])
-        span = (places[0] + 1, places[-1] + 1)
-        lines.append(Lines(lines=span, text=text, **setter(commit)))
-    return Blame(
-        id=memory.id,
-        path=memory.path,
-        commit=there.tree.commit,
-        fields=fields,
-        lines=tuple(lines),
-        commits=tuple(by_commit),
-        heading=tuple(heading(there, request.at)),
-        zone=there.config.zone.key,
-    )
-
-
-def _value(memory: Memory, name: str) -> object:
-    return memory.fields.get(name, BY_NAME[name].default)
-
-
-def _since(versions: Mapping[str, MemoryVersion], tip: str, same: Callable[[Memory], bool]) -> str:
-    """Return the commit in which a memory first had the state that it has at the tip."""
-    commit, parent = tip, tip
-    while parent:
-        commit = parent
-        parents = versions[commit].parents
-        olds = ((p, versions[p].memory) for p in parents)
-        parent = next((p for p, old in olds if old is not None and same(old)), "")
-    return commit
-
-
-def _line_origins(versions: Mapping[str, MemoryVersion], tip: str) -> list[str]:
-    """Return the commit that wrote each line of the memory's text at the tip."""
-
-    def lines_at(commit: str) -> list[str] | None:
-        memory = versions[commit].memory
-        return None if memory is None else memory.body.split("\n")
-
-    count = len(lines_at(tip) or ())
-    origin = [tip] * count
-    # The lines still to be traced, by commit: (line at the tip, line at this commit).
-    moving = {tip: [(number, number) for number in range(count)]}
-    for commit, version in versions.items():
-        left = moving.pop(commit, [])
-        for parent in version.parents if left else ():
-            if (older := lines_at(parent)) is None:
-                continue
-            back = {new: old for old, new in pairs(older, lines_at(commit) or [])}
-            moving.setdefault(parent, []).extend((n, back[at]) for n, at in left if at in back)
-            left = [(n, at) for n, at in left if at not in back]
-        for number, _ in left:
-            origin[number] = commit
-    return origin

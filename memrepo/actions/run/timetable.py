@@ -19,7 +19,6 @@ from memrepo.views.report import RunSummary
 
 BY = "memrepo.schedule.by"
 SINCE = "memrepo.schedule.since"
-CRON_ZONE = "memrepo.schedule.cron-zone"
 LAST = "last-run.json"
 
 

@@ -489,9 +489,9 @@ def _signatures(work: Work, fix: bool) -> CheckFinding:
 def _schedule(work: Work, fix: bool) -> CheckFinding:
     times, zone = timetable(work, work.call.now), work.config.zone.key
     complaints, fixed = [*times.complaints], False
-    if times.by == "crontab" and (wrong := out_of_step(work, work.call.now)):
+    if times.by == "crontab" and (wrong := out_of_step(work)):
         if fix:
-            fixed = install(work, work.call.now)
+            fixed = install(work)
         else:
             complaints.append(wrong)
     due = times.next if times.by else None

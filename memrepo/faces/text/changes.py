@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from memrepo.actions.past import log as logging
     from memrepo.actions.past import why as explaining
     from memrepo.actions.past.log import Act, Commit
-    from memrepo.actions.past.why import Blame, History, MemoryCommit, Setter
+    from memrepo.actions.past.why import History, MemoryCommit
     from memrepo.actions.run import ingest as ingesting
     from memrepo.actions.run import report as reports
     from memrepo.actions.run import session as judging
@@ -432,46 +432,11 @@ def _value(value: object) -> str:
     return text if len(text) <= VALUE else f"{text[: VALUE - 1].rstrip()}…"
 
 
-def _blame(result: Blame) -> str:
-    """Format the fields and text lines of a memory by the commit that set them, newest first."""
-    groups: dict[str, list[str]] = {}
-    acts: dict[str, Setter] = {}
-    for name, field in result.fields.items():
-        acts[field.commit] = field
-        groups.setdefault(field.commit, []).append(f"{name:<14} {_value(field.value)}")
-    for stretch in result.lines:
-        first, last = stretch.lines
-        name = f"text {first}" + (f"-{last}" if last > first else "")
-        acts[stretch.commit] = stretch
-        for line in stretch.text.split("\n"):
-            row = f"{name:<14} {visible(line)}".rstrip()
-            groups.setdefault(stretch.commit, []).append(row)
-            name = ""
-    lines = [*result.heading, result.id]
-    for commit in (commit for commit in result.commits if commit in groups):
-        act = acts[commit]
-        run = f", run {visible(act.run)}" if act.run else ""
-        when = _local(act.when, result.zone)
-        lines += ["", f"{when}  {act.commit[:10]}  {act.op} by {visible(act.by)}{run}"]
-        lines.append(f"  {visible(in_words(act.reason))}")
-        if act.cut:
-            lines.append("  or set before: this shallow clone ends here")
-        lines += [f"    {row}" for row in groups[commit]]
-    return "\n".join(lines)
+def why(request: explaining.Request, result: explaining.Result | History, colour: bool) -> str:
+    """Format the answer to `why`: the evidence for a memory, or its history."""
+    from memrepo.actions.past.why import History
 
-
-def why(
-    request: explaining.Request, result: explaining.Result | History | Blame, colour: bool
-) -> str:
-    """Format the answer to `why`: the evidence for a memory, its history, or its blame."""
-    from memrepo.actions.past.why import Blame, History
-
-    match result:
-        case History():
-            return _history(result)
-        case Blame():
-            return _blame(result)
-    return _evidence(result)
+    return _history(result) if isinstance(result, History) else _evidence(result)
 
 
 def _evidence(result: explaining.Result) -> str:

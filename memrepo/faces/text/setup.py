@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memrepo.actions.setup import init as init_
     from memrepo.actions.setup import schedule as scheduling
     from memrepo.actions.setup import status as standing
-    from memrepo.actions.setup.schedule import Launcher
+    from memrepo.actions.setup.schedule import Job
     from memrepo.faces.cli.commands import Hooked
 
 _WIDTH = 80
@@ -201,16 +201,13 @@ def schedule(request: scheduling.Request, result: VerbResult, colour: bool) -> s
             return f"{result.mode}: {'due' if result.due else 'not due'}"
         case scheduling.Removed():
             return _removed(result, dry_run=request.dry_run)
-        case scheduling.Launchers() if request.what == "install":
-            out = "removed the crontab entries; " if result.taken_out else ""
+        case scheduling.Jobs(state="") if request.what == "install":
+            out = "removed the crontab entries; " if result.changed else ""
             return "\n".join([f"{out}jobs for your agent's cron:", *map(_job, result.entries)])
-        case scheduling.Launchers():
+        case scheduling.Jobs(state=""):
             return "\n".join([*map(_job, result.entries), *_next(result.next, result.zone)])
-        case scheduling.Entries():
-            lines = [result.state]
-            for row in result.entries:
-                lines.append(f"{row.name}: {row.cron} ({row.zone})")
-                lines += [f"  {line}" for line in row.crontab]
+        case scheduling.Jobs():
+            lines = [result.state, *(f"  {line}" for line in result.crontab)]
             return "\n".join([*lines, *_next(result.next, result.zone)])
     raise AssertionError(result)
 
@@ -223,7 +220,7 @@ def _removed(result: scheduling.Removed, *, dry_run: bool) -> str:
     return f"the entries {'would be' if dry_run else 'were'} removed"
 
 
-def _job(row: Launcher) -> str:
+def _job(row: Job) -> str:
     delivery = f"announce to {row.channel} {row.to}" if row.announce else "no delivery"
     times = f'{row.name}: "{row.cron}" {row.zone}, timeout {row.timeout_s} s'
     return f"{times}, {delivery}\n  {row.message}"

@@ -494,7 +494,6 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
         "fields": [(k, v) for k, v in found.memory.items() if k not in ("text", "id", "sources")],
         "why": _ask(work, "why", why.Request(id=id_, at=at)),
         "history": _ask(work, "why", why.Request(id=id_, show="history", n=20, at=at)),
-        "blame": _ask(work, "why", why.Request(id=id_, show="blame", at=at)),
         "near": [] if at else list(_near(work, id_)),
         "at": at,
         "back": f"memory/{id_}",

@@ -1,9 +1,8 @@
-"""`blame`, `history` and `log`: who touched a memory and set what, over moves, merges, reverts."""
+"""`why --show history` and `log`: who changed a memory and what, over moves and merges."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import workspaces
@@ -11,7 +10,7 @@ from driving import NEXT_DAY, done, git, memories, memrepo
 
 from memrepo.core.memory import Memory
 
-DAY3, DAY4, DAY5 = (f"2026-03-0{day}T09:00:00Z" for day in (3, 4, 5))
+DAY3, DAY4 = (f"2026-03-0{day}T09:00:00Z" for day in (3, 4))
 
 
 def by_text(repo: Path, part: str) -> Memory:
@@ -21,12 +20,6 @@ def by_text(repo: Path, part: str) -> Memory:
 
 def head(repo: Path) -> str:
     return git(repo, "rev-parse", "HEAD").strip()
-
-
-def blame(repo: Path, id_: str, *flags: str) -> dict[str, dict[str, Any]]:
-    found = done(repo, "blame", id_, *flags)
-    assert memrepo(repo, "blame", id_, *flags, as_json=False).out
-    return {**found["fields"], "lines": found["lines"]}
 
 
 def changed(repo: Path, id_: str, *flags: str) -> list[tuple[str, str]]:
@@ -56,59 +49,13 @@ def move(repo: Path, path: str, to: str) -> str:
     return head(repo)
 
 
-# -- blame ---------------------------------------------------------------------------------------
-
-
-def test_a_field_is_its_decisions_in_the_chain_never_the_merge(small_repo: Path) -> None:
-    old = by_text(small_repo, "every 3 days")
-    workspaces.growing(small_repo.parent / "workspace", 3)
-    run = done(small_repo, "run", now=NEXT_DAY)["run"]
-    merge = head(small_repo)
-    found = blame(small_repo, old.id)
-    status = found["status"]
-    assert (status["op"], status["run"], status["accepted"]) == ("supersede", run, merge)
-    assert status["by"].startswith("memrepo/")
-    assert status["commit"] != merge
-    assert status["when"] == NEXT_DAY
-    assert "edited" in status["reason"]
-    born = found["subject"]
-    assert (born["op"], born["run"] == run) == ("create", False)
-    assert [line["op"] for line in found["lines"]] == ["create"]
-    # Before the run it was nobody's: the field was not there.
-    assert "status" not in blame(small_repo, old.id, "--at", "2026-03-01")
-
-
-def test_fields_and_lines_of_a_body_have_their_own_authors(small_repo: Path) -> None:
-    memory = by_text(small_repo, "prune the roses")
-    id_, first = memory.id, memory.body.strip()
-    done(small_repo, "edit", id_, "--set", "tags=garden", now=NEXT_DAY)
-    done(small_repo, "edit", id_, "--set", "tags=garden,health", now=DAY3)
-    done(small_repo, "edit", id_, "--text", f"{first}\n\nSince 2019.", now=DAY4)
-    done(small_repo, "pin", id_, now=DAY4)
-    done(small_repo, "unpin", id_, now=DAY5)
-    found = blame(small_repo, id_)
-    assert found["tags"]["when"] == DAY3
-    assert [(s["lines"], s["op"], s["when"]) for s in found["lines"]] == [
-        ([1, 1], "create", "2026-03-01T09:00:00Z"),
-        ([2, 3], "reword", DAY4),
-    ]
-    # Who cleared a field set it too.
-    assert (found["pinned"]["value"], found["pinned"]["when"]) == (None, DAY5)
-    assert found["tags"]["by"] == "human:person@example.org"
-
-
-def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path) -> None:
+def test_history_follows_the_file_to_other_layers_and_other_names(small_repo: Path) -> None:
     memory = by_text(small_repo, "prune the roses")
     shown, first = git(small_repo, "log", "--format=%H", "--", memory.path).split()[-2:]
     layer = f"memories/decisions/2026-03/{memory.slug}.md"
     moved = move(small_repo, memory.path, layer)
     named = move(small_repo, layer, "memories/decisions/any-name.md")
     edited = write_by_hand(small_repo, "memories/decisions/any-name.md", "roses", "ivy", "reword")
-    found = blame(small_repo, memory.id)
-    assert found["path"]["commit"] == named
-    assert found["type"]["commit"] == first
-    assert found["lines"][0]["commit"] == edited
-    assert found["lines"][0]["by"] == "Test Person <person@example.org>"
     back = move(small_repo, "memories/decisions/any-name.md", memory.path)
     rows = done(small_repo, "history", memory.id)["entries"]
     assert [(r["commit"], r["change"]) for r in rows] == [
@@ -123,17 +70,17 @@ def test_blame_follows_the_file_to_other_layers_and_other_names(small_repo: Path
     assert rows[3]["path"] == layer
 
 
-def test_an_accepted_run_is_blamed_on_its_decision_and_names_its_merge(small_repo: Path) -> None:
+def test_an_accepted_run_names_its_merge(small_repo: Path) -> None:
     page = small_repo.parent / "workspace" / "MEMORY.md"
     page.write_text(page.read_text() + "\n- We decided to sow the beans in May.\n")
     assert memrepo(small_repo, "run", "--mode", "reconciliation", now=DAY3).exit == 3
     done(small_repo, "accept", now=DAY4)
     merge = head(small_repo)
-    memory = by_text(small_repo, "sow the beans")
-    found = blame(small_repo, memory.id)["type"]
-    assert found["accepted"] == merge
-    assert found["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
-    (judged,) = done(small_repo, "why", memory.id)["judgements"]
+    found = done(small_repo, "why", by_text(small_repo, "sow the beans").id)
+    decided = found["decisions"][-1]
+    assert decided["accepted"] == merge
+    assert decided["commit"] in git(small_repo, "rev-list", f"{merge}^1..{merge}^2").split()
+    (judged,) = found["judgements"]
     assert judged["accepted"] == merge
 
 
@@ -141,13 +88,8 @@ def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> 
     id_ = by_text(small_repo, "prune the roses").id
     done(small_repo, "pin", id_, now=NEXT_DAY)
     git(tmp_path, "clone", "-q", "--depth", "2", f"file://{small_repo}", "shallow")
-    found = blame(tmp_path / "shallow", id_)
-    assert (found["type"]["cut"], found["pinned"]["cut"]) == (True, False)
-    text = memrepo(tmp_path / "shallow", "blame", id_, as_json=False).out
+    text = memrepo(tmp_path / "shallow", "history", id_, as_json=False).out
     assert "shallow clone ends here" in text
-
-
-# -- history -------------------------------------------------------------------------------------
 
 
 def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
@@ -190,7 +132,7 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
 
 @pytest.mark.parametrize("word", ["mem-ffffffffffff", "nothing-abcdef", "zz", "*", ":(glob)**"])
 def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None:
-    for command in ("history", "why", "blame"):
+    for command in ("history", "why"):
         assert memrepo(small_repo, command, word).exit == 2
 
 

@@ -133,13 +133,10 @@ def minutes_of(crons: Iterable[str], zone: tzinfo, other: tzinfo, now: datetime)
 
     Only the minutes are converted. The job that cron starts every hour must call `due`.
     """
+    moments = [now + timedelta(days=30 * month) for month in range(13)]
     apart = {
-        (
-            (moment.astimezone(other).utcoffset() or _NONE)
-            - (moment.astimezone(zone).utcoffset() or _NONE)
-        )
-        // timedelta(minutes=1)
-        for moment in (now + timedelta(days=30 * month) for month in range(13))
+        (clock.replace(tzinfo=None) - local.replace(tzinfo=None)) // timedelta(minutes=1)
+        for clock, local in ((m.astimezone(other), m.astimezone(zone)) for m in moments)
     }
     start = datetime(2000, 1, 1, tzinfo=UTC)
     found = {

@@ -191,7 +191,6 @@ def test_one_memory_shows_evidence_reasons_history_and_neighbours(
         "Why it is there",
         "about the same The backup server stands in Berlin.",
         "History",
-        "who set them",
     ):
         assert words in seen
     assert client.get(f"{HOME}memory/mem-0000").status_code == 404

@@ -82,7 +82,7 @@ _PAGES = frozenset(("memory", "rules", "decisions", "profile", "instruction", "t
 """Kinds of files that are kept up to date. Other files are logs of a day or documents."""
 _NEVER = frozenset(("archive", "template", "article", "catalogue", "transcript", "machine log"))
 _EMPTY = frozenset(
-    "placeholder template meta dangling question link path code ticked italic row".split()
+    "placeholder template meta dangling refers question link path code ticked italic row".split()
 )
 _OVER = ("closed", "option", "example")
 _PASSED = ("log", "status")

@@ -22,7 +22,15 @@ import msgspec
 from memrepo.core.patterns import regex
 from memrepo.read.learned import is_template
 from memrepo.read.sources import is_episode
-from memrepo.read.thoughts import Unit, field_of, filled, heading_kind, is_negative, width
+from memrepo.read.thoughts import (
+    Unit,
+    explains,
+    field_of,
+    filled,
+    heading_kind,
+    is_negative,
+    width,
+)
 from memrepo.text.dates import date_of_path, find_clock, find_date, is_time_heading
 from memrepo.text.languages import patterns
 
@@ -229,7 +237,8 @@ def _has_shape(
             return len(lines) > 15 and max(rows_share, share(_POINTS.match, texts)) > 0.5
         case "rules":
             table = [patterns().sentences[row] for row in ("rule", "ban", "preference")]
-            ruled = share(lambda text: any(row.search(text) for row in table), texts)
+            rows = [row for text in texts for row in text.split("\n")]
+            ruled = share(lambda text: any(row.search(text) for row in table), rows)
             return ruled > 0.45 and len(units) >= 4 and length < LONG_FILE
         case "long":
             code = sum(u.lines[1] - u.lines[0] for u in units if u.kind == "code")
@@ -352,13 +361,29 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "unset": unit.kind != "code" and not filled(lines),
         "report": _reports(unit, first),
         "where": _WHERE.search(text),
-        "torn": is_negative(unit.lead) and not is_negative(text),
-        "dangling": one and opens,
+        "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
+        "dangling": (one and opens) or (unit.kind == "paragraph" and explains(text)),
+        "refers": table["refers"].match(begin),
+        "filed": _is_filed(unit, lines),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",
         "link": one and (_LINK.match(first) or _TARGET.match(first)),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
+
+
+_FILE = regex(r"\b[\w-]+\.md\b|\bMEMORY\b")
+
+
+def _is_filed(unit: Unit, lines: Sequence[str]) -> bool:
+    """Return whether a statement only says where a memory was kept: "promoted to MEMORY.md"."""
+    filed = patterns().sentences["filed"]
+
+    def says(line: str) -> bool:
+        line = _NO_MARK.sub("", line)
+        return bool(filed.match(line) or filed.match(field_of(line)[1]))
+
+    return all(map(says, lines)) and bool(_FILE.search("\n".join((*lines, *unit.headings))))
 
 
 def _is_mostly_code(lines: Sequence[str]) -> bool:

@@ -63,6 +63,10 @@ _LABELS = (*_FIELDS, ("ban", "constraint"), ("ruled", "constraint"), ("preferenc
 MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
+_INSTRUCTIONS = ("AGENTS.md", "SOUL.md")
+"""Files in which an owner tells the agent what to do, in whatever form."""
+_TOLD, TOLD_SHARE = "file_instruction", 10
+"""The reason for a statement of such files, and the part of the shelf that these have at most."""
 _PASSING = frozenset(("done", "now", "ticked"))
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
@@ -223,12 +227,15 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     if {"link", "row"} & set(signs) or unit.kind in ("table", "code"):
         is_banned = "ban" in signs and "link" in signs and _is_in(file_kind, "of_rules")
         return "constraint" if is_banned else FACT
-    if "open_box" in signs:
-        return "commitment"
+    if "open_box" in signs:  # a task is no promise of the person
+        return "commitment" if "promise" in signs or _stated(unit, signs) else FACT
     is_single = "\n" not in unit.text
     if "question" in signs and is_single and sum(unit.text.count(mark) for mark in "?？") == 1:
         return "open_question"
-    is_kept = _is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
+    is_told = unit.resource.rpartition("/")[2] in _INSTRUCTIONS and not unit.key
+    is_kept = is_told or (
+        _is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
+    )
     if not is_kept and (_PASSING & set(signs) or _is_in(section, "unsettled_sections")):
         return FACT
     is_loose = _is_in(file_kind, "loose") and file_kind != "day log"
@@ -239,7 +246,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
     if is_record and not (is_loose or _opens_as_ban(unit)):
         return own
-    if _is_rule(unit, file_kind, section, signs):
+    if is_told or _is_rule(unit, file_kind, section, signs):
         return "constraint"
     if _is_preference(file_kind, section, signs):
         return "preference"
@@ -370,7 +377,7 @@ def choose(
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
-    taken = 0
+    taken = told = 0
     for fits, limit in (("good", math.inf), ("fair", max(THIN, FILLED * size)), ("side", THIN)):
         for one in own:
             full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
@@ -378,6 +385,10 @@ def choose(
                 continue
             if existing + taken >= limit:
                 break
+            if _TOLD in one.signs:
+                told += 1
+                if told > size / TOLD_SHARE:
+                    continue
             shelf.add(one.candidate_id)
             taken += 1
     more = [c.candidate_id for c in own if c.candidate_id not in shelf and c.rank > POOR]

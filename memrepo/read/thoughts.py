@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -42,10 +42,11 @@ Shape = Literal[
 ]
 WHOLE_LENGTH = 600
 """Maximum characters of a list, a table or an item with children that is one statement."""
-CARD_LENGTH, CARD_ITEMS, CARD_AVERAGE, LISTED_AVERAGE = 420, 9, 36, 64
-"""Limits for fragments of a section to form one statement: total length, count, average width.
-
-LISTED_AVERAGE is the average width below a heading that names a thing.
+CARD_LENGTH, CARD_ITEMS = 420, 9
+"""Maximum characters of a lead-in with a list of sentences, and of items compared for changes."""
+LONG_ITEM, SHORT_RULE, SHORT_LIST = 80, 40, 3
+"""Minimum width of an item that needs no list, of one that states a rule or a decision, and the
+number of items of a list that may lose one.
 """
 FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 """Maximum characters of a field (`Key: value`), and of adjacent fields joined to one statement."""
@@ -68,6 +69,7 @@ _LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|
 """A field without a value, or a label that introduces the lines below it."""
 _ASIDE = regex(r"^(?:[^:：\n]{1,50}[:：][*_]{0,2}\s*)?[_*][(（].{0,300}[)）][_*]$")
 """A placeholder for a value that nobody has written yet: `_(not set)_`."""
+_ITALIC = regex(r"^[_*](?![_*])[^_*\n]{1,60}[_*]$")
 _TAG = regex(r"[#\[]?[\w-]+\]?(?:[ :=]{1,3}\d+(?:[./]\d+|%)?)?")
 _TAGS = regex(r"\s*[·•|,]\s*|\s+(?=[#\[])|\s[–—-]\s")
 _COLON_NEAR = regex(r".{0,12}[:：]")
@@ -94,7 +96,8 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     bytes. `headings` are ordered outermost first.
 
     `lead` is the line that introduces the list, or the header of the table, that contains it. `key`
-    and `value` are the two halves of a single field. `about` is the subject named in the file's
+    and `value` are the two halves of a single field. `torn` is whether the statement is a fragment
+    of a list that is too long for one statement. `about` is the subject named in the file's
     header, and `hint` is the type the header gives. `captured` is an ISO date, or empty if only the
     commit dates the statement.
     """
@@ -110,6 +113,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     task: Task = ""
     about: str = ""
     hint: str = ""
+    torn: bool = False
     captured: str = ""
     captured_from: DateBasis = ""
     text_hash: str = ""
@@ -312,15 +316,20 @@ class _FileReader(msgspec.Struct):
         heads = tuple(filter(None, (header.name,)))
         units, self.units = self.units, []
         parts = {unit.headings for unit in units}
-        if len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS and len(parts) < 3:
-            description = normal_claim(header.description)
-            whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"
-            self.add("memory", whole.strip(), (1, count), heads, hint=header.hint)
-        else:
-            if width(header.description) > FIELD_LENGTH:  # a shorter one is a title
-                about = (1, header.last)
-                self.add("memory", header.description, about, heads, hint=header.hint)
-            self.units += units
+        is_one = len(body) <= MEMORY_LENGTH and len(units) <= MEMORY_THOUGHTS and len(parts) < 3
+        last, rest = count, units[len(units) :]
+        if not is_one:  # a short description is a title, and a long one needs the text below
+            is_title = width(header.description) <= FIELD_LENGTH
+            first = next((u for u in units[:1] if u.kind == "paragraph" and not is_title), None)
+            length = len(header.description) + len(first.text) if first else MEMORY_LENGTH
+            body, last, rest = "", header.last, units
+            if first and length < MEMORY_LENGTH:
+                body, last, rest = first.text, first.lines[1], units[1:]
+        description = normal_claim(header.description)
+        whole = body if description in normal_claim(body) else f"{header.description}\n\n{body}"
+        if is_one or body or not is_title:
+            self.add("memory", whole.strip(), (1, last), heads, hint=header.hint)
+        self.units += rest
 
     # -- composing -----------------------------------------------------------------------------
 
@@ -385,69 +394,58 @@ class _FileReader(msgspec.Struct):
         return [(span, text) for span in spans if (text := self._verbatim(*span))]
 
     def _compose(self, heads: tuple[str, ...], nodes: list[_Node], line: int = 0) -> None:
-        """Group the nodes of one section into statements. `line` is that of its heading."""
+        """Add the statements of one section, whose heading is at `line`.
+
+        A section that is a list about one thing is one statement, with its heading. Otherwise each
+        of its lists is one with its lead-in, or its items are. Other nodes are statements.
+        """
         nodes = _with_explanations(nodes)
-        if not nodes:
-            return
-        if line and is_negative(heads[-1]) and _are_bare(nodes):
-            last = nodes[-1].lines[1]
-            whole = self._verbatim(line, last)
-            if len(whole) <= WHOLE_LENGTH:  # without its heading it would read as a wish
-                self.add("card", whole, (line, last), heads)
-                return
-        own = (n for n in nodes if not _is_shipped(n.text))
+        own = [n for n in nodes if not _is_shipped(n.text)]
         stated = [n for n in own if n.kind != "item" or filled(n.text.split("\n"))]
-        names_a_thing = _names_a_thing(heads)
-        if _is_card(stated, LISTED_AVERAGE if names_a_thing else 0):
-            self._add_card(heads, nodes, line if names_a_thing else 0)
-            return
-        lead, at = "", 0
+        is_ban = bool(line) and is_negative(heads[-1]) and _are_bare(nodes)
+        if nodes and (is_ban or _is_block(heads, stated)):
+            first, last = nodes[0].lines[0], nodes[-1].lines[1]
+            is_headed = is_ban or (_names_a_thing(heads) and nodes[0].kind == "item")
+            is_near = len(nodes) > 1 and 0 < line >= first - 2
+            whole = self._verbatim(line, last) if is_headed and (is_near or is_ban) else ""
+            if 0 < len(whole) <= WHOLE_LENGTH:  # without its heading, a ban would read as a wish
+                kind: Shape = "steps" if _are_steps(nodes) and not is_ban else "card"
+                self.add(kind, whole, (line, last), heads)
+                return
+            if not is_ban:
+                self._add_joined(heads, nodes)
+                return
+        for lead, run in _runs(nodes):
+            if _is_whole(lead, run, heads):
+                self._add_joined(heads, [lead, *run] if lead else run)
+                continue
+            label = ""
+            if lead and run and run[0].kind != "paragraph" and _introduces(lead):
+                label = lead.text.rstrip(_MARKS + "".join(COLONS)).lstrip(_MARKS)
+            elif lead:
+                self.add("paragraph", lead.text, lead.lines, heads)
+            self._add_run(heads, run, label)
+
+    def _add_run(self, heads: tuple[str, ...], run: Sequence[_Node], lead: str) -> None:
+        """Add the nodes of a list one by one. Short fields that follow each other are joined."""
         fields: list[_Node] = []
-        while at < len(nodes):
-            node = nodes[at]
+        is_cut = len(run) > SHORT_LIST and (bool(lead) or _names_a_thing(heads))
+        for node in run:
             if fields and not _joins(fields, node):
                 self._add_joined(heads, fields, lead)
                 fields = []
-            run: list[_Node] = []
-            if node.kind == "paragraph":
-                lead = ""
-                run = _list_after(nodes, at) if _introduces(node) or _continues(nodes, at) else []
-                if run and _is_short([node, *run]):
-                    self._add_joined(heads, [node, *run])
-                    at += 1 + len(run)
-                    continue
-                if run and run[0].kind != "paragraph" and _introduces(node):
-                    lead = node.text.rstrip(_MARKS + "".join(COLONS)).lstrip(_MARKS)
-                else:
-                    self.add("paragraph", node.text, node.lines, heads)
-            elif run := _ordered_from(nodes, at):
-                self._add_joined(heads, run, lead)
-                at += len(run) - 1
-            elif run := _steps_after(nodes, at):
-                self._add_joined(heads, [node, *run], lead)
-                at += len(run)
-            elif node.kind == "item" and not node.block.children and is_field(_bare(node.text)):
+            if node.kind == "item" and not node.block.children and is_field(_bare(node.text)):
                 fields.append(node)
             elif node.kind == "item":
-                self._add_item(heads, node, lead)
+                self._add_item(heads, node, lead, torn=is_cut and not _stands_alone(node.text))
             elif node.kind == "table":
                 self._add_table(heads, node, lead)
-            else:
+            elif node.kind == "code":
                 self._add_code(heads, node, lead)
-            at += 1
+            else:
+                self.add("paragraph", node.text, node.lines, heads, lead)
         if fields:
             self._add_joined(heads, fields, lead)
-
-    def _add_card(self, heads: tuple[str, ...], nodes: Sequence[_Node], line: int) -> None:
-        """Add a section as one statement, with the heading that names its thing if it fits."""
-        first, last = nodes[0].lines[0], nodes[-1].lines[1]
-        is_list = len(nodes) > 1 and nodes[0].kind == "item"
-        whole = self._verbatim(line, last) if is_list and 0 < line >= first - 2 else ""
-        if 0 < len(whole) <= WHOLE_LENGTH:
-            steps = all(n.block.ordered for n in nodes if n.kind == "item")
-            self.add("steps" if steps else "card", whole, (line, last), heads)
-        else:
-            self._add_joined(heads, nodes)
 
     def _add_joined(self, heads: tuple[str, ...], nodes: Sequence[_Node], lead: str = "") -> None:
         """Add several nodes as one statement. A single item is added as an item."""
@@ -455,20 +453,23 @@ class _FileReader(msgspec.Struct):
             self._add_item(heads, nodes[0], lead)
             return
         lines = (nodes[0].lines[0], nodes[-1].lines[1])
-        steps = all(n.block.ordered for n in nodes if n.kind == "item") and len(nodes) > 2
         text = self._verbatim(*lines)
         if "\n" in text:
+            steps = len(nodes) > 1 and _are_steps(nodes)
             self.add("steps" if steps else "card", text, lines, heads, lead)
         else:
             self.add("item", _bare(text), lines, heads, lead)
 
-    def _add_item(self, heads: tuple[str, ...], node: _Node, lead: str) -> None:
-        """Add a list item and its children as statements."""
+    def _add_item(
+        self, heads: tuple[str, ...], node: _Node, lead: str, *, torn: bool = False
+    ) -> None:
+        """Add a list item with its children as one statement or, if it is long, as several."""
         block = node.block
         if len(node.text) <= WHOLE_LENGTH or not block.children:
             text = _bare(node.text)
             steps = len(block.children) > 1 and all(c.ordered for c in block.children)
-            self.add("steps" if steps else "item", text, node.lines, heads, lead, task=block.task)
+            kind: Shape = "steps" if steps else "item"
+            self.add(kind, text, node.lines, heads, lead, task=block.task, torn=torn)
             return
         own = block.text.strip()
         if len(own) > LEAD_LENGTH // 2 and not own.rstrip(_MARKS).endswith(COLONS):
@@ -532,6 +533,7 @@ class _FileReader(msgspec.Struct):
         *,
         task: Task = "",
         hint: str = "",
+        torn: bool = False,
     ) -> None:
         """Add a text as a statement if it contains enough letters and digits."""
         captured, basis = "", ""
@@ -567,6 +569,7 @@ class _FileReader(msgspec.Struct):
                 value=value,
                 task=task,
                 hint=hint,
+                torn=torn,
                 captured=captured,
                 captured_from=basis,  # type: ignore[arg-type]
                 text_hash=text_hash(text),
@@ -678,14 +681,6 @@ def _are_bare(nodes: Sequence[_Node]) -> bool:
     return 2 * sum(not is_negative(n.text) for n in items) > len(nodes)
 
 
-def _is_short(nodes: Sequence[_Node]) -> bool:
-    """Return whether a lead-in and its list are one statement: short, or never to be separated."""
-    total = sum(len(n.text) for n in nodes)
-    if total <= CARD_LENGTH or nodes[1].kind != "item" or is_negative(nodes[0].text):
-        return total <= WHOLE_LENGTH
-    return total <= WHOLE_LENGTH and _is_fragments(nodes[1:], LISTED_AVERAGE)
-
-
 def _span(block: Block) -> Iterator[int]:
     """Yield the numbers of the first and last lines of a block and of its children."""
     yield from block.lines
@@ -708,14 +703,9 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
     joined: list[_Node] = []
     for node in nodes:
         last = joined[-1] if joined else None
-        explains = node.kind == "paragraph" and _explains(node.text)
-        explains = explains and (not joined or len(joined[-1].text + node.text) <= MEMORY_LENGTH)
-        if (
-            last is None
-            or not explains
-            or last.kind not in ("paragraph", "item")
-            or len(last.text) + len(node.text) > 2 * WHOLE_LENGTH
-        ):
+        is_reason = last is not None and last.kind in ("paragraph", "item")
+        is_reason = is_reason and node.kind == "paragraph" and explains(node.text)
+        if last is None or not is_reason or len(last.text + node.text) > MEMORY_LENGTH:
             joined.append(node)
         else:
             lines = (last.lines[0], node.lines[1])
@@ -724,18 +714,10 @@ def _with_explanations(nodes: Sequence[_Node]) -> list[_Node]:
     return joined
 
 
-def _explains(text: str) -> bool:
+def explains(text: str) -> bool:
     """Return whether a paragraph gives a reason or an exception for the text before it."""
     opening = patterns().sentences["explains"].match(text)
     return opening is not None and _COLON_NEAR.match(text, opening.end()) is not None
-
-
-def _is_labelled(node: _Node) -> bool:
-    """Return whether a node is a short field with a bold label."""
-    text = _bare(node.text)
-    key = field_of(text)[0]
-    is_bold = text.startswith(("**", "__")) and 0 < len(key) <= LABEL_LENGTH
-    return is_bold and len(text) <= LABELLED_LENGTH and not node.block.children
 
 
 def _introduces(node: _Node) -> bool:
@@ -744,62 +726,119 @@ def _introduces(node: _Node) -> bool:
     return len(node.text) <= LEAD_LENGTH and (bold or _ends_open(node.text))
 
 
-def _continues(nodes: Sequence[_Node], at: int) -> bool:
-    """Return whether list items that are mere fragments continue a paragraph."""
-    run, node = _list_after(nodes, at), nodes[at]
-    if not run or run[0].kind != "item" or not _is_fragments(run):
-        return False
-    gap = run[0].lines[0] - node.lines[1]
-    bold = all(line.startswith("**") and line.endswith("**") for line in node.text.split("\n"))
-    return gap == 1 or (bold and gap == 2)
-
-
-def _list_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the nodes that a node introduces: items, a table, code or a paragraph."""
-    run: list[_Node] = []
-    for node in nodes[at + 1 :]:
-        if run and (node.kind != run[0].kind or node.kind == "paragraph"):
-            break
-        run.append(node)
-    return run
-
-
-def _steps_after(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the items that an item ending in a colon introduces, up to the next such item."""
-    node = nodes[at]
-    if node.kind != "item" or node.block.children or not _ends_open(node.text):
-        return []
-    run: list[_Node] = []
-    length = len(node.text)
-    for other in nodes[at + 1 :]:
-        length += len(other.text)
-        if other.kind != "item" or length > WHOLE_LENGTH or _ends_open(other.text):
-            break
-        run.append(other)
-    return run
-
-
-def _ordered_from(nodes: Sequence[_Node], at: int) -> list[_Node]:
-    """Return the numbered items that start at a node, or none if too long for one statement."""
-    if at and _is_step(nodes[at - 1]):
-        return []
-    run: list[_Node] = []
-    length = 0
-    while at < len(nodes) and _is_step(nodes[at]):
-        length += len(nodes[at].text)
-        if length > WHOLE_LENGTH or nodes[at].block.task or _STAMP.match(_bare(nodes[at].text)):
-            return []
-        run.append(nodes[at])
-        at += 1
-    return run if len(run) > 1 else []
-
-
-def _is_step(node: _Node) -> bool:
-    return node.kind == "item" and node.block.ordered
-
-
 def _ends_open(text: str) -> bool:
     return text.rstrip(_MARKS).endswith(COLONS)
+
+
+def _runs(nodes: Sequence[_Node]) -> Iterator[tuple[_Node | None, list[_Node]]]:
+    """Yield each list, table and paragraph of a section with the node that introduces it.
+
+    A paragraph ending in a colon and a bold line introduce what follows. So does an item ending in
+    a colon, if items follow, and a paragraph directly above a list of fragments.
+    """
+    at = 0
+    while at < len(nodes):
+        first = nodes[at]
+        at += 1
+        if first.kind in ("table", "code"):
+            yield None, [first]
+            continue
+        is_label = first.kind == "item" and _ends_open(first.text) and not first.block.children
+        lead = first if first.kind == "paragraph" or is_label else None
+        run = [] if lead else [first]
+        if is_label or lead is None or _introduces(lead) or _continues(nodes, at - 1):
+            while at < len(nodes) and _follows(lead or first, run, nodes[at]):
+                run.append(nodes[at])
+                at += 1
+        yield lead, run
+
+
+def _follows(first: _Node, run: Sequence[_Node], node: _Node) -> bool:
+    """Return whether a node belongs to the list that begins with, or is introduced by, another."""
+    if not run:
+        return first.kind == "paragraph" or (node.kind == "item" and not _ends_open(node.text))
+    same = run[0].kind == node.kind and run[0].block.ordered == node.block.ordered
+    return node.kind == "item" and same and (bool(node.block.children) or not _ends_open(node.text))
+
+
+def _continues(nodes: Sequence[_Node], at: int) -> bool:
+    """Return whether list items that are mere fragments continue a paragraph."""
+    if nodes[at + 1 : at + 2] and nodes[at + 1].kind == "item":
+        gap = nodes[at + 1].lines[0] - nodes[at].lines[1]
+        run = list(takewhile(lambda n: n.kind == "item", nodes[at + 1 :]))
+        return gap == 1 and not _are_sentences_each(run)
+    return False
+
+
+def _is_block(heads: tuple[str, ...], nodes: Sequence[_Node]) -> bool:
+    """Return whether a section is one statement: fields, steps, or a list about one thing."""
+    items = [n for n in nodes if n.kind == "item"]
+    total = sum(len(n.text) for n in nodes)
+    if len(nodes) < 2 or total > WHOLE_LENGTH or _are_apart(nodes):
+        return False
+    signs = patterns().sentences
+    bans = sum(signs["ban"].search(n.text) is not None for n in nodes)
+    if all(map(_is_labelled, nodes)):
+        return 2 * bans < len(nodes) and not any(signs["corrects"].search(n.text) for n in nodes)
+    if _is_whole(nodes[0] if nodes[0].kind == "paragraph" else None, items, ()) and (
+        len(nodes) - len(items) == (nodes[0].kind == "paragraph")
+    ):
+        return True
+    fields = sum(is_field(_bare(n.text)) or _MAPPING.search(n.text) is not None for n in items)
+    if fields == len(nodes):
+        return total <= FIELDS_LENGTH
+    is_list = 2 * len(items) >= len(nodes) and nodes[0].kind in ("item", "paragraph")
+    return is_list and _names_a_thing(heads) and not _are_sentences_each(items)
+
+
+def _is_whole(lead: _Node | None, run: Sequence[_Node], heads: tuple[str, ...]) -> bool:
+    """Return whether a list is one statement with the node that introduces it, if one does."""
+    nodes = [*filter(None, (lead,)), *run]
+    total = sum(len(n.text) for n in nodes)
+    if len(nodes) < 2 or not run or total > WHOLE_LENGTH or _are_apart(run):
+        return False
+    if _are_steps(run) and len(run) > 1:
+        return lead is None or _introduces(lead) or lead.kind == "item"
+    if lead is not None and (_introduces(lead) or lead.kind == "item"):
+        is_plain = total <= CARD_LENGTH or run[0].kind != "item" or is_negative(lead.text)
+        return is_plain or not _are_sentences_each(run)
+    is_list = all(n.kind == "item" for n in run) and not _are_sentences_each(run)
+    return is_list and (lead is not None or (_names_a_thing(heads) and len(run) > 1))
+
+
+def _are_apart(nodes: Sequence[_Node]) -> bool:
+    """Return whether some nodes are tasks or dated entries, or change what others say."""
+    if any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
+        return True
+    few = nodes if len(nodes) <= CARD_ITEMS else ()
+    return any(_tells_later(one.text, other.text) for one, other in combinations(few, 2))
+
+
+def _are_steps(nodes: Sequence[_Node]) -> bool:
+    items = [n for n in nodes if n.kind == "item"]
+    return bool(items) and all(n.block.ordered for n in items)
+
+
+def _are_sentences_each(items: Sequence[_Node]) -> bool:
+    """Return whether at least half of some list items are statements that stand by themselves."""
+    return 2 * sum(_stands_alone(n.text) for n in items) >= len(items)
+
+
+def _stands_alone(text: str) -> bool:
+    """Return whether a list item says something without its list: a sentence, or a long text."""
+    bare = _bare(text)
+    if bare[:1].islower():
+        return False
+    is_sentence = bare.partition("\n")[0].rstrip(_MARKS + ')"”’`').endswith(SENTENCE_ENDS)
+    return is_sentence or width(bare) >= (SHORT_RULE if _states(bare) else LONG_ITEM)
+
+
+def _is_labelled(node: _Node) -> bool:
+    """Return whether a node is a short field with a bold label."""
+    text = _bare(node.text)
+    key = field_of(text)[0]
+    is_bold = text.startswith(("**", "__")) and 0 < len(key) <= LABEL_LENGTH
+    return is_bold and len(text) <= LABELLED_LENGTH and not node.block.children
 
 
 def _joins(fields: Sequence[_Node], node: _Node) -> bool:
@@ -812,9 +851,13 @@ def _joins(fields: Sequence[_Node], node: _Node) -> bool:
 
 
 def _unset(line: str) -> bool:
-    """Return whether a line is a field without a value."""
+    """Return whether a line is a field without a value, or only about the file of its section."""
     bare = _bare(line).strip()
     key, value = field_of(bare)
+    signs = patterns().sentences
+    is_date = _ITALIC.match(bare) or (len(bare) <= FIELD_LENGTH and signs["meta"].match(bare))
+    if (is_date and find_date(bare)) or signs["filed"].match(key):
+        return True
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
     return bool(key and (not plain or plain in patterns().unset)) or bool(_ASIDE.match(bare))
 
@@ -825,26 +868,17 @@ def _is_shipped(line: str) -> bool:
     return is_prose and line_hash(line) in weights().templates
 
 
-def _is_fragments(items: Sequence[_Node], limit: int = CARD_AVERAGE) -> bool:
-    """Return whether list items are short fragments that are meaningless on their own."""
-    texts = [_bare(n.text) for n in items]
-    ends = sum(text.rstrip(_MARKS).endswith(SENTENCE_ENDS) for text in texts)
-    states = any(_states(text) for text in texts)
-    average = sum(map(width, texts)) / max(1, len(texts))
-    return average < limit and 3 * ends <= len(texts) and not states
-
-
 def _states(text: str) -> bool:
     """Return whether a text states a preference, a decision, a rule or a finished task."""
-    signs = patterns().sentences
-    return any(signs[kind].search(text) for kind in ("preference", "decision", "rule", "done"))
+    signs, kinds = patterns().sentences, ("ban", "preference", "decision", "rule", "done")
+    return any(signs[kind].search(text) for kind in kinds)
 
 
 def _names_a_thing(heads: tuple[str, ...]) -> bool:
-    """Return whether the innermost heading names a thing, and not a kind of section or a time."""
+    """Return whether the innermost heading names a thing, and not what its lines are, or a time."""
     if len(heads) < 2 or is_time_heading(heads[-1]) or find_clock(heads[-1]):
         return False
-    return not heading_kind(heads[-1])
+    return heading_kind(heads[-1]) in ("", "reference", "project")
 
 
 def _tells_later(one: str, other: str) -> bool:
@@ -856,34 +890,6 @@ def _tells_later(one: str, other: str) -> bool:
 
 _LISTED = "list"
 """A heading that lines of one list share."""
-
-
-def _is_card(nodes: Sequence[_Node], average: int) -> bool:
-    """Return whether a section is one statement: steps, an introduced list, or fragments."""
-    total = sum(width(n.text) for n in nodes)
-    items = [n for n in nodes if n.kind == "item"]
-    if len(nodes) < 2 or any(n.block.task or _STAMP.match(_bare(n.text)) for n in nodes):
-        return False
-    if len(nodes) <= CARD_ITEMS and any(
-        _tells_later(one.text, other.text) for one, other in combinations(nodes, 2)
-    ):
-        return False
-    introduced = nodes[0].kind == "paragraph" and _introduces(nodes[0])
-    if introduced and len(nodes) > 1 and nodes[1:] == items and total <= WHOLE_LENGTH:
-        return True
-    if total <= WHOLE_LENGTH and all(map(_is_labelled, nodes)):
-        signs = patterns().sentences
-        bans = sum(signs["ban"].search(n.text) is not None for n in nodes)
-        return 2 * bans < len(nodes) and not any(signs["corrects"].search(n.text) for n in nodes)
-    if len(nodes) > CARD_ITEMS or len(nodes) - len(items) > (nodes[0].kind == "paragraph"):
-        return False
-    ordered = [n for n in items if n.block.ordered]
-    if total <= WHOLE_LENGTH and len(ordered) >= 2 and len(ordered) == len(items):
-        return True
-    fields = sum(is_field(_bare(n.text)) or _MAPPING.search(n.text) is not None for n in items)
-    if total <= FIELDS_LENGTH and fields == len(nodes):
-        return True
-    return bool(items) and total <= CARD_LENGTH and _is_fragments(items, average)
 
 
 CONTEXT_LENGTH, PART_LENGTH = 240, 80

@@ -245,7 +245,7 @@ def test_a_workspace_of_any_shape_makes_a_repository_that_doctor_likes(
 
 def test_the_first_run_explains_itself_and_the_second_does_not(tmp_path: Path) -> None:
     given = dict(workspaces.SMALL)
-    given["AGENTS.md"] = b"Be kind.\n"
+    given["README.md"] = b"Be kind.\n"
     workspaces.write(tmp_path / "workspace", given)
     done(tmp_path, "init", "repo", "--from", "workspace")
     text = memrepo(tmp_path / "repo", "run", as_json=False).out
@@ -269,20 +269,3 @@ def test_a_first_run_without_memories_announces_no_examples(tmp_path: Path) -> N
     text = memrepo(tmp_path / "repo", "run", as_json=False).out
     assert "\n0 memories of " in text
     assert "for example:" not in text
-
-
-def test_instructions_of_other_agents_are_named_and_offered_with_the_command_that_adds_them(
-    tmp_path: Path,
-) -> None:
-    project = tmp_path / "project"
-    (project / ".cursor/rules").mkdir(parents=True)
-    (project / "CLAUDE.md").write_text("# House\n\n- Always run make test before a commit.\n")
-    (project / ".cursor/rules/style.mdc").write_text("- Use spaces.\n")
-    told = done(tmp_path, "init", "repo", "--from", project)
-    assert {one["name"] for one in told["left_alone"]} == {"CLAUDE.md", ".cursor/rules/"}
-    (command,) = told["take_in"]
-    assert command in memrepo(tmp_path, "init", "other", "--from", project, as_json=False).out
-    done(tmp_path / "repo", *command.split()[1:])
-    assert [m.body for m in memories(tmp_path / "repo").values()] == [
-        "Always run make test before a commit."
-    ]

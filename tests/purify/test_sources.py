@@ -34,7 +34,7 @@ BUSINESS = SourceRules(profile="business")
         ("memory/.cache/people.md", None),
         ("TOOLS.md", "claims"),
         ("agents/ana/MEMORY.md", "claims"),
-        ("agents/ana/SOUL.md", None),
+        ("agents/ana/SOUL.md", "claims"),
         ("agents/ana/notes.md", None),
         ("episodes/old/x.md", None),
         ("memory/people.txt", None),

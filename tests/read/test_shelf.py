@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from memrepo.core.judge import Candidate
 from memrepo.read import shelf
@@ -110,6 +111,22 @@ def test_a_type_comes_from_the_form(path: str, heading: str, line: str, kind: st
     assert one.type == kind
 
 
+def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places() -> None:
+    lines = [f"Read the file of the {word} stone first, and then answer." for word in WET]
+    assert {one.type for one in ranked("AGENTS.md", lines)} == {"constraint"}
+    shipped = "You're not a chatbot. You're becoming someone."
+    (one,) = ranked("SOUL.md", [shipped])
+    assert not one.fits
+    told = [replace(one, signs=("file_instruction",)) for one in some(*[3.0] * 30)]
+    assert chosen(told, size=60.0) == 6
+    assert chosen([*told, *some(*[2.0] * 30)[10:]], size=60.0) == 6
+
+
+def test_a_task_is_no_promise_unless_it_says_so() -> None:
+    tasks = ["[ ] Order a belt", "[ ] We will deliver the flour to Visby"]
+    assert [one.type for one in ranked("MEMORY.md", tasks)] == ["fact", "commitment"]
+
+
 def test_a_place_in_a_log_is_a_memory_only_while_there_are_few() -> None:
     till = "The server of the till has the address 10.0.0.7:3020 and runs as `ox.service`."
     lines = [till, "The wheel turned well.", *(f"The {word} cart came in." for word in WORDS)]
@@ -117,6 +134,7 @@ def test_a_place_in_a_log_is_a_memory_only_while_there_are_few() -> None:
     assert (found[0].fits, found[1].fits) == ("side", "")
 
 
+WET = ("rye", "oats", "corn")
 WORDS = "red blue tall old new wide slow fast long short cold warm".split()
 
 

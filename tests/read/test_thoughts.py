@@ -90,6 +90,33 @@ def test_labelled_fields_below_one_heading_are_one_thought() -> None:
     assert texts("# Mill\n\n## Wheel\n\n" + "".join(f"- {one}\n" for one in bans)) == bans
 
 
+def test_a_list_about_one_thing_is_whole_and_a_fragment_of_a_longer_one_is_torn() -> None:
+    parts = [f"{word} stone, {n} hands wide" for n, word in enumerate(WET * 3)]
+    items = "".join(f"- {part}\n" for part in parts)
+    (found,) = thoughts(
+        f"# Mill\n\n## Stones\n\nBought in Visby.\n\n{items}\n_Updated: 2026-01-04_\n"
+    )
+    assert found.text.split("\n") == ["Bought in Visby.", *(f"- {part}" for part in parts)]
+    long = thoughts(f"# Mill\n\n## Stones\n\n{items}{items}{items}- Never lift the old ones.\n")
+    assert ["torn" in signs_of(unit) for unit in long] == [True] * 27 + [False]
+    assert len(texts(f"# Mill\n\n## Rules\n\n{items}")) == len(parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("Why: the stone was bought in haste.", "dangling"),
+        ("This keeps the flour cool.", "refers"),
+        ("**Decision:** Promoted, as MEMORY.md lacked it.", "filed"),
+        ("- Promoted to MEMORY.md: wet corn", "filed"),
+        ("Promoted to head miller in May.", ""),
+    ],
+)
+def test_what_needs_its_neighbours_or_is_about_the_file_says_so(text: str, sign: str) -> None:
+    (found,) = thoughts(f"# Mill\n\n## Notes\n\n{text}\n")
+    assert {"dangling", "refers", "filed"} & signs_of(found) == set(filter(None, (sign,)))
+
+
 def test_what_is_not_done_is_never_separated_from_the_words_that_say_so() -> None:
     items = "- Grind wet corn\n- Turn the stone by hand\n"
     for label in ("What I must not do", "Never without approval"):

@@ -35,7 +35,7 @@ def test_allowed_files_are_read_and_others_are_of_no_concern(tmp_path: Path) -> 
             "memory/tools.md": b"- b\n",
             "memory/2026-01-05.md": b"# c\n",
             "episodes/d.md": b"d\n",
-            "SOUL.md": b"no\n",
+            "HISTORY.md": b"no\n",
             "README.md": b"no\n",
             "memory/x/deep.md": b"n",
             "memory/x/.cache/n.md": b"no\n",

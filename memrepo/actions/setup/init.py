@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from glob import escape
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from string import Template
 from typing import Annotated, Literal, NamedTuple
 
@@ -123,8 +122,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The size of these files, in per cent of all text files of the workspace."""
     judges: tuple[Usable, ...] = ()
     """The models that can judge on this machine, with the cost of one nightly run each."""
-    take_in: tuple[str, ...] = ()
-    """Commands that take in the instructions of an agent, which runs do not read."""
     first_cost: str = ""
     """What the first of them would be asked by the first run, and the cost."""
     proposed: tuple[str, ...] = ()
@@ -214,7 +211,6 @@ def do(work: Work, request: Request) -> Result:
         person=joined,
         left_alone=alone,
         left_alone_pct=unread.percent(),
-        take_in=_taken_in(root, where, alone),
         judges=judges,
         first_cost=_first_cost(at.refreshed(), judges),
         proposed=proposed_patterns([n for n in unread.unmatched if not n.endswith("/")]),
@@ -350,13 +346,6 @@ def _holds_markdown(where: Path, found: Recognised) -> bool:
     if not where.is_dir() or (where / CONFIG_NAME).exists():
         return False
     return holds_sources(where, SourceRules())
-
-
-def _taken_in(root: Path | None, where: Path, alone: Sequence[UnreadFile]) -> tuple[str, ...]:
-    """Return the commands that import files named CLAUDE.md, with paths relative to `where`."""
-    found = [one.name for one in alone if PurePosixPath(one.name).name == "CLAUDE.md"]
-    places = [os.path.relpath(root / name, where) for name in found] if root else []
-    return tuple(f"memrepo import claude-code {shlex.quote(place)}" for place in places)
 
 
 def _taken(where: Path) -> bool:

@@ -134,9 +134,6 @@ def _alone(result: init_.Result) -> Iterator[str]:
         yield f"  {visible(one.name)} ({max(1, round(one.size / 1024))} KiB) {one.why}"
     if len(files) > _NAMED:
         yield f"  and {len(files) - _NAMED} smaller"
-    yield from (
-        f"  its agent reads it itself; to remember it too: `{one}`" for one in result.take_in
-    )
     where = "`sources.claims` includes a file, `sources.deny` excludes it"
     yield f"  {where}: [sources] in {result.config}"
     if result.proposed:

@@ -1,4 +1,4 @@
-"""Read what services and programs export: MCP memory, ChatGPT, Claude and claude-mem."""
+"""Read what programs export: memrepo, MCP memory, ChatGPT, Claude and claude-mem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
+from memrepo.core import codec
 from memrepo.core.ids import normalise
+from memrepo.core.jsontext import JsonLine, read_lines
+from memrepo.core.memory import BY_NAME, Memory
 from memrepo.formats.records import FieldReader, Files, ImportRecord, Report, day_of
 
 
@@ -18,6 +21,47 @@ def _texts(value: object) -> list[str]:
     """Return the texts of a list, or a single text as a list."""
     entries = value if isinstance(value, list) else [value]
     return [entry for entry in entries if isinstance(entry, str) and entry]
+
+
+# -- `memrepo export jsonl` -----------------------------------------------------------------------
+
+
+def wants_jsonl(path: str) -> bool:
+    """Return whether a file contains JSON lines."""
+    return path.endswith(".jsonl")
+
+
+def read_jsonl(files: Files, report: Report) -> Iterator[ImportRecord]:
+    """Read the output of `memrepo export jsonl`, which includes forgotten memories."""
+    for path, data in files.items():
+        lines, problems = read_lines(path, data, "import-line")
+        report.problems += problems
+        for line in lines:
+            if memory := _memory(path, line, report):
+                at = (line.number, line.number)
+                yield ImportRecord(
+                    path=path, text=memory.body, key=memory.id, lines=at, whole=memory
+                )
+
+
+def _memory(path: str, line: JsonLine, report: Report) -> Memory | None:
+    known = Report()
+    reader, record = FieldReader(known, path, line.number), line.record
+    for key, value in record.items():
+        if key in BY_NAME:
+            reader.set(key, value)
+        elif key not in ("path", "layer", "text"):
+            reader.note(key, "found a key that no memory has")
+    text = record.get("text")
+    missing = [key for key in ("id", "type") if key not in reader.fields]
+    if missing or not isinstance(text, str):
+        key = missing[0] if missing else "text"
+        report.refuse(path, f"found no {key}", line=line.number, key=key)
+        return None
+    report.problems += known.problems
+    return Memory.of(
+        path=str(record.get("path")), fields=reader.fields, body=codec.normal_body(text)
+    )
 
 
 # -- the reference MCP memory server: "Knowledge Graph Memory Server" ------------------------------

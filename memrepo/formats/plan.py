@@ -9,7 +9,7 @@ earlier import created and that were removed since.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
@@ -20,14 +20,16 @@ from memrepo.core.changes import Change, Create, Update
 from memrepo.core.codec import normal_body
 from memrepo.core.ids import claim_id, normalise, note_id, text_hash
 from memrepo.core.judge import Profile
+from memrepo.core.layout import Layout
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, TYPES, Link, Memory, Source, Stamp
+from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
 from memrepo.core.times import local_day, parse_time
-from memrepo.formats.own import path_here
 from memrepo.formats.purifier import Workspace
-from memrepo.formats.records import ImportRecord, Read, WholeMemory, refused
+from memrepo.formats.records import ImportRecord, refused
+from memrepo.formats.registry import Read
 from memrepo.merge.closure import close, findings
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.claims import (
@@ -40,14 +42,14 @@ from memrepo.policies.claims import (
     storage_fault,
     type_in_profile,
 )
-from memrepo.policies.links import Targets
 from memrepo.policies.matching import jaccard
 from memrepo.text.words import content_words
 
 MIN_SIMILARITY = 0.3
 """The minimum similarity at which an item without an id is a rewording of a missing one."""
 _TEXT_FIELDS = ("title", "subject", "predicate", "object", "description", "tags", "entities")
-_Place = tuple[str, int]
+_AREA = "memories/"
+_ODD = regex(r"(?:^|/)(?:\.{0,2}|\.git)(?:/|$)|\.md/|[\x00-\x1f\x7f]|[^/]{250}")
 
 
 class ImportTerms(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,32 +81,22 @@ def take(state: State, read: Read, terms: ImportTerms) -> Imported:
     """Return the changes that import a reader's records, and the judgements of new memories."""
     work = _Import(state=state, terms=terms, problems=list(read.problems))
     for record in read.records:
-        match record:
-            case ImportRecord():
-                work.take_record(record)
-            case WholeMemory():
-                work.take_whole(record)
+        work.take(record)
     work.pair()
     work.link()
     changes = work.changes()
-    counts = {
-        "memories_new": len(work.fresh),
-        "memories_known": work.known,
-        **({"memories_changed": len(work.updated)} if work.updated else {}),
-        **({"barred": work.barred} if work.barred else {}),
-        **({"left_before": work.left} if work.left else {}),
-        "unreadable": sum(p.severity == "error" for p in work.problems),
-        **read.passed,
-    }
+    counts = Counter({"memories_new": len(work.fresh), **work.counts})
+    if work.updated:
+        counts["memories_changed"] = len(work.updated)
+    counts["unreadable"] = sum(p.severity == "error" for p in work.problems)
+    made = ((id_, work.records.get(id_)) for id_ in sorted(work.fresh))
     return Imported(
         changes=changes,
-        counts=counts,
+        counts={**counts, **read.passed},
         problems=tuple(work.problems),
         judgements={
-            id_: [dict(known.judgement)]
-            if (known := work.records.get(id_)) and known.judgement
-            else []
-            for id_ in sorted(work.fresh)
+            id_: [dict(record.judgement)] if record and record.judgement else []
+            for id_, record in made
         },
     )
 
@@ -118,18 +110,14 @@ class _Import(msgspec.Struct):
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     updated: dict[str, Update] = msgspec.field(default_factory=dict)
     matched: set[str] = msgspec.field(default_factory=set)
-    files: dict[str, bytes] = msgspec.field(default_factory=dict)
     records: dict[str, ImportRecord] = msgspec.field(default_factory=dict)
+    """The record of each new memory."""
     names: dict[str, str] = msgspec.field(default_factory=dict)
+    """The id of the memory that links of records name."""
     paths: set[str] = msgspec.field(default_factory=set)
-    known: int = 0
-    barred: int = 0
-    left: int = 0
-    _targets: Targets | None = None
-    _claims: dict[str, str] = msgspec.field(default_factory=dict)
-    _resources: dict[str, str] = msgspec.field(default_factory=dict)
-    _items: dict[tuple[str, str], str] = msgspec.field(default_factory=dict)
-    _texts: dict[tuple[bool, str, str], str] = msgspec.field(default_factory=dict)
+    counts: Counter[str] = msgspec.field(default_factory=lambda: Counter(memories_known=0))
+    _ids: dict[object, str] = msgspec.field(default_factory=dict)
+    """The id of a memory by everything that identifies it (`_keys_of`)."""
     _notes: Counter[tuple[str, str]] = msgspec.field(default_factory=Counter)
 
     def __post_init__(self) -> None:
@@ -137,63 +125,45 @@ class _Import(msgspec.Struct):
             self._index(memory)
 
     def _index(self, memory: Memory) -> None:
-        if memory.text("claim_id"):
-            self._claims.setdefault(memory.text("claim_id"), memory.id)
-        for source in memory.sources:
-            if "#" in source.resource:
-                self._resources.setdefault(source.resource, memory.id)
-            elif memory.text("origin") == "import":
-                self._items.setdefault((source.resource, text_hash(memory.body)), memory.id)
-        if len(memory.body) >= SHORT:
-            for hash_ in (text_hash(memory.body), *memory.former_hashes):
-                self._texts.setdefault((memory.is_note, memory.text("scope"), hash_), memory.id)
+        for key in _keys_of(memory):
+            if key[-1]:
+                self._ids.setdefault(key, memory.id)
 
-    def take_record(self, record: ImportRecord) -> None:
+    def take(self, record: ImportRecord) -> None:
         """Create a memory for a record, unless the memory already exists."""
         text = normal_body(record.text)
-        if not text:
-            self.problems.append(
-                refused(record.path, "found no text", line=record.lines[0], key=record.key)
-            )
+        if record.whole is not None:
+            memory = replace(record.whole, path=_path_here(self.state.layout, record.whole))
+        elif text:
+            memory = self._memory(record, text)
+        else:
+            self._refuse(record, "found no text")
             return
-        memory = self._clean(self._memory(record, text), (record.path, record.lines[0]))
+        memory = self._clean(memory, record)
         existing = self._find_existing(memory, record)
         if existing:
-            self._update_known(existing, memory, record)
-        elif self._new(memory, (record.path, record.lines[0]), record.key):
-            self.records[memory.id] = record
-        else:
+            self.counts["memories_known"] += 1
+            self.matched.add(existing)
+            self._update(existing, memory, record)
+        elif not self._add(memory, record):
             return
         for name in filter(None, (record.key, *record.names)):
             self.names.setdefault(name, existing or memory.id)
 
-    def take_whole(self, whole: WholeMemory) -> None:
-        """Import a memory in memrepo's own format unchanged, unless it already exists."""
-        memory = self._clean(whole.memory, (whole.path, whole.line))
-        if memory.id in self.state.memories or memory.id in self.fresh:
-            self.known += 1
-            self._update_whole(memory)
-            return
-        memory = replace(memory, path=path_here(self.state.layout, memory))
-        is_new = self._new(memory, (whole.path, whole.line), memory.id)
-        if is_new and whole.data and self.fresh[memory.id].body == memory.body:
-            self.files[memory.id] = whole.data
-
-    def _new(self, memory: Memory, place: _Place, key: str) -> bool:
+    def _add(self, memory: Memory, record: ImportRecord) -> bool:
         """Add a memory to the import. Return False if the memory must be left out."""
         if memory.id in self.terms.left:
-            self.left += 1
+            self.counts["left_before"] += 1
             return False
-        if memory.status != "forgotten":
-            screened = self._screened(memory, place, key)
-            if screened is None:
-                return False
-            memory = screened
-        memory = replace(memory, path=free_path(self.state, self.paths, memory))
+        screened = memory if memory.status == "forgotten" else self._screened(memory, record)
+        if screened is None:
+            return False
+        memory = replace(screened, path=free_path(self.state, self.paths, screened))
         if why := storage_fault(memory):
-            self.problems.append(refused(place[0], why, line=place[1], key=key))
+            self._refuse(record, why)
             return False
         self.fresh[memory.id] = memory
+        self.records[memory.id] = record
         self.paths.add(memory.path)
         self._index(memory)
         return True
@@ -203,24 +173,14 @@ class _Import(msgspec.Struct):
 
         Compare the id in the other program, then the memory id, then the text.
         """
-        resource = memory.sources[0].resource if record.key else ""
-        where = (memory.is_note, memory.text("scope"), text_hash(memory.body))
-        long = len(memory.body) >= SHORT
-        for id_ in (
-            self._resources.get(resource),
-            self._claims.get(memory.text("claim_id")),
-            memory.id,
-            self._items.get((memory.sources[0].resource, where[2])),
-            self._texts.get(where) if long else None,
-        ):
-            if id_ and (id_ in self.state.memories or id_ in self.fresh):
-                return id_
-        return ""
+        known = self.state.memories.keys() | self.fresh.keys()
+        if record.whole is not None:
+            return memory.id if memory.id in known else ""
+        found = [self._ids.get(key, "") for key in _keys_of(memory)]
+        return next((id_ for id_ in (*found[:2], memory.id, *found[2:]) if id_ in known), "")
 
-    def _update_known(self, id_: str, memory: Memory, record: ImportRecord) -> None:
-        """Count a known record. If its text differs, update the memory or report a problem."""
-        self.known += 1
-        self.matched.add(id_)
+    def _update(self, id_: str, memory: Memory, record: ImportRecord) -> None:
+        """Update a known memory to its record if the text differs, or report a problem."""
         existing = self.state.memories.get(id_)
         if existing is None:
             if record.places:  # one statement with several homes is one memory with all evidence
@@ -230,28 +190,36 @@ class _Import(msgspec.Struct):
         hash_ = text_hash(memory.body)
         if hash_ == text_hash(existing.body):
             return
-        if self._is_unedited(existing):
-            screened = self._screened(memory, (record.path, record.lines[0]), record.key)
+        if self._is_unedited(existing, record.whole):
+            screened = self._screened(memory, record)
             if screened is not None:
                 self._follow(existing, screened)
         elif hash_ not in existing.former_hashes:
             self._warn(
-                (record.path, record.lines[0]),
+                record,
                 "import-changed",
                 f"differs from {id_}, which was imported from it: the memory is unchanged",
                 fix=f"`memrepo edit {id_}`, if the other program is right",
-                key=record.key,
             )
 
-    def _is_unedited(self, existing: Memory) -> bool:
+    def _is_unedited(self, existing: Memory, whole: Memory | None = None) -> bool:
         """Return whether an imported memory was never edited, confirmed or retired since."""
-        written = existing.fields.get("generated")
+        ours = existing.fields.get("generated")
+        if whole is not None:
+            theirs = whole.fields.get("generated")
+            if existing.status != whole.status:
+                return False
+            if ours and theirs and ours.at and theirs.at and theirs.at > ours.at:
+                return True
+            return bool(
+                ours == theirs and existing.fields.get("verified") == whole.fields.get("verified")
+            )
         return (
             existing.text("origin") == "import"
             and existing.status == "active"
             and not existing.fields.get("verified")
-            and written is not None
-            and written.by == f"{self.terms.format}/unknown"
+            and ours is not None
+            and ours.by == f"{self.terms.format}/unknown"
         )
 
     def _follow(self, existing: Memory, memory: Memory) -> None:
@@ -270,48 +238,30 @@ class _Import(msgspec.Struct):
         fields["former"] = tuple(dict.fromkeys(former))
         self.updated[existing.id] = Update(id=existing.id, fields=fields, body=memory.body)
 
-    def _update_whole(self, memory: Memory) -> None:
-        """Update a memory that was reworded elsewhere but not in this repository."""
-        existing = self.state.memories.get(memory.id)
-        if existing is None or existing.body == memory.body or existing.status != memory.status:
-            return
-        self._targets = self._targets or Targets(self.state.memories.values())
-        if self._targets.same(existing, replace(memory, path=path_here(self.state.layout, memory))):
-            return  # an export only adapts the links
-        ours, theirs = (m.fields.get("generated") for m in (existing, memory))
-        later = ours and theirs and ours.at and theirs.at and theirs.at > ours.at
-        if later or (
-            ours == theirs and existing.fields.get("verified") == memory.fields.get("verified")
-        ):
-            self._follow(existing, memory)
-
     def pair(self) -> None:
         """Pair new records with the existing memories that they reword.
 
         A new record without an id is a rewording if a similar memory is missing from the same file.
         """
-        missing: dict[str, list[Memory]] = defaultdict(list)
-        for existing in sorted(
-            self.state.memories.values(), key=lambda m: m.sources[0].lines if m.sources else (0, 0)
-        ):
+        missing: dict[tuple[str, str], list[Memory]] = defaultdict(list)
+        for existing in self.state.memories.values():
             if existing.sources and existing.id not in self.matched and self._is_unedited(existing):
-                missing[existing.sources[0].resource].append(existing)
+                missing[existing.sources[0].resource, existing.type].append(existing)
         for id_, memory in list(self.fresh.items()):
-            candidates = missing.get(memory.sources[0].resource) if id_ in self.records else None
-            similar = [one for one in candidates or () if one.type == memory.type]
-            if not similar:
+            if not missing or self.records[id_].whole is not None:
                 continue
             words = content_words(memory.body)
-            best = max(similar, key=lambda one: jaccard(words, content_words(one.body)))
-            if jaccard(words, content_words(best.body)) < MIN_SIMILARITY:
-                continue
-            missing[memory.sources[0].resource].remove(best)
-            del self.fresh[id_], self.records[id_]
-            self.paths.discard(memory.path)
-            self.names = {name: best.id if to == id_ else to for name, to in self.names.items()}
-            self._follow(best, memory)
+            similar = missing[memory.sources[0].resource, memory.type]
+            ranked = [(jaccard(words, content_words(one.body)), one.path, one) for one in similar]
+            likeness, _, best = max(ranked, default=(0.0, "", memory), key=lambda row: row[:2])
+            if likeness >= MIN_SIMILARITY:
+                similar.remove(best)
+                del self.fresh[id_], self.records[id_]
+                self.paths.discard(memory.path)
+                self.names = {n: best.id if to == id_ else to for n, to in self.names.items()}
+                self._follow(best, memory)
 
-    def _screened(self, memory: Memory, place: _Place, key: str) -> Memory | None:
+    def _screened(self, memory: Memory, record: ImportRecord) -> Memory | None:
         """Remove rejected statements from a memory. Return None if nothing remains.
 
         A memory similar to a rejection is left out too, because there is nobody to ask.
@@ -328,18 +278,17 @@ class _Import(msgspec.Struct):
             left = "that part is skipped, the rest is imported"
         if rejection is None:
             return memory
-        self.barred += rest is None
+        self.counts["barred"] += rest is None
         fix = f"`memrepo reject {rejection.key} --undo` and import again"
         self._warn(
-            place,
+            record,
             rule,
             f"a record {what} what was rejected as {rejection.key}: {left}",
             fix=fix if what == "says" else f"{fix}, or add it by hand",
-            key=key,
         )
         return rest
 
-    def _clean(self, memory: Memory, place: _Place) -> Memory:
+    def _clean(self, memory: Memory, record: ImportRecord) -> Memory:
         """Replace the secrets in a memory by placeholders, as in a snapshot."""
         kinds: set[str] = set()
 
@@ -359,16 +308,20 @@ class _Import(msgspec.Struct):
         if not kinds:
             return memory
         message = f"found a secret ({', '.join(sorted(kinds))}): replaced by a placeholder"
-        self._warn(place, "import-secret", message, fix="remove the secret there too")
+        where = replace(record, key="")
+        self._warn(where, "import-secret", message, fix="remove the secret there too")
         return memory.with_fields(fields, body)
 
-    def _warn(self, place: _Place, rule: str, message: str, *, fix: str, key: str = "") -> None:
+    def _refuse(self, record: ImportRecord, why: str) -> None:
+        self.problems.append(refused(record.path, why, line=record.lines[0], key=record.key))
+
+    def _warn(self, record: ImportRecord, rule: str, message: str, *, fix: str) -> None:
         self.problems.append(
             Problem(
-                path=place[0],
-                line=place[1],
+                path=record.path,
+                line=record.lines[0],
                 rule=rule,
-                key=key,
+                key=record.key,
                 message=message,
                 fix=fix,
                 severity="warning",
@@ -380,38 +333,34 @@ class _Import(msgspec.Struct):
         captured = record.captured
         if "T" in captured:
             captured = local_day(parse_time(captured), self.terms.zone)
-        resource = f"{self.terms.format}://{record.path}" + (f"#{record.key}" * bool(record.key))
+        file = f"{self.terms.format}://{record.path}"
         type_ = record.type if record.type in TYPES else "fact"
         if type_ in CLAIM_TYPES:
             home, profile = fields.get("home", ""), self.terms.profile
             if not (home and is_permitted(home, profile) and affinity(type_, home) != "impossible"):
                 fields["home"] = route(type_, profile)
                 type_ = type_in_profile(type_, profile)
-        id_ = self._id(type_, fields, text, f"{self.terms.format}://{record.path}")
         evidence = Source(
-            resource=resource,
+            resource=f"{file}#{record.key}" if record.key else file,
             lines=record.lines,
             captured=captured,
             captured_from=record.captured_from if captured else "",
         )
         sources = tuple(s for s in (evidence, record.evidence) if s is not None)
         if record.places:
-            in_force = fields.get("status") != "superseded"
-            sources = tuple(dict.fromkeys(self._places(record.places, text, in_force=in_force)))
-            dated = (s.captured[:10] for s in sources)
-            captured = max(dated, default="")
+            sources = tuple(dict.fromkeys(self._places(record, text)))
+            captured = max((s.captured[:10] for s in sources), default="")
+        stamp = Stamp(by=f"{self.terms.format}/unknown", at=record.written or self.terms.now)
         fields |= {
-            "id": id_,
+            "id": self._id(type_, fields, text, file),
             "type": type_,
             "created": record.fields.get("created", self.terms.now),
             "sources": sources,
             "origin": "import",
-            "generated": Stamp(
-                by=f"{self.terms.format}/unknown", at=record.written or self.terms.now
-            ),
+            "generated": stamp,
         }
         path = self.state.layout.memory(
-            id_=id_,
+            id_=fields["id"],
             type_=type_,
             text=fields.get("title") or text,
             captured=captured,
@@ -419,15 +368,16 @@ class _Import(msgspec.Struct):
         )
         return Memory.of(path, fields, body=text)
 
-    def _places(self, places: Sequence[Source], text: str, *, in_force: bool) -> Iterator[Source]:
+    def _places(self, record: ImportRecord, text: str) -> Iterator[Source]:
         """Yield sources in the workspace as the corresponding sources in this repository.
 
         A URL or a memory's own file is not changed.
         """
         layout, workspace = self.state.layout, self.terms.workspace
-        for place in places:
+        in_force = record.fields.get("status") != "superseded"
+        for place in record.places:
             name = place.resource
-            if "://" in name or name.startswith(("memories/", layout.area("memories"))):
+            if "://" in name or name.startswith((_AREA, layout.area("memories"))):
                 yield place
                 continue
             found = workspace.located(place, text, in_force=in_force) if workspace else place
@@ -438,13 +388,8 @@ class _Import(msgspec.Struct):
             same = (resource, normalise(text))
             self._notes[same] += 1
             return note_id(resource=resource, text=text, occurrence=self._notes[same] - 1)
-        return claim_id(
-            scope=fields.get("scope", ""),
-            subject=fields.get("subject", ""),
-            predicate=fields.get("predicate", ""),
-            object_=fields.get("object", ""),
-            text=text,
-        )
+        key = {name: fields.get(name, "") for name in ("scope", "subject", "predicate")}
+        return claim_id(**key, object_=fields.get("object", ""), text=text)
 
     def link(self) -> None:
         """Link new memories to those imported memories that their records name."""
@@ -491,7 +436,7 @@ class _Import(msgspec.Struct):
                 finding.problem,
                 rule="import-reference",
                 severity="warning",
-                message=f"{finding.problem.message}: mended",
+                message=f"{finding.problem.message}: fixed",
                 fix="nothing needs to be done",
             )
             for finding in fixed
@@ -499,16 +444,44 @@ class _Import(msgspec.Struct):
         for update in updates:
             if update.id in self.fresh:
                 self.fresh[update.id] = self.fresh[update.id].with_fields(update.fields)
-            elif update.id in self.updated:
-                one = self.updated[update.id]
-                self.updated[update.id] = replace(one, fields={**one.fields, **update.fields})
-        existing = {*self.fresh, *self.updated}
-        known: Iterable[Update] = (u for u in updates if u.id not in existing)
+            else:
+                one = self.updated.get(update.id, update)
+                merged = {**one.fields, **update.fields}
+                self.updated[update.id] = replace(one, fields=merged)
         return (
-            *(
-                Create(memory=memory, file=self.files.get(id_, b""))
-                for id_, memory in sorted(self.fresh.items())
-            ),
+            *(Create(memory=memory) for _, memory in sorted(self.fresh.items())),
             *(update for _, update in sorted(self.updated.items())),
-            *known,
         )
+
+
+def _keys_of(memory: Memory) -> tuple[tuple[object, ...], ...]:
+    """Return what identifies a memory: its id in the other program, its claim, its text."""
+    hash_, first = text_hash(memory.body), memory.sources[0] if memory.sources else None
+    own = next((s.resource for s in memory.sources if "#" in s.resource), "")
+    is_item = first is not None and "#" not in first.resource and memory.text("origin") == "import"
+    kind = (memory.is_note, memory.text("scope"))
+    hashes = (hash_, *memory.former_hashes) if len(memory.body) >= SHORT else ()
+    return (
+        ("resource", own),
+        ("claim", memory.text("claim_id")),
+        ("item", first.resource if first and is_item else memory.id, hash_),
+        *(("text", *kind, each) for each in hashes),
+    )
+
+
+def _path_here(layout: Layout, memory: Memory) -> str:
+    """Return the path that a memory of another repository gets in this one.
+
+    Use the memory's own path below this repository's prefix if that path is valid. Otherwise use
+    the path of a new memory.
+    """
+    name = memory.path.rpartition(_AREA)[2] if _AREA in memory.path else memory.path
+    path = layout.area("memories") + name
+    if layout.is_memory(path) and not _ODD.search(name) and name.isprintable():
+        return path
+    return layout.memory(
+        id_=memory.id,
+        type_=memory.type,
+        text=memory.text("title") or memory.body,
+        captured=memory.captured,
+    )

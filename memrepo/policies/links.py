@@ -269,16 +269,6 @@ class Targets:
                     part=match["part"] or "",
                 )
 
-    def same(self, one: Memory, other: Memory) -> bool:
-        """Return whether the bodies of two memories are equal, except for the spelling of links."""
-        return self._resolved(one) == self._resolved(other)
-
-    def _resolved(self, memory: Memory) -> str:
-        def spelt(one: Target) -> str:
-            return f"[{one.shown}](\0{one.id})" if one.wiki else f"\0{one.id}"
-
-        return rewritten(memory.body, self.of(memory), spelt)
-
 
 def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]) -> str:
     """Replace each link in a text by the result of `spelt`."""

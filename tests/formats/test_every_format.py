@@ -75,7 +75,6 @@ REWORDED = {
     "openclaw": ("memory/tools.md", b"an empty tank", b"a full tank"),
     "memory-fs": ("memory_fs/warm/my-checkpoint.md", b"in green", b"in blue"),
     "layered": ("memory/decisions.md", b"larch only", b"oak only"),
-    "hybrid": ("memory/technical/The-well-is-twelve-9f8e7d6c.md", b"twelve", b"twenty"),
     "chatgpt": ("conversations.json", b"And which soil?", b"And which pot?"),
     "claude": ("conversations.json", b"Which ferry", b"Which boat"),
     "mcp-memory": ("memory.json", b"Plays the oboe", b"Plays the bassoon"),

@@ -26,8 +26,7 @@ from memrepo.core.state import apply
 from memrepo.core.times import format_time
 from memrepo.formats.plan import Imported, ImportTerms, take
 from memrepo.formats.purifier import Workspace, read_hashes
-from memrepo.formats.records import Format
-from memrepo.formats.registry import FORMATS
+from memrepo.formats.registry import FORMATS, Format
 from memrepo.store.workspace import read_folder, repository_of
 from memrepo.views.claims import IMPORT, read_runs
 

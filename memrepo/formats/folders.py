@@ -1,4 +1,4 @@
-"""Read agents' workspaces: OpenClaw, the layered memory manager, and context-clear's notes."""
+"""Read folders of markdown: workspaces of agents, notes in tiers, and vaults."""
 
 from __future__ import annotations
 
@@ -10,14 +10,24 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from memrepo.core.ids import normalise
-from memrepo.core.jsontext import mappings, read_object, texts
+from memrepo.core.jsontext import mappings, read_object
 from memrepo.core.memory import Gist, Source
 from memrepo.core.patterns import regex
-from memrepo.formats.pages import Page, is_markdown, items, log_notes, read_pages
-from memrepo.formats.records import FieldReader, Files, ImportRecord, Report
+from memrepo.formats.records import (
+    FieldReader,
+    Files,
+    ImportRecord,
+    Page,
+    Report,
+    hashtags,
+    is_markdown,
+    items,
+    log_notes,
+    read_pages,
+    type_or_fact,
+)
 from memrepo.policies.hotcache import CRITICAL
-from memrepo.text.dates import date_of_path, find_date
+from memrepo.text.dates import date_of_path, find_date, is_date_heading
 from memrepo.text.words import content_words
 
 
@@ -35,7 +45,6 @@ _PROFILES = {"USER.md": "user", "IDENTITY.md": "identity"}
 """The files about the person and the agent, and the layers of their items."""
 _DIARY = ("DREAMS.md", "dreams.md")
 _RECALL = "memory/.dreams/short-term-recall.json"
-"""The file that has concept tags for lines of logs."""
 _REPORTS = "memory/dreaming/"
 _PROMOTED = regex(
     r"\s*[-*+]\s+(?P<text>\S.*?)\s+\[score=[\d.]{1,20} [^\[\]\n]{0,200}"
@@ -44,8 +53,6 @@ _PROMOTED = regex(
 _RULE = regex(r"\s{0,3}(?:-\s?){3,}\s*")
 _WHEN = regex(r"\s*[*_]([^*_]{4,80})[*_]\s*")
 _COMMENT = regex(r"\s*<!--[^>]{0,300}-->\s*")
-_KNOWN = 40
-"""The number of characters of a recalled snippet that a memory must contain to get its tags."""
 
 
 def wants_openclaw(path: str) -> bool:
@@ -67,8 +74,7 @@ def read_openclaw(files: Files, report: Report) -> Iterator[ImportRecord]:
     counts = (entry.get("recallCount") for entry in recalled)
     report.skipped["recalls_passed_over"] = sum(n for n in counts if type(n) is int)
     for page in pages:
-        for record in _openclaw_records(page, report):
-            yield _tagged(record, recalled, report)
+        yield from _openclaw_records(page, report)
 
 
 def _openclaw_records(page: Page, report: Report) -> Iterator[ImportRecord]:
@@ -132,25 +138,6 @@ def _dreams(page: Page, report: Report) -> Iterator[ImportRecord]:
                 captured=find_date(head[1]) if head else "",
                 captured_from="heading",
             )
-
-
-def _tagged(record: ImportRecord, recalled: list[Any], report: Report) -> ImportRecord:
-    """Add to a record the tags of recalled entries whose snippet the record contains.
-
-    Line numbers are not compared, because they are unreliable.
-    """
-    text = normalise(record.text)
-    found: list[str] = []
-    for entry in recalled:
-        snippet = normalise(str(entry.get("snippet") or ""))[:_KNOWN]
-        is_same_file = PurePosixPath(str(entry.get("path"))) == PurePosixPath(record.path)
-        if is_same_file and snippet and snippet in text:
-            found += texts(entry.get("conceptTags"))
-    if not found:
-        return record
-    reader = FieldReader(report, record.path, record.lines[0])
-    reader.put("tags", list(dict.fromkeys([*record.fields.get("tags", ()), *found])))
-    return replace(record, fields={**record.fields, **reader.fields})
 
 
 # -- layered: `MEMORY.md` is the hot cache of the files `memory/LAYER.md` --------------------------
@@ -315,4 +302,101 @@ def _gist(page: Page) -> Gist:
         title=title[:2000],
         tags=tuple(dict.fromkeys(word[:200] for word in words if word)),
         summary=" ".join(filter(None, rest))[:2000],
+    )
+
+
+# -- Claude Code: `~/.claude/projects/<project>/memory/` -------------------------------------------
+
+_KINDS = {"user": ("fact", "user"), "feedback": ("preference", "")}
+"""Claude Code's types as (type, layer) in memrepo. An empty layer is the default of the type."""
+_INDEXED = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
+
+
+def read_claude_code(files: Files, report: Report) -> Iterator[ImportRecord]:
+    """Read memory files, one record each, and the items of the index and of topic files.
+
+    A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
+    link to a memory file are not records, but descriptions of that memory. Older folders contain
+    topic files without a header.
+    """
+    pages = read_pages(files, report)
+    descriptions: dict[str, str] = {}
+    for page in (page for page in pages if page.stem == "MEMORY"):
+        for line in page.body.split("\n"):
+            if link := _INDEXED.search(line):
+                text = line[link.end() :].strip().lstrip("-:\u2013\u2014").strip()
+                descriptions.setdefault(_linked(page, link[1]), text)
+    for page in pages:
+        if page.text("name") or page.text("description"):
+            yield _claude_memory(page, descriptions.get(page.path, ""), report)
+            continue
+        for record in items(page, report):
+            link = _INDEXED.search(record.text)
+            if page.stem != "MEMORY" or not link or _linked(page, link[1]) not in files:
+                yield record
+
+
+def _linked(page: Page, target: str) -> str:
+    return str(PurePosixPath(page.path).parent / target)
+
+
+def _claude_memory(page: Page, indexed: str, report: Report) -> ImportRecord:
+    reader = page.fields(report)
+    metadata = page.values.get("metadata")
+    nested = metadata if isinstance(metadata, dict) else {}
+    kind = page.text("type") or str(nested.get("type", ""))
+    type_, layer = _KINDS.get(kind, ("fact", ""))
+    reader.put("title", page.text("name"), "name")
+    description = page.text("description")
+    known = content_words(f"{page.text('name')} {description} {page.body}")
+    more = indexed if not content_words(indexed) <= known else ""
+    text = "; ".join(filter(None, (description, more))) or indexed
+    reader.put("description", text, "description")
+    reader.put("tags", [kind] if kind else [], "type")
+    return reader.record(
+        page.body or description or indexed,
+        at=reader.time(nested.get("modified"), "metadata.modified"),
+        type=type_,
+        layer=layer,
+        key=page.stem,
+        names=page.names(),
+        lines=page.lines,
+        links=page.links(),
+    )
+
+
+# -- Obsidian --------------------------------------------------------------------------------------
+
+_DATES = ("modified", "updated", "created", "date")
+_KNOWN = {*_DATES, "title", "description", "tags", "tag", "aliases", "type", "cssclasses"}
+
+
+def read_obsidian(files: Files, report: Report) -> Iterator[ImportRecord]:
+    """Read every note of a vault, with tags, and links to other notes."""
+    for page in read_pages(files, report):
+        if page.text("id").startswith("mem-"):
+            report.skipped["own_memories_passed_over"] += 1  # `import jsonl` takes them whole
+        elif page.body and not page.path.endswith("index.md"):
+            yield _note(page, report)
+
+
+def _note(page: Page, report: Report) -> ImportRecord:
+    reader = page.fields(report)
+    reader.put("title", page.text("title") or page.stem, "title")
+    reader.put("description", page.text("description"), "description")
+    inline = hashtags(line for _, line in page.prose())
+    tags = [t.lstrip("#") for t in (*page.texts("tags"), *page.texts("tag"), *inline)]
+    reader.put("tags", list(dict.fromkeys(tags)), "tags")
+    reader.put("aliases", page.texts("aliases"), "aliases")
+    times = (reader.time(page.values.get(key), key) for key in _DATES)
+    dated = {"captured": page.day, "captured_from": "file"} if page.day else {}
+    return reader.record(
+        "\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),
+        at=next(filter(None, times), None),
+        key=page.path.removesuffix(".md"),
+        type="note" if is_date_heading(page.stem) else type_or_fact(page.text("type")),
+        names=(*page.names(), *page.texts("aliases")),
+        lines=page.lines,
+        links=page.links(),
+        **dated,
     )

@@ -315,7 +315,8 @@ def _reports(unit: Unit, first: str) -> bool:
     """Return whether a statement reads like a program's report: a finished job with figures."""
     ends = patterns().sentences["reported"]
     label = _LABEL_END.split(first.lstrip(" *_"), maxsplit=1)[0]
-    if label != first and ends.search(label) and _DIGITS.search(unit.text):
+    is_dated = unit.captured_from == "unit" or _DIGITS.search(unit.text)
+    if label != first and ends.search(label) and is_dated:
         return True
     return any(ends.search(head) and find_clock(head) for head in unit.headings)
 

@@ -50,7 +50,7 @@ number of items of a list that may lose one.
 """
 FIELD_LENGTH, FIELDS_LENGTH = 64, 420
 """Maximum characters of a field (`Key: value`), and of adjacent fields joined to one statement."""
-LABEL_LENGTH, LABELLED_LENGTH = 24, 240
+LABEL_LENGTH, LABELLED_LENGTH = 32, 240
 """Maximum length of a bold label, and of its field, for fields of a section to be one statement."""
 LEAD_LENGTH = 240
 MEMORY_LENGTH, MEMORY_THOUGHTS = 600, 9

@@ -227,7 +227,7 @@ def _pin(memory: Memory) -> str:
 
 
 def condensed(memory: Memory) -> str:
-    """Return a memory on one line of at most 230 characters, without markup.
+    """Return a memory on one line without markup, shortened unless it is a list or a rule.
 
     List items are joined, unfilled fields are omitted, and necessary context comes first. The
     arrows used in tags are replaced, so a memory cannot forge a tag. Secrets are always replaced by
@@ -243,7 +243,8 @@ def condensed(memory: Memory) -> str:
     text = visible(f"{about}: {text}" if about else text)
     text = " ".join(text.replace("↑", "^").replace("←", "<-").split())
     # On one line and escaped, harmless text may look like a secret.
-    return without_secrets(_escaped(_cut(text)))
+    is_whole = memory.type == "constraint" or len(lines) > 1
+    return without_secrets(_escaped(_cut(text, WHOLE_LENGTH if is_whole else LINE_LENGTH)))
 
 
 def _with_content(lines: Sequence[str]) -> list[str]:
@@ -280,16 +281,16 @@ def _plain(line: str) -> str:
     return line
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, length: int) -> str:
     """Shorten a long text, ending it after a sentence or between two words."""
-    if len(text) <= LINE_LENGTH:
+    if len(text) <= length:
         return text
-    text = text[: LINE_LENGTH - 1]
+    text = text[: length - 1]
     ends = [match.end(1) for match in _END.finditer(text)]
-    if ends and ends[-1] > LINE_LENGTH // 2:
+    if ends and ends[-1] > length // 2:
         return f"{text[: ends[-1]].rstrip()} …"
     head, space, _ = text.rpartition(" ")
-    return f"{(head if space and len(head) > LINE_LENGTH // 2 else text).rstrip(' ·,;')}…"
+    return f"{(head if space and len(head) > length // 2 else text).rstrip(' ·,;')}…"
 
 
 def _about(memory: Memory, text: str) -> str:
@@ -317,6 +318,8 @@ def _about(memory: Memory, text: str) -> str:
     for label in labels:
         if not (is_date_heading(label) or find_clock(label) or section_kind([label])):
             label = _ASIDE.sub("", label).strip("-–—:：*# ")
+            if len(label) > LABEL_LENGTH:  # the part before a dash or colon names the thing
+                label = _PART.split(label, maxsplit=1)[0]
             shown = label != name and 2 < len(label) <= LABEL_LENGTH
             return label if shown and not _shares_word(label, text) else ""
     return owner if not _shares_word(owner, text) else ""
@@ -337,8 +340,9 @@ def _shares_word(label: str, text: str) -> bool:
     return label.lower() in known or any(word in known for word in _WORD.findall(label.lower()))
 
 
-LINE_LENGTH, LABEL_LENGTH = 230, 40
-"""Maximum characters of a line of the page, and of the label in front of it."""
+LINE_LENGTH, WHOLE_LENGTH, LABEL_LENGTH = 230, 640, 40
+"""Maximum characters of a line of the page, of a list or rule on one, and of the label in front."""
+_PART = regex(r"\s[—–-]\s|[:：(（]")
 _BOLD = regex(r"(?:\*\*|__)(?=\S)([^*\n]+?)(?<=\S)(?:\*\*|__)")
 _MARKS = regex(r"^(?:[-*+>]\s+|\d+[.)]\s+|#{1,6}\s+)*(?:\[[ xX]\]\s+)?")
 _STOPS = (".", "!", "?", "。", "！", "？")

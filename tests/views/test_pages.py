@@ -115,8 +115,8 @@ def memory(body: str, number: int = 1, **fields: object) -> Memory:
             id="a-list",
         ),
         pytest.param(
-            f"Boats\n\n- {'red ' * 20}\n- {'blue ' * 30}",
-            f"Boats: {'red ' * 19}red · {'blue ' * 27}blue…",
+            f"Boats {'red ' * 20}{'blue ' * 30}",
+            f"Boats {'red ' * 20}{'blue ' * 27}blue…",
             id="a-long-one-is-cut-between-words",
         ),
         pytest.param(

@@ -316,7 +316,9 @@ def _about(memory: Memory, text: str) -> str:
         is_title = bool(headings) and _is_title(headings, name)
         labels = headings[: 0 if is_title else None : -1][: 1 if owner else None]
     for label in labels:
-        if not (is_date_heading(label) or find_clock(label) or section_kind([label])):
+        if is_date_heading(label) or find_clock(label) or section_kind([label]):
+            continue
+        if not label.endswith(("?", "？")):
             label = _ASIDE.sub("", label).strip("-–—:：*# ")
             if len(label) > LABEL_LENGTH:  # the part before a dash or colon names the thing
                 label = _PART.split(label, maxsplit=1)[0]

@@ -7,7 +7,7 @@ excludes `until`. None means unbounded (docs/recall.md). A contradiction is a ca
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -368,66 +368,6 @@ def still_contested(memory: Memory, active: Callable[[str], bool], but: str) -> 
     return any(
         x.type == "contradicts" and x.target != but and active(x.target) for x in links_of(memory)
     )
-
-
-WEIGHTS: Mapping[str, int] = {"contested": 3, "unresolved": 2, "retire_candidate": 1}
-MOST_DAYS, MOST_SOURCES, MOST_RECURRENCE = 14, 5, 10
-TEXT_LIMIT = 240
-
-
-class Surfaced(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim in doubt that was selected for a report, with its score."""
-
-    memory: Memory
-    score: float
-    age_days: int
-
-    def as_json(self) -> dict[str, object]:
-        """Return the claim as JSON for reports and telemetry."""
-        memory = self.memory
-        changed = changed_at(memory)
-        return {
-            "id": memory.id,
-            "type": memory.type,
-            "standing": memory.standing,
-            "text": " ".join(visible(memory.body).split())[:TEXT_LIMIT],
-            "home": memory.text("home"),
-            "updated": format_time(changed) if changed else "",
-            "age_days": self.age_days,
-            "score": self.score,
-        }
-
-
-def changed_at(memory: Memory) -> datetime | None:
-    """Return when a memory's text was last written, or its creation time if unknown."""
-    stamp = memory.fields.get("generated")
-    return (stamp.at if stamp is not None else None) or memory.time("created")
-
-
-def recall_surface(memories: Sequence[Memory], now: datetime) -> Surfaced | None:
-    """Return the claim in doubt with the highest score, or None if no claim is in doubt.
-
-    The score is memory-purifier's: age, standing, sources, and the number of days with evidence.
-    Ties go to the oldest change.
-    """
-    best: tuple[tuple[float, datetime, str], Surfaced] | None = None
-    for memory in memories:
-        if memory.standing not in WEIGHTS or memory.status != "active":
-            continue
-        changed = changed_at(memory)
-        age = max(0, (now - changed).days) if changed else 0
-        score = round(
-            min(age, MOST_DAYS) * 0.1
-            + WEIGHTS[memory.standing]
-            + min(len(memory.sources), MOST_SOURCES) * 0.3
-            + min(len({s.captured[:10] for s in memory.sources if s.captured}), MOST_RECURRENCE)
-            * 0.2,
-            2,
-        )
-        rank = (-score, changed or EARLIEST, memory.id)
-        if best is None or rank < best[0]:
-            best = rank, Surfaced(memory=memory, score=score, age_days=age)
-    return best[1] if best else None
 
 
 def is_of_project(memory: Memory) -> bool:

@@ -8,7 +8,7 @@ runs are reported too. Times are in the configured zone. The token block contain
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -51,12 +51,18 @@ def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """The data reported about one run.
+class Downstream(msgspec.Struct, frozen=True, kw_only=True):
+    """A committed run's manifest, and the result of its hand-off (empty if not configured)."""
+
+    manifest: str
+    result: Literal["", "done", "failed"] = ""
+    said: str = ""
+
+
+class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is recorded of one run: its events, its report and its chat message follow from it.
 
     `run_id` is the time of its start and joins its events. The id of the landed run begins with it.
-    `data` is the JSON answer of `run`. `context` contains the total of claims, the next schedule
-    and the recall surface, if requested. `error` and `fix` are those of a stopped run.
     """
 
     run_id: str
@@ -64,110 +70,76 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     profile: str
     mode: str
-    zone: ZoneInfo
+    zone: str
     started: datetime
     finished: datetime
     status: str
-    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    context: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    error: str = ""
+    run: str = ""
+    """The id of the landed or pending run."""
+    branch: str = ""
+    why: str = ""
+    """Why the run is pending, was skipped or failed."""
     fix: str = ""
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    tokens: Mapping[str, int | str] = msgspec.field(default_factory=dict)
+    cost_usd: float | None = None
+    warnings: tuple[str, ...] = ()
+    quarantined: int = 0
+    """How many answers of the judge could not be used."""
+    views: tuple[str, ...] = ()
+    """The changed pages."""
+    downstream: Downstream | None = None
+    claims_total: int | None = None
+    next_schedule: Mapping[str, str] | None = None
+    """When the next run is due, for a run that was skipped."""
 
     @property
     def event(self) -> Event:
         """Return the name of the telemetry event for the run's end, which depends on the status."""
         return EVENTS.get(self.status, "run_failed")
 
-    @property
-    def run(self) -> str:
-        """Return the id of the landed or pending run, or an empty string."""
-        return str(self.data.get("run", ""))
-
-    @property
-    def why(self) -> str:
-        """Return why the run is pending, was skipped or failed."""
-        return _line(self.error or self.data.get("why") or self.data.get("partial") or "")
-
-    def count(self, name: str) -> int:
-        """Return one of the run's counts, by name."""
-        return int(self.data.get("counts", {}).get(name, 0))
-
-    def as_json(self) -> dict[str, object]:
-        """Return the content of `last-run.json`, which `from_json` can parse."""
-        return {
-            **msgspec.structs.asdict(self),
-            "zone": self.zone.key,
-            "started": format_time(self.started),
-            "finished": format_time(self.finished),
-            "data": {key: self.data[key] for key in _STORED if key in self.data},
-        }
-
-
-_STORED = (
-    *("run", "branch", "why", "partial", "counts", "tokens", "cost_usd", "warnings"),
-    *("quarantined", "views", "downstream"),
-)
-"""Keys of the answer of `run` that are stored."""
-
-
-def from_json(record: Mapping[str, Any]) -> RunSummary | None:
-    """Parse the result of `as_json`. Return None for any other data."""
-    try:
-        return RunSummary(
-            **{
-                **{key: record[key] for key in RunSummary.__struct_fields__},
-                "zone": ZoneInfo(record["zone"]),
-                "started": datetime.fromisoformat(record["started"]),
-                "finished": datetime.fromisoformat(record["finished"]),
-                "data": dict(record["data"]),
-            }
-        )
-    except (KeyError, ValueError, TypeError):
-        return None
-
 
 # -- events ----------------------------------------------------------------------------------------
 
 
-def started_event(run: RunSummary) -> dict[str, object]:
-    """Return the telemetry event for the start of a run, without token counts."""
+def started_event(run: RunRecord, version: str) -> dict[str, object]:
+    """Return the telemetry event for the start of a run of a version of memrepo."""
     return _event(run, run.started, "run_started", "started") | {
         "token_usage": _tokens({}, None),
-        "details": {"package_version": run.context.get("package_version", "")},
+        "details": {"package_version": version},
     }
 
 
-def ended_event(run: RunSummary) -> dict[str, object]:
+def ended_event(run: RunRecord) -> dict[str, object]:
     """Return the telemetry event for the end of a run."""
-    source = run.data.get("tokens", {})
     details: dict[str, object] = {
         "run": run.run,
-        "claims_new": run.count("memories_new"),
-        "claims_total": run.context.get("claims_total"),
-        "contradiction_count": run.count("contested"),
-        "supersession_count": run.count("superseded"),
-        "rendered_views": list(run.data.get("views", ())),
-        "warnings_count": len(run.data.get("warnings", ())),
-        "partial_failures_count": len(run.data.get("quarantined", ())),
-        "downstream_wiki_ingest_suggested": bool(run.data.get("downstream")),
-        "cost_usd": run.data.get("cost_usd"),
+        "claims_new": run.counts.get("memories_new", 0),
+        "claims_total": run.claims_total,
+        "contradiction_count": run.counts.get("contested", 0),
+        "supersession_count": run.counts.get("superseded", 0),
+        "rendered_views": list(run.views),
+        "warnings_count": len(run.warnings),
+        "partial_failures_count": run.quarantined,
+        "downstream_wiki_ingest_suggested": run.downstream is not None,
+        "cost_usd": run.cost_usd,
         "duration_s": int((run.finished - run.started).total_seconds()),
     }
     if run.why:
         details["reason"] = run.why
     if run.event == "run_skipped":
-        details |= {k: run.context.get(k) for k in ("next_schedule", "recall_surface")}
+        details["next_schedule"] = run.next_schedule
     return _event(run, run.finished, run.event, run.status) | {
-        "token_usage": _tokens(source, 0),
+        "token_usage": _tokens(run.tokens, 0),
         "details": details,
     }
 
 
-def _event(run: RunSummary, when: datetime, event: Event, status: str) -> dict[str, object]:
+def _event(run: RunRecord, when: datetime, event: Event, status: str) -> dict[str, object]:
     return {
-        "timestamp": when.astimezone(run.zone).isoformat(),
+        "timestamp": when.astimezone(ZoneInfo(run.zone)).isoformat(),
         "timestamp_utc": format_time(when),
-        "timezone": run.zone.key,
+        "timezone": run.zone,
         "domain": "memory",
         "component": run.component,
         "event": event,
@@ -179,7 +151,7 @@ def _event(run: RunSummary, when: datetime, event: Event, status: str) -> dict[s
     }
 
 
-def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]:
+def _tokens(tokens: Mapping[str, int | str], none: int | None) -> dict[str, object]:
     return {
         "prompt_tokens": tokens.get("prompt", none),
         "completion_tokens": tokens.get("completion", none),
@@ -191,16 +163,22 @@ def _tokens(tokens: Mapping[str, object], none: int | None) -> dict[str, object]
 # -- the operator's report -------------------------------------------------------------------------
 
 
-def last_run(run: RunSummary) -> str:
+def last_run(run: RunRecord) -> str:
     """Return `last-run.md`. Equal runs give equal bytes, and no text comes from a model."""
+    warnings = [_line(found) for found in run.warnings[:MAX_ISSUES]]
+    if len(run.warnings) > MAX_ISSUES:
+        warnings.append(f"{len(run.warnings) - MAX_ISSUES} more")
+    if run.quarantined:
+        warnings.append(quarantined(run.quarantined).removeprefix("; "))
+    due = run.next_schedule if run.event == "run_skipped" else None
     sections = (
         ("Run", _run_lines(run)),
-        ("Memories", list(_count_lines(run))),
-        ("Views", [_line(view) for view in run.data.get("views", ())]),
-        ("Issues", list(_issue_lines(run))),
+        ("Memories", _count_lines(run)),
+        ("Views", [_line(view) for view in run.views]),
+        ("Issues", warnings),
         ("Tokens", _token_lines(run)),
         ("Downstream", _downstream_lines(run)),
-        ("While there was nothing to do", list(_context_lines(run))),
+        ("Next", [f"{due['when']}, {due['name']}"] if due else []),
     )
     text = [f"# Last run: {run.status}"]
     for heading, lines in sections:
@@ -209,39 +187,29 @@ def last_run(run: RunSummary) -> str:
     return "\n".join(text) + "\n"
 
 
-def _run_lines(run: RunSummary) -> list[str]:
+def _run_lines(run: RunRecord) -> list[str]:
     shown = [
         ("id", run.run or "none"),
         ("mode", run.mode),
         ("profile", run.profile),
         ("started", _when(run, run.started)),
         ("finished", _when(run, run.finished)),
-        ("why", run.why),
+        ("why", _line(run.why)),
         ("try", _line(run.fix)),
-        ("branch", _line(run.data.get("branch", ""))),
+        ("branch", _line(run.branch)),
     ]
     return [f"{name}: {value}" for name, value in shown if value]
 
 
-def _when(run: RunSummary, moment: datetime) -> str:
-    return f"{moment.astimezone(run.zone):%Y-%m-%d %H:%M:%S} {run.zone.key}"
+def _when(run: RunRecord, moment: datetime) -> str:
+    return f"{moment.astimezone(ZoneInfo(run.zone)):%Y-%m-%d %H:%M:%S} {run.zone}"
 
 
-def _count_lines(run: RunSummary) -> Iterator[str]:
-    for count, words in count_lines(run.data.get("counts", {})):
-        yield f"{count} {words}"
-    if (total := run.context.get("claims_total")) is not None:
-        yield f"{total} active claims in all"
-
-
-def _issue_lines(run: RunSummary) -> Iterator[str]:
-    warnings = run.data.get("warnings", ())
-    for found in warnings[:MAX_ISSUES]:
-        yield _line(f"{found.get('path', '')}: {found.get('rule', '')} {found.get('message', '')}")
-    if len(warnings) > MAX_ISSUES:
-        yield f"{len(warnings) - MAX_ISSUES} more"
-    if count := len(run.data.get("quarantined", ())):
-        yield quarantined(count).removeprefix("; ")
+def _count_lines(run: RunRecord) -> list[str]:
+    lines = [f"{count} {words}" for count, words in count_lines(run.counts)]
+    if run.claims_total is not None:
+        lines.append(f"{run.claims_total} active claims in all")
+    return lines
 
 
 def quarantined(count: int) -> str:
@@ -249,37 +217,26 @@ def quarantined(count: int) -> str:
     return f"; {count} quarantined (see the manifest)" if count else ""
 
 
-def _token_lines(run: RunSummary) -> list[str]:
-    tokens = run.data.get("tokens", {})
+def _token_lines(run: RunRecord) -> list[str]:
+    tokens = run.tokens
     if tokens.get("source", "unavailable") == "unavailable":
         return []
-    cost = run.data.get("cost_usd")
     counts = f"{tokens['prompt']} in, {tokens['completion']} out, {tokens['total']} in all"
-    price = "price unknown" if cost is None else f"{cost:.4f} USD"
+    price = "price unknown" if run.cost_usd is None else f"{run.cost_usd:.4f} USD"
     return [f"{counts} ({tokens['source']})", price]
 
 
-def _downstream_lines(run: RunSummary) -> list[str]:
-    down = run.data.get("downstream") or {}
-    if not down:
+def _downstream_lines(run: RunRecord) -> list[str]:
+    if run.downstream is None:
         return []
-    outcomes = {"": "no command is set", "done": "told", "failed": _line(down.get("said", ""))}
-    return [f"manifest: {down.get('manifest', '')}", outcomes[down.get("result", "")]]
-
-
-def _context_lines(run: RunSummary) -> Iterator[str]:
-    if run.event != "run_skipped":
-        return
-    if due := run.context.get("next_schedule"):
-        yield f"next run: {due['when']}, {due['name']}"
-    if open_ := run.context.get("recall_surface"):
-        yield f"open: {_line(open_['text'])} ({open_['id']}, {open_['standing']})"
+    outcomes = {"": "no command is set", "done": "told", "failed": _line(run.downstream.said)}
+    return [f"manifest: {run.downstream.manifest}", outcomes[run.downstream.result]]
 
 
 # -- chat ------------------------------------------------------------------------------------------
 
 
-def chat(run: RunSummary, *, enabled: bool, mode: str) -> str:
+def chat(run: RunRecord, *, enabled: bool, mode: str) -> str:
     """Return the message about a run that an agent may pass on to a chat.
 
     The message is empty if chat is disabled or the run was skipped. A failed run, or one waiting
@@ -299,27 +256,27 @@ def chat(run: RunSummary, *, enabled: bool, mode: str) -> str:
     return "\n".join(lines)
 
 
-def summary(run: RunSummary) -> str:
+def summary(run: RunRecord) -> str:
     """Return the result of a run in a few words."""
-    counts = ", ".join(counts_in_words(run.data.get("counts", {})))
+    counts = ", ".join(counts_in_words(run.counts))
     match run.status:
         case "ok":
-            return (counts or "no new memory") + quarantined(len(run.data.get("quarantined", ())))
+            return (counts or "no new memory") + quarantined(run.quarantined)
         case "partial":
-            return f"{counts or 'nothing'} landed, the rest waits: {run.why}"
+            return f"{counts or 'nothing'} landed, the rest waits: {_line(run.why)}"
         case "held":
-            return f"waits for review: {run.why}"
+            return f"waits for review: {_line(run.why)}"
         case "skipped":
             return "nothing new"
         case "skipped_superseded" | "locked":
-            return f"skipped: {run.why}"
+            return f"skipped: {_line(run.why)}"
         case "upgrade_required":
-            return f"the run was refused: {run.why}"
+            return f"the run was refused: {_line(run.why)}"
         case _:
-            return f"the run failed: {run.why}"
+            return f"the run failed: {_line(run.why)}"
 
 
-def one_line(run: RunSummary) -> str:
+def one_line(run: RunRecord) -> str:
     """Return the program's name and the result of a run on one line."""
     name = f" run {run.run}" if run.run else " run"
     match run.status:
@@ -331,7 +288,7 @@ def one_line(run: RunSummary) -> str:
             return f"memrepo: {summary(run)}"
 
 
-def _next_step(run: RunSummary) -> str:
+def _next_step(run: RunRecord) -> str:
     if run.status == "held":
         return "`memrepo diff` shows it, `memrepo accept` or `memrepo discard` decides"
     return _line(run.fix) or "`memrepo doctor` shows why"

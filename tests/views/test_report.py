@@ -4,49 +4,48 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from memrepo.views.report import (
-    RunSummary,
+    Downstream,
+    RunRecord,
     chat,
     last_run,
 )
 
 NOW = datetime(2026, 3, 1, 22, 30, tzinfo=UTC)
 RUN = "20260301T223000Z-0123abcd"
-COUNTED = {"prompt": 1200, "completion": 80, "total": 1280, "source": "exact"}
-DATA: dict[str, Any] = {
-    "run": RUN,
-    "counts": {"memories_new": 3, "superseded": 1, "contested": 0, "notes_new": 2},
-    "tokens": COUNTED,
-    "cost_usd": 0.0123,
-    "views": ["LTMEMORY.md"],
-    "warnings": [{"path": "a.md", "rule": "unit-cut", "message": "found\na cut"}],
-    "quarantined": [{"id": "x"}],
-    "downstream": {"manifest": "runs/m.json", "result": "done"},
-}
-CONTEXT = {
-    "claims_total": 40,
-    "next_schedule": {"when": "2026-03-02T17:15:00+08:00", "name": "incremental-2", "mode": "x"},
-    "recall_surface": {"id": "mem-1", "standing": "contested", "text": "Is it\nvim?"},
+COUNTED: dict[str, int | str] = {
+    "prompt": 1200,
+    "completion": 80,
+    "total": 1280,
+    "source": "exact",
 }
 
 
-def told(status: str = "ok", *, data: dict[str, Any] | None = None, **more: Any) -> RunSummary:
+def told(status: str = "ok", **more: Any) -> RunRecord:
     """Return a run that ended with a status, in a zone where it is the next day already."""
-    return RunSummary(
+    given: dict[str, Any] = {
+        "run": RUN,
+        "counts": {"memories_new": 3, "superseded": 1, "contested": 0, "notes_new": 2},
+        "tokens": COUNTED,
+        "cost_usd": 0.0123,
+        "views": ("LTMEMORY.md",),
+        "warnings": ("a.md: unit-cut found\na cut",),
+        "quarantined": 1,
+        "downstream": Downstream(manifest="runs/m.json", result="done"),
+        "claims_total": 40,
+    }
+    return RunRecord(
         run_id="20260301T223000Z",
         component="memrepo",
         agent="jeeves",
         profile="personal",
         mode="incremental",
-        zone=ZoneInfo("Asia/Manila"),
+        zone="Asia/Manila",
         started=NOW,
         finished=NOW + timedelta(seconds=65),
         status=status,
-        data=DATA if data is None else data,
-        context=CONTEXT,
-        **more,
+        **(more or given),
     )
 
 
@@ -94,7 +93,7 @@ def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
 
 
 def test_a_failure_is_told_on_one_line_with_what_mends_it() -> None:
-    failed = told("failed", data={}, error="the model\u200b\nsaid no", fix="ask again")
+    failed = told("failed", why="the model\u200b\nsaid no", fix="ask again")
     assert chat(failed, enabled=True, mode="summary") == (
         "memrepo: the run failed: the model said no\nask again"
     )

@@ -29,7 +29,7 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import count_of_entries, headline
-from memrepo.actions.run.telemetry import Downstream, hand_off_run
+from memrepo.actions.run.telemetry import hand_off_run
 from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
@@ -43,6 +43,7 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
 from memrepo.store.stream import NewCommit
+from memrepo.views.report import Downstream
 
 _DERIVED = ("view", "run")
 _RUN = f"the pending run, or `{REMOVALS}` for all memories marked for removal"

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.actions.run.ingest import Ingested
-from memrepo.actions.run.telemetry import Result, context_of
+from memrepo.actions.run.telemetry import Result
 from memrepo.actions.run.timetable import collides_with_reconciliation
 from memrepo.actions.work import Work, outside
 from memrepo.core.ids import digest
@@ -96,7 +96,7 @@ def keep_idle(work: Work, around: str, result: Result) -> None:
     midnight = now.replace(hour=0, minute=0, second=0) + timedelta(days=1)
     accesses = ledger_of(work.store).accesses()
     until = next_due(state.active, accesses, now, midnight, work.config.rules)
-    again = replace(again, base=head, head=head, context=context_of(work))
+    again = replace(again, base=head, head=head)
     record = _Record(print=_print(work, around), since=now, until=until, result=again)
     with suppress(OSError):
         scratch(work.store.folder, f".{_NAME}.", msgspec.msgpack.encode(record)).replace(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 
@@ -15,7 +14,7 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, cut
 from memrepo.core.secrets import without_secrets
 from memrepo.read.marks import marked
-from memrepo.views.report import chat, from_json, in_words, last_run
+from memrepo.views.report import RunRecord, chat, in_words, last_run
 from memrepo.views.review import SUMMARIES, Change
 
 Report: TypeAlias = Literal["silent", "summary", "full"]
@@ -47,24 +46,24 @@ class Chat(VerbResult, frozen=True, kw_only=True):
 class LastRunReport(VerbResult, frozen=True, kw_only=True):
     """The record of the last run, and its report for the operator."""
 
-    last: Mapping[str, Any]
+    last: RunRecord | None
     text: str
 
 
 def do(work: Work, request: Request) -> Chat | LastRunReport:
     """Return the operator's report or, with --chat, the text to send to a chat."""
-    config, summary = work.config, from_json(last_record(work).get("last", {}))
+    config, summary = work.config, last_record(work).last
     if request.chat:
         enabled, mode = config.reporting.enabled, request.report
         mode = mode or config.reporting.mode
         text = chat(summary, enabled=enabled, mode=mode) if summary else ""
         return Chat(text=text, enabled=enabled, mode=mode)
     if summary is None:
-        return LastRunReport(last={}, text="no run was recorded in this clone yet")
+        return LastRunReport(last=None, text="no run was recorded in this clone yet")
     spent = ["", "## Spent", "", f"- {budgets(work, 0, work.call.now).month.said}"]
     text = "\n".join([last_run(summary).rstrip("\n"), *spent, *_changed(work, summary.run)])
     text = marked("report", text)
-    return LastRunReport(last=summary.as_json(), text=text)
+    return LastRunReport(last=summary, text=text)
 
 
 def _changed(work: Work, run: str) -> list[str]:

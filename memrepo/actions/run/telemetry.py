@@ -6,11 +6,10 @@ A failure here never fails a run. It becomes a warning. Dry runs are not recorde
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -28,9 +27,8 @@ from memrepo.actions.run.timetable import (
     last_record,
     local_folder,
     next_of,
-    record_of,
-    stamp,
     timetable,
+    updated_record,
 )
 from memrepo.actions.work import Work, outside
 from memrepo.config import ConfigError
@@ -39,16 +37,23 @@ from memrepo.core.ids import visible
 from memrepo.core.manifest import Receipt
 from memrepo.core.messages import cut
 from memrepo.core.problems import Problem
+from memrepo.core.times import format_time
 from memrepo.policies.cadence import next_fire
 from memrepo.policies.hotcache import hot_of
-from memrepo.policies.standing import recall_surface
 from memrepo.store import run_files
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
 from memrepo.store.run_files import run_command
 from memrepo.store.settings import workspace
 from memrepo.store.workspace import find_unread
-from memrepo.views.report import RunSummary, counts_in_words, ended_event, last_run, started_event
+from memrepo.views.report import (
+    Downstream,
+    RunRecord,
+    counts_in_words,
+    ended_event,
+    last_run,
+    started_event,
+)
 
 WIDTH = 90
 """Maximum characters shown of a pending text."""
@@ -81,21 +86,12 @@ class FirstRun(msgspec.Struct, frozen=True, kw_only=True):
     """Number of text files in the workspace that runs do not read."""
     unread_pct: float
     examples: tuple[Example, ...]
-    largest: str
-    """The file or folder that supplied over a third of the memories, if any.
-
-    Folders end in a slash.
-    """
-    largest_pct: int
-    properties: tuple[str, ...]
-    """Keys in the headers of a vault's notes, which no run reads; the most frequent first."""
     first_page: str
     """Path of the first page."""
     is_quoted: bool = False
     """Whether rules quoted the lines, because no model was asked."""
 
 
-_LARGE = 1 / 3
 _EXAMPLES = 3
 
 
@@ -105,14 +101,9 @@ def is_first(work: Work) -> bool:
 
 
 def first_run(work: Work, run: Result) -> FirstRun:
-    """Return a first run's statistics, three example memories, and its largest source."""
+    """Return a first run's statistics, and three example memories."""
     layout = work.tree.layout
     claims = [m for m in work.tree.state().active if m.sources and not m.is_note]
-    read = [layout.source_name(path) for path in work.tree.files.below(layout.area("sources"))]
-    largest, count = _largest(
-        Counter(layout.source_name(m.sources[0].resource) for m in claims), read
-    )
-    is_large = len(claims) > 2 * _EXAMPLES and count > len(claims) * _LARGE
     root = workspace(work.store.repo)
     rules = work.config.source_rules()
     unread = find_unread(root, rules, home=work.store.root.resolve()) if root else None
@@ -121,7 +112,7 @@ def first_run(work: Work, run: Result) -> FirstRun:
     examples = dict.fromkeys((*sorted(by_file.values(), key=shown.index), *shown))
     return FirstRun(
         is_quoted=not run.tokens.get("total"),
-        files=len(read),
+        files=sum(1 for _ in work.tree.files.below(layout.area("sources"))),
         statements=run.counts.get("units", 0),
         memories=len(claims),
         unread=len(unread.files) if unread else 0,
@@ -134,36 +125,8 @@ def first_run(work: Work, run: Result) -> FirstRun:
             )
             for m in [*examples][:_EXAMPLES]
         ),
-        largest=largest if is_large else "",
-        largest_pct=round(100 * count / len(claims)) if is_large else 0,
-        properties=_properties(work, read) if work.config.sources.profile == "notes" else (),
         first_page=next((p for p in work.tree.blobs if layout.is_hot(p)), ""),
     )
-
-
-def _largest(counts: Counter[str], read: Sequence[str]) -> tuple[str, int]:
-    """Return the file or folder with most memories, and their number, if there are some files.
-
-    A folder with most of the files is no outlier.
-    """
-    if len(counts) < 3:
-        return "", 0
-    sizes = dict(counts)
-    for folder, size in Counter(f"{n.rpartition('/')[0]}/" for n in read if "/" in n).items():
-        if size * 2 < len(read):
-            sizes[folder] = sum(n for name, n in counts.items() if name.startswith(folder))
-    return max(sizes.items(), key=lambda item: item[1])
-
-
-def _properties(work: Work, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the keys in the headers of sources, the most frequent first."""
-    from memrepo.read.documents import read_head  # python-frontmatter, for a first run only
-
-    keys: Counter[str] = Counter()
-    for name in names:
-        text = work.tree.files[work.tree.layout.source(name)].decode("utf-8", "replace")
-        keys.update(read_head(text, name).values.keys())
-    return tuple(sorted(keys, key=lambda key: (-keys[key], key)))
 
 
 def _place(name: str, lines: tuple[int, int] | None) -> str:
@@ -213,8 +176,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The changed pages."""
     downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
     """The hand-off of a committed run."""
-    context: Mapping[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """Facts for the report of a skipped run."""
     duration_s: float | None = None
     first: FirstRun | msgspec.UnsetType = msgspec.UNSET
     """Set for the first committed run of a repository."""
@@ -319,18 +280,6 @@ def place_of(at: Work) -> ReportPlace:
     )
 
 
-class Downstream(msgspec.Struct, frozen=True, kw_only=True):
-    """A committed run's manifest, and the result of its hand-off (empty if not configured)."""
-
-    manifest: str
-    result: Literal["", "done", "failed"] = ""
-    said: str = ""
-
-
-_LATER = ("context", "duration_s", "questions")
-"""Fields of a result that its report does not contain."""
-
-
 def record_run(
     first: Work, inner: Callable[[], Result], *, mode: str = "", dry_run: bool = False
 ) -> Result:
@@ -338,17 +287,27 @@ def record_run(
     if dry_run:
         return inner()
     begun, place = time.monotonic(), place_of(first)
+    start = RunRecord(
+        run_id=format_time(first.call.now).replace("-", "").replace(":", ""),
+        component=place.component,
+        agent=first.call.actor.removeprefix("process:") or agent_name(),
+        profile=first.config.profile,
+        mode=mode,
+        zone=first.config.zone.key,
+        started=first.call.now,
+        finished=first.call.now,
+        status="started",
+    )
+    problems = [*_log(place, started_event(start, __version__))]
 
-    def now() -> datetime:
-        return first.call.now + timedelta(seconds=int(time.monotonic() - begun))
+    def ended(status: str, **more: Any) -> RunRecord:
+        at = first.call.now + timedelta(seconds=int(time.monotonic() - begun))
+        return replace(start, finished=at, status=status, **more)
 
-    start = _summary_of(first, place, {"mode": mode, "status": "started"}, first.call.now)
-    start = replace(start, context={"package_version": __version__})
-    problems = [*_log(place, started_event(start))]
     try:
         found = inner()
     except BaseException as error:
-        problems += _recorded(first, place, _summary_of(first, place, _data_of(error, mode), now()))
+        problems += _recorded(first, place, ended(**_failure_of(error)))
         for problem in dict.fromkeys(problems):
             first.call.say(str(problem))
         raise
@@ -356,21 +315,35 @@ def record_run(
     problems += _exported(after, place, landed=found.landed)
     downstream, failed = hand_off_run(after, found.run)
     problems += failed
-    context = {**(found.context or context_of(after)), "next_schedule": _next_schedule(after)}
     found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
-    data = {key: value for key, value in found.as_json().items() if key not in _LATER}
-    summary = replace(_summary_of(first, place, data, now()), context=context)
-    problems += _recorded(first, place, summary)
+    is_skipped = found.status.startswith("skipped")
+    fire = next_fire(first.call.now, after.config.cadence, after.config.zone)
+    run = ended(
+        found.status,
+        mode=found.mode,
+        run=found.run,
+        branch=found.branch,
+        why=found.why or found.partial,
+        counts=found.counts,
+        tokens=found.tokens,
+        cost_usd=found.cost_usd,
+        warnings=tuple(f"{p.path}: {p.rule} {p.message}" for p in found.warnings),
+        quarantined=len(found.quarantined),
+        views=found.views,
+        downstream=downstream,
+        claims_total=None if is_skipped else sum(not m.is_note for m in after.tree.state().active),
+        next_schedule=msgspec.to_builtins(next_of(fire)) if is_skipped else None,
+    )
+    problems += _recorded(first, place, run)
     return replace(
         found,
-        context=context if summary.event == "run_skipped" else msgspec.UNSET,
         duration_s=round(time.monotonic() - begun, 3),
         notices=(*found.notices, *dict.fromkeys(problems)),
     )
 
 
-def _data_of(error: BaseException, mode: str) -> dict[str, object]:
-    """Return the record of a run that ended with an error."""
+def _failure_of(error: BaseException) -> dict[str, str]:
+    """Return the status, the message and the fix of an error that ended a run."""
     message, fix, status = "interrupted", "", "failed"
     if isinstance(error, MemrepoError):
         message, fix = error.message, error.fix
@@ -378,7 +351,7 @@ def _data_of(error: BaseException, mode: str) -> dict[str, object]:
         message = f"{type(error).__name__}: {error}"
     if isinstance(error, UpgradeRequired | Locked):
         status = "locked" if isinstance(error, Locked) else "upgrade_required"
-    return {"status": status, "mode": mode, "error": message, "fix": fix}
+    return {"status": status, "why": message, "fix": fix}
 
 
 def _exported(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]:
@@ -395,24 +368,24 @@ def _exported(after: Work, place: ReportPlace, *, landed: bool) -> list[Problem]
     return problems
 
 
-def _recorded(at: Work, place: ReportPlace, summary: RunSummary) -> list[Problem]:
+def _recorded(at: Work, place: ReportPlace, run: RunRecord) -> list[Problem]:
     """Write the event, the report and this clone's record, notify, and return the errors.
 
     If the run could not get the lock, only the event is written. The report and record belong to
     the other run.
     """
-    problems = [*_log(place, ended_event(summary))]
-    if summary.status == "locked":
+    problems = [*_log(place, ended_event(run))]
+    if run.status == "locked":
         return problems
     path = local_folder(at) / LAST
-    text = run_files.to_json(record_of(last_record(at), summary))
-    report = last_run(summary)
+    text = run_files.to_json(msgspec.to_builtins(updated_record(last_record(at), run)))
+    report = last_run(run)
     problems += _tried(
         place.report, lambda: run_files.write_file(place.report, report, within=place.within)
     )
     problems += _tried(path, lambda: run_files.write_file(path, text, within=at.store.root))
     if place.notifies:
-        problems += _notify(at.refreshed(), summary.finished)
+        problems += _notify(at.refreshed(), run.finished)
     return problems
 
 
@@ -427,25 +400,6 @@ def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
     return tell(at, found)[1]
 
 
-def _summary_of(
-    at: Work, place: ReportPlace, data: Mapping[str, object], now: datetime
-) -> RunSummary:
-    return RunSummary(
-        run_id=stamp(at.call.now),
-        component=place.component,
-        agent=at.call.actor.removeprefix("process:") or agent_name(),
-        profile=at.config.profile,
-        mode=str(data.get("mode", "")),
-        zone=at.config.zone,
-        started=at.call.now,
-        finished=now,
-        status=str(data["status"]),
-        data=data,
-        error=str(data.get("error", "")),
-        fix=str(data.get("fix", "")),
-    )
-
-
 def _views(before: Work, after: Work) -> tuple[str, ...]:
     """Return the pages that the run changed."""
     if before is after:
@@ -453,20 +407,6 @@ def _views(before: Work, after: Work) -> tuple[str, ...]:
     area = after.tree.layout.area("views")
     one, other = (work.tree.files.below(area) for work in (before, after))
     return tuple(sorted({path.removeprefix(area) for path, _ in one.items() ^ other.items()}))
-
-
-def context_of(at: Work) -> dict[str, object]:
-    """Return additional facts for the report of a run, which depend on the memories."""
-    state = at.tree.state()
-    surfaced = recall_surface(state.every, at.call.now)
-    return {
-        "claims_total": sum(not memory.is_note for memory in state.active),
-        "recall_surface": surfaced.as_json() if surfaced else None,
-    }
-
-
-def _next_schedule(at: Work) -> object:
-    return msgspec.to_builtins(next_of(next_fire(at.call.now, at.config.cadence, at.config.zone)))
 
 
 def hand_off_run(after: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -15,7 +13,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.policies.cadence import Fire, guard, missed, next_fire
 from memrepo.policies.rules import RunMode
 from memrepo.store import run_files, settings
-from memrepo.views.report import RunSummary
+from memrepo.views.report import RunRecord
 
 BY = "memrepo.schedule.by"
 SINCE = "memrepo.schedule.since"
@@ -43,8 +41,8 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
 
     by: str
     missed: int
-    failed: Mapping[str, Any] | None
-    """Time and error of the last run if it failed (`at`, `error`), else None."""
+    failed: Failure | None
+    """Set if the last run failed."""
     next: Next | None
     complaints: tuple[str, ...]
 
@@ -61,9 +59,30 @@ def local_folder(work: Work) -> Path:
     return work.store.root / work.tree.layout.prefix / ".memrepo"
 
 
-def last_record(work: Work) -> dict[str, Any]:
+class CloneRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """The record of this clone's runs: the last one, the last failure and the last success."""
+
+    last: RunRecord | None = None
+    failed: Failure | None = None
+    """Set until a run succeeds."""
+    succeeded: datetime | None = None
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """When and why the last runs failed, and how many did in a row."""
+
+    at: str
+    error: str
+    times: int
+
+
+def last_record(work: Work) -> CloneRecord:
     """Return the record of this clone's last runs; empty if it cannot be read."""
-    return run_files.load_json(local_folder(work) / LAST, within=work.store.root)
+    found = run_files.load_json(local_folder(work) / LAST, within=work.store.root)
+    try:
+        return msgspec.convert(found, CloneRecord)
+    except msgspec.ValidationError:
+        return CloneRecord()
 
 
 def timetable(work: Work, now: datetime) -> Schedule:
@@ -71,15 +90,14 @@ def timetable(work: Work, now: datetime) -> Schedule:
     here, record = settings.local(work.store.repo), last_record(work)
     cadence, zone = work.config.cadence, work.config.zone
     by = here.get(BY, "")
-    times = [_parsed_time(here.get(SINCE, "")), _parsed_time(record.get("succeeded", ""))]
+    times = [_parsed_time(here.get(SINCE, "")), record.succeeded]
     since = max((t for t in times if t is not None), default=None)
     count = missed(since, now, cadence, zone) if by and since else 0
-    failed = record.get("failed")
-    failed = failed if _is_failure(failed) else None
+    failed = record.failed
     complaints = []
     if failed is not None:
-        runs = "the last run" if failed["times"] == 1 else f"the last {failed['times']} runs"
-        complaints.append(f"{runs} failed, {failed['at']}: {visible(failed['error'])}")
+        runs = "the last run" if failed.times == 1 else f"the last {failed.times} runs"
+        complaints.append(f"{runs} failed, {failed.at}: {visible(failed.error)}")
     if count > 1:
         complaints.append(f"missed {count} scheduled runs")
     return Schedule(
@@ -98,32 +116,18 @@ def _parsed_time(text: object) -> datetime | None:
         return None
 
 
-def _is_failure(found: object) -> bool:
-    return (
-        isinstance(found, dict)
-        and {"at", "error", "times"} <= found.keys()
-        and isinstance(found["times"], int)
-    )
-
-
-def record_of(before: Mapping[str, object], summary: RunSummary) -> dict[str, object]:
-    """Return this clone's record, updated after a run.
+def updated_record(before: CloneRecord, run: RunRecord) -> CloneRecord:
+    """Return this clone's record after a run.
 
     A run skipped for a reconciliation changes no status.
     """
-    failure, succeeded = before.get("failed"), before.get("succeeded", "")
-    at = format_time(summary.finished)
-    if summary.event == "run_failed" or summary.status == "partial":
-        times = failure["times"] if _is_failure(failure) and isinstance(failure, dict) else 0
-        failure = {"at": at, "error": summary.why, "times": times + 1}
-    elif summary.status != "skipped_superseded":
-        failure, succeeded = None, at
-    return {
-        "schema_version": 1,
-        "last": summary.as_json(),
-        "failed": failure,
-        "succeeded": succeeded,
-    }
+    failed, succeeded = before.failed, before.succeeded
+    if run.event == "run_failed" or run.status == "partial":
+        times = failed.times + 1 if failed else 1
+        failed = Failure(at=format_time(run.finished), error=visible(run.why), times=times)
+    elif run.status != "skipped_superseded":
+        failed, succeeded = None, run.finished
+    return CloneRecord(last=run, failed=failed, succeeded=succeeded)
 
 
 def collides_with_reconciliation(work: Work, now: datetime) -> str:
@@ -137,8 +141,3 @@ def collides_with_reconciliation(work: Work, now: datetime) -> str:
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"
     return f"{local} is within an hour of a reconciliation, which has priority (--force runs now)"
-
-
-def stamp(now: datetime) -> str:
-    """Return the id shared by the events of one run: its start time."""
-    return format_time(now).replace("-", "").replace(":", "")

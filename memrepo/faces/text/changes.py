@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from memrepo.actions.write import add as adding
     from memrepo.actions.write import change
 
-MAX_PROPERTIES = 5
-"""Maximum properties of notes that are listed."""
-
 
 def ingest(request: ingesting.Request, result: ingesting.Result, colour: bool) -> str:
     """Format the numbers of new, changed and removed sources."""
@@ -95,14 +92,6 @@ def _first(first: FirstRun) -> Iterator[str]:
     if first.unread:
         files = counted(first.unread, "text file is", "text files are")
         yield f"{files} not read ({first.unread_pct:g} % of the text): `memrepo init` lists them"
-    if first.properties:
-        shown = ", ".join(map(visible, first.properties[:MAX_PROPERTIES]))
-        more = len(first.properties) - MAX_PROPERTIES
-        yield f"properties of notes are not read: {shown}{f' and {more} more' if more > 0 else ''}"
-        yield "(to have one remembered, write it in the note's text)"
-    if first.largest:
-        yield f"{first.largest_pct} % of the memories come from {visible(first.largest)}"
-        yield "(`memrepo sources` shows why, `sources.kinds` changes it)"
     if first.examples:
         yield "for example:"
     yield from (f"  {one.type}: {one.text} ({one.source})" for one in first.examples)

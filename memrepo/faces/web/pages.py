@@ -35,7 +35,7 @@ from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.times import extent
 from memrepo.views.html import rendered, shown, side, word_diff
-from memrepo.views.report import from_json, in_words, judged_in_words
+from memrepo.views.report import in_words, judged_in_words
 from memrepo.views.review import (
     LEAVING,
     SUMMARIES,
@@ -113,7 +113,7 @@ class Night(NamedTuple):
 
 def _night(work: Work, found: status.Result) -> Night:
     """Return what the last run did."""
-    last = from_json(last_record(work).get("last", {}))
+    last = last_record(work).last
     if last is None and found.last_run is None:
         return Night("No run was made yet.")
     ran = f"The last run was on {_when(last.finished, work)}." if last else ""

@@ -49,6 +49,7 @@ _KEYED = regex(r"^[\W_]*([^\W_][^:：\n]{0,58}?)\s*[:：](?!//)(?:\s+|(?<=：))(
 _STAMP = regex(r"^\s*[-*+]?\s*\[?\d{4}-\d\d-\d\d\]?\s*[:：—–-]*\s+(?=\S)")
 _ASIDE = regex(r"\s*\([^()]*\)\s*$")
 _CLAUSE = regex(r"[,;，；]\s*")
+_PARTS = regex(r" [,;.，；。!?—–] ")
 _BREAK = regex(r"[.;!?。；！？]\s+\S|[。；！？]\S|\n\s*\n")
 _QUOTED = regex(r"[\"“„«「]\s*\S+(?:\s+\S+){2,}")
 _ELIDED = regex(r"(?<!\w)(\w|qu)['’](?=\w\w)", re.IGNORECASE)
@@ -81,9 +82,7 @@ class Table(msgspec.Struct, frozen=True, eq=False):
 
     now: re.Pattern[str]
     ended: re.Pattern[str]
-    corrected: re.Pattern[str]
     replaced: tuple[re.Pattern[str], ...]
-    excepted: re.Pattern[str]
     open: re.Pattern[str]
     negation: frozenset[str]
     bounds: frozenset[str]
@@ -97,12 +96,21 @@ class Table(msgspec.Struct, frozen=True, eq=False):
     small: frozenset[str]
 
 
+class Replaced(msgspec.Struct, frozen=True, gc=False):
+    """A value that a statement says was replaced, its replacement, and what else is named there."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    rest: frozenset[str]
+
+
 class Reading(msgspec.Struct, frozen=True, gc=False):
     """The features of a statement that are compared with those of another statement.
 
-    `ended` has the words of a statement that ends something, without the ending phrase. `replaced`
-    has pairs of an old and a new value. `is_news` is whether it says that something is new or over.
-    `light` are its words without content.
+    `ended` has the words of a statement that ends something, without the ending phrase, and `over`
+    those of each clause with such a phrase. `replaced` has an old value, a new one and the content
+    of the rest. `is_news` is whether it says that something is new or over. `light` are its words
+    without content.
     """
 
     words: tuple[str, ...]
@@ -113,9 +121,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
     value: tuple[str, ...]
     negations: int
     ended: frozenset[str] | None
-    corrects: bool
-    replaced: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
-    excepts: bool
+    over: tuple[tuple[str, ...], ...]
+    replaced: tuple[Replaced, ...]
     is_open: bool
     is_news: bool
     light: frozenset[str]
@@ -133,8 +140,8 @@ class Reading(msgspec.Struct, frozen=True, gc=False):
 
 _NONE = Reading(
     words=(), content=frozenset(), names=frozenset(), times=frozenset(), key="", value=(),
-    negations=0, ended=None, corrects=False, replaced=(), excepts=False, is_open=True,
-    is_news=False, light=frozenset(),
+    negations=0, ended=None, over=(), replaced=(), is_open=True, is_news=False,
+    light=frozenset(),
 )  # fmt: skip
 
 
@@ -160,7 +167,7 @@ def table(language: str) -> Table:
     )
 
 
-_PHRASES = ("now", "ended", "corrected", "excepted", "open")
+_PHRASES = ("now", "ended", "open")
 _WORDS = ("articles", "times", "labels")
 
 
@@ -216,7 +223,7 @@ def read(text: str) -> Reading:
     key, value = _key_of(plain, of)
     words = _bare(joined, of)
     times = _times_of(words, of)
-    ended, corrects = _ended_in(joined, of)
+    ended, over = _ended_in(joined, of)
     replaced = tuple(_replaced_in(joined, of))
     content = _content(words, of)
     return Reading(
@@ -228,9 +235,8 @@ def read(text: str) -> Reading:
         value=value,
         negations=sum(word in of.negation for word in words),
         ended=ended,
-        corrects=corrects,
+        over=over,
         replaced=replaced,
-        excepts=bool(of.excepted.search(joined)),
         is_open="?" in plain
         or "？" in plain
         or bool(_QUOTED.search(plain) or of.open.search(joined)),
@@ -309,18 +315,24 @@ def _key_of(plain: str, of: Table) -> tuple[str, tuple[str, ...]]:
     return key, value
 
 
-def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, bool]:
-    """Return the content words of a statement that ends another, and whether it is a correction."""
-    corrects = bool(of.corrected.search(joined))
-    rest = _without(of.corrected, joined)
-    rest, count = of.ended.subn(lambda m: f" {' '.join(filter(None, m.groups()))} ", rest)
-    if not (count or corrects):
-        return None, False
-    return _content(_bare(rest, of), of), corrects
+def _ended_in(joined: str, of: Table) -> tuple[frozenset[str] | None, tuple[tuple[str, ...], ...]]:
+    """Return the content words of a statement that ends another, and the words of such clauses."""
+    over = []
+    for clause in _PARTS.split(joined):
+        rest, count = of.ended.subn(_kept, clause)
+        if count:
+            over.append(_bare(rest, of))
+    if not over:
+        return None, ()
+    return _content(_bare(of.ended.sub(_kept, joined), of), of), tuple(over)
 
 
-def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Yield (replaced value, replacement) pairs from a statement.
+def _kept(found: re.Match[str]) -> str:
+    return f" {' '.join(filter(None, found.groups()))} "
+
+
+def _replaced_in(joined: str, of: Table) -> Iterator[Replaced]:
+    """Yield the replacements that a statement states.
 
     If the phrase does not contain the replacement, the word before the phrase is the replacement.
     """
@@ -328,10 +340,19 @@ def _replaced_in(joined: str, of: Table) -> Iterator[tuple[tuple[str, ...], tupl
         for found in pattern.finditer(joined):
             groups, before = found.groupdict(), joined[: found.start()].split()
             old, new = _bare(groups["old"], of), groups.get("new")
+            around = _bare(f"{' '.join(before)} {_kept_around(found)} {joined[found.end() :]}", of)
+            rest = _content(around, of)
             if new is not None:
-                yield old, _bare(new, of)
+                yield Replaced(old, _bare(new, of), rest)
             elif before:
-                yield from ((old[:size], _bare(before[-1], of)) for size in range(len(old), 0, -1))
+                last = _bare(before[-1], of)
+                yield from (Replaced(old[:size], last, rest) for size in range(len(old), 0, -1))
+
+
+def _kept_around(found: re.Match[str]) -> str:
+    """Return what the gaps (`...`) of a phrase matched."""
+    named = set(found.groupdict().values())
+    return " ".join(part for part in found.groups() if part and part not in named)
 
 
 # -- comparing two -------------------------------------------------------------------------------
@@ -385,28 +406,30 @@ def line_after(old: tuple[str, str], new: tuple[str, str]) -> str:
 def _change_that_ends(
     one: Reading, two: Reading, under_old: str, under_new: str
 ) -> StatementChange | None:
+    stems = set(map(_stem, one.words))
+    if any(len(clause) > 1 and stems == set(map(_stem, clause)) for clause in two.over):
+        return StatementChange(reason="a newer line says that it is over", stated=True)
     if one.times and two.times and not two.times <= one.times:
         return None
     if two.ended and one.ended is None:
         shared = two.ended & one.content
         cover = len(shared) / max(len(one.content), 1)
-        is_whole = two.ended <= one.content and (len(shared) > 1 or two.corrects)
+        is_whole = two.ended <= one.content and len(shared) > 1 and cover >= MIN_COVER
         is_named = len(shared) > 2 or shared & (one.names | two.names)
-        if is_whole and cover >= MIN_COVER and (is_named or _are_near(under_old, under_new)):
-            is_sure = not two.corrects or cover == 1
-            return StatementChange(
-                reason="a newer line says that it is over", stated=is_sure, cover=cover
-            )
-    for value, instead in two.replaced:
-        if found := _change_of_value(one, two, value, instead):
-            return found
-    return None
+        if is_whole and (is_named or _are_near(under_old, under_new)):
+            reason = "a newer line says that it is over"
+            return StatementChange(reason=reason, stated=True, cover=cover)
+    return next(filter(None, (_change_of_value(one, two, part) for part in two.replaced)), None)
 
 
-def _change_of_value(
-    one: Reading, two: Reading, value: tuple[str, ...], instead: tuple[str, ...]
-) -> StatementChange | None:
-    """Return the change if the newer statement replaces a value in the older one, else None."""
+def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementChange | None:
+    """Return the change if the newer statement replaces a value in the older one, else None.
+
+    It replaces the value if it repeats half of what else the older one names. If it names only
+    things that the older one names too (`the team switched from Jira to Linear`), the older one may
+    still say something else about the value, so it is continued.
+    """
+    value, instead = part.old, part.new
     if not instead or not _holds(one.words, value) or _holds(one.words, instead[:1]):
         return None
     left = frozenset(map(_stem, (*value, *instead)))
@@ -416,12 +439,23 @@ def _change_of_value(
         return None  # the statements have different subjects
     known = one.content - left
     shared = two.content & known
-    if not shared or len(shared) < MIN_COVER * len(known):
-        return None
-    cover = len(shared) / len(known)
-    return StatementChange(
-        reason="a newer line says that the old value was replaced", stated=True, cover=cover
-    )
+    if shared and len(shared) >= MIN_COVER * len(known):
+        reason = "a newer line says that the old value was replaced"
+        return StatementChange(reason=reason, stated=True, cover=len(shared) / len(known))
+    named = _stem(value[-1]) in two.names and part.rest and part.rest <= known
+    if named and one.stems[0] in part.rest and _stands_alone(one, value):
+        reason = "a newer line says what came after it"
+        return StatementChange(reason=reason, is_next=True, is_event=True)
+    return None
+
+
+def _stands_alone(one: Reading, value: tuple[str, ...]) -> bool:
+    """Return whether a value is no part of a longer name, and no event of the past is told."""
+    words, size = one.words, len(value)
+    at = next(at for at in range(len(words)) if words[at : at + size] == value)
+    follows = words[at + size : at + size + 1]
+    is_past = any(word.isascii() and len(word) > 4 and word.endswith("ed") for word in words)
+    return not is_past and (not follows or _stem(follows[0]) not in one.content)
 
 
 def _holds(words: tuple[str, ...], part: tuple[str, ...]) -> bool:
@@ -555,7 +589,7 @@ def says_the_same(one: str, other: str) -> bool:
     first, second = read(one), read(other)
     if not (first.words and second.words):
         return True
-    turns = ((r.negations % 2, r.times, r.excepts, _digits_of(r)) for r in (first, second))
+    turns = ((r.negations % 2, r.times, _digits_of(r)) for r in (first, second))
     if len(set(turns)) > 1:
         return False
     if first.content == second.content:

@@ -122,14 +122,6 @@ def test_a_line_of_a_daily_log_replaces_or_outdates_what_stands(
         nights.night(DAYS[3], old)
 
 
-def test_a_statement_that_was_taken_back_leaves_recall(tmp_path: Path) -> None:
-    nights = Nights(tmp_path, "My brother is a pilot.")
-    nights.night(DAYS[1], "My brother is a pilot.", log="I misspoke, I do not have a brother.")
-    assert [text for text, _ in nights.texts("What does my brother do?")] == [
-        "I misspoke, I do not have a brother."
-    ]
-
-
 def test_a_line_that_is_edited_to_say_more_takes_its_memory_along(tmp_path: Path) -> None:
     nights = Nights(tmp_path, "Ana lives in Rome.")
     nights.night(DAYS[1], "Ana lives in Turin. Bea lives in Rome.")
@@ -174,3 +166,13 @@ def test_a_statement_that_names_its_end_leaves_recall_after_it(tmp_path: Path) -
     assert [h["text"] for h in nights.hits("Hana on leave", day="2026-04-25")] == [longer]
     nights.night(DAYS[2], "Hana is on leave and her desk is free.")
     assert nights.hits("Hana on leave", day="2026-06-09")
+
+
+def test_a_change_that_a_log_states_is_shown_below_what_it_changes(tmp_path: Path) -> None:
+    nights = Nights(tmp_path, "The guild uses Slack for rotas.", "We bake on Mondays.")
+    log = "The guild switched from Slack to Matrix.\n- We no longer bake on Mondays."
+    nights.night(DAYS[1], "The guild uses Slack for rotas.", "We bake on Mondays.", log=log)
+    old = next(h for h in nights.hits("rota tool") if h["text"].endswith("Slack for rotas."))
+    assert old["standing"] == "stale"
+    assert "switched from Slack to Matrix" in old["later"]["text"]
+    assert ("We bake on Mondays.", "resolved") not in nights.texts("When do we bake?")

@@ -31,7 +31,7 @@ from memrepo.store.index import PAST, Found, Index, no_model
 from memrepo.store.ledger import ledger_of
 from memrepo.store.tables import Indexed
 from memrepo.text.sentences import Chunk, chunks
-from memrepo.text.words import terms
+from memrepo.text.words import content_words, terms
 
 if TYPE_CHECKING:
     from memrepo.core.state import State
@@ -426,17 +426,21 @@ def _recall(
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    later = {
-        one.memory.id: _later(index, one.memory, match.newer)
-        for match in matches
-        for one in ordered
-        if match.newer and match.document.id == one.memory.id
-    }
-    ordered = [replace(one, later=later.get(one.memory.id)) for one in ordered]
+    newer = {match.document.id: match.newer for match in matches}
+    for place, one in enumerate(ordered):
+        later = _later(index, one.memory, newer.get(one.memory.id, ()))
+        if later is None and (place == 0 or one.memory.standing == "stale"):
+            # What came after it need not have the words of the query.
+            near = index.search(sorted(content_words(one.memory.body)), replace(only, limit=NEAR))
+            about = (m.newer for m in near.matches if m.document.id == one.memory.id)
+            later = _later(index, one.memory, next(about, ()))
+        ordered[place] = replace(one, later=later)
     hits = all_with_doubts(index, ordered)
     return Answer(hits=hits, passages=answer.passages, languages=answer.languages)
 
 
+NEAR = 5
+"""The number of memories in whose neighbourhood a later statement about a hit is looked for."""
 LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 

@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
     "anthropic",
     "asyncio",
-    "frontmatter",
     "git",
     "jinja2",
     "mistune",

@@ -5,16 +5,16 @@ comments, and what memory programs printed. Private text is blank (`read/marks.p
 `\n` only, and `\r\n` counts as one line end. Line numbers are one-based and refer to the original
 bytes.
 
-Headers of other programs are split by python-frontmatter and never written. Values are read within
-the limits of `core.header`: no type is guessed, no tag, anchor or alias is resolved, and nesting is
-limited. If YAML rejects a header, each key is read separately.
+Headers of other programs are never written. Their values are read within the limits of
+`core.header`: no type is guessed, no tag, anchor or alias is resolved, and nesting is limited. If
+YAML rejects a header, each key is read separately.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Literal, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -44,55 +44,33 @@ _HOT_TAG = regex(r"↑\d{4}-\d{2}-\d{2}\([^()\n]{0,100}\)←|←mem-[0-9a-f]{16}
 _FENCE = regex(r"(?:[ \t]{0,80}(?:[-*+>]|\d{1,9}[.)])(?=[ \t])){0,64}[ \t]*(`{3,}|~{3,})(.*)")
 _HEADING = regex(r" {0,3}#{1,6}(?:[ \t]|$)")
 _STRUCK = regex(r"`[^`\n]*`|~~(?=[^\s~])(?P<out>(?:[^~\n]|~(?!~)){1,500})(?<!\s)~~(?!~)")
-_REPLACED = regex(r"[ \t]*(?:→|⇒|➜|➡\ufe0f?|[-=]+>)[ \t]*")
-_ITEM_START = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
-_CELL = regex(r"(?<!\\)\|")
-_KEY = regex(r"\W*[^\n:\uff1a]{1,60}[:\uff1a]\W*")
-_DAY_OR_TIME = regex(r"(?<!\d)(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})(?!\d)")
-_FIRST_WORD = regex(r"\W*(\w+)")
+_MARKER = regex(r"[ \t>]*(?:(?:[-*+•]|\d{1,9}[.)])[ \t]+)?(?:\[[ xX]\][ \t]+)?")
+_KEY_AND_DATE = regex(
+    r"\W*(?:[^\n:\uff1a]{1,60}[:\uff1a]\W*)?(?:(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})\W*)?"
+)
+_ARROW = regex(r"(?P<before>\A|[:\uff1a][*_]*)\s*(?:→|⇒|➜|➡\ufe0f?|[-=]+>)\s*")
+_IN_BRACKETS = regex(r"[(（][^()（）]*[)）]")
 _PLAIN_KEY = regex(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)|[-#] |[]}]")
 
 
 def remove_struck(line: str) -> str:
     """Remove the text that is struck out (`~~port 8080~~`) from a line.
 
-    In a heading, only the strike marks are removed. Struck text at the start of a line remains if a
-    remark on it follows (`~~Sync~~ dropped, the disk is gone`). Without the struck text, the remark
-    would be meaningless.
+    In a heading, only the strike marks are removed. A line of which only a key, a date or a remark
+    in brackets remains is empty, since these are about what was struck out.
     """
     if "~~" not in line:
         return line
     if _HEADING.match(line):
         return _STRUCK.sub(lambda m: m["out"] or m[0], line)
-    start = _ITEM_START.match(line)
+    start = _MARKER.match(line)
     at = start.end() if start else 0
-    return line[:at] + "|".join(_left(cell) for cell in _CELL.split(line[at:]))
-
-
-def _left(text: str) -> str:
-    """Remove the parts that are struck out from a text or table cell."""
-    struck = [m for m in _STRUCK.finditer(text) if m["out"]]
-    if not struck:
-        return text
-    first, left = struck[0], _STRUCK.sub(lambda m: "" if m["out"] else m[0], text)
-    if _KEY.fullmatch(left) or not any(map(str.isalnum, _DAY_OR_TIME.sub("", left))):
-        return ""
-    before = text[: first.start()]
-    opens = _KEY.fullmatch(before) or not any(map(str.isalnum, before))
-    after = text[struck[-1].end() :]
-    if opens and not (_REPLACED.match(after) or _begin_alike(first["out"], after)):
-        return text
-    parts = [text[: first.start()].rstrip()]
-    for one, following in zip(struck, [*struck[1:], None], strict=True):
-        rest = text[one.end() : following.start() if following else len(text)]
-        parts.append(_REPLACED.sub("", rest, count=1) if _REPLACED.match(rest) else rest.strip())
-    return " ".join(filter(None, parts))
-
-
-def _begin_alike(one: str, other: str) -> bool:
-    """Return whether two texts begin with the same word, or both begin with a number."""
-    words = [found[1].casefold() for text in (one, other) if (found := _FIRST_WORD.match(text))]
-    return len(words) == 2 and (words[0] == words[1] or all(w[0].isdigit() for w in words))
+    left = _STRUCK.sub(lambda m: "" if m["out"] else m[0], line[at:])
+    if left == line[at:]:
+        return line
+    if _KEY_AND_DATE.fullmatch(_IN_BRACKETS.sub("", left)):
+        return line[:at]
+    return line[:at] + _ARROW.sub(r"\g<before> ", " ".join(left.split())).strip()
 
 
 class SourceLines(msgspec.Struct, frozen=True, kw_only=True):
@@ -306,65 +284,55 @@ MAX_CHARACTERS = 256 * 1024
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
-class ForeignHeader:
-    """The YAML header of a text, and the body below it, as split by python-frontmatter.
+class ForeignHeader(msgspec.Struct, frozen=True, kw_only=True):
+    """The YAML header of a text, which is never written, and the body below it.
 
-    Headers are never written, so there is no `export`. `values` maps each key to its value, and
-    `at` maps each key to its line. `last` is the number of the line that closes the header, or 0
-    without a header. `body` is the text after the header. `body_line` is the number of the first
-    line of the body that is not blank.
+    `values` maps each key to its value, and `at` maps each key to its line. `last` is the number of
+    the line that closes the header, or 0 without a header. `body` is the text after the header.
+    `body_line` is the number of the first line of the body that is not blank.
     """
 
-    FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
+    body: str
+    body_line: int
+    values: Mapping[str, Node] = msgspec.field(default_factory=dict)
+    at: Mapping[str, int] = msgspec.field(default_factory=dict)
+    problem: Problem | None = None
+    last: int = 0
 
-    def __init__(self, text: str, path: str) -> None:
-        self.path = path
-        self.values: dict[str, Node] = {}
-        self.at: dict[str, int] = {}
-        self.problem: Problem | None = None
-        self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
 
-    def split(self, text: str) -> tuple[str, str]:
-        """Split a text into the source of its header and its body, and store the header's values.
-
-        Raises ValueError if the text between two rules is body text.
-        """
-        before, header, *rest = self.FM_BOUNDARY.split(text, 2)
-        lines = header.split("\n")[1:-1]
-        if before or not rest:
-            if not before and lines and _KEY_LINE.match(lines[0]):
-                self.problem = next(
-                    iter(yaml_header.read(text, self.path).problems), None
-                )  # never closed
-            raise ValueError(self.path)
-        long = len(header) > MAX_CHARACTERS
-        reading = yaml_header.read_lines([] if long else lines, self.path)
-        broken = next((p for p in reading.problems if p.severity == "error"), None)
-        entries = reading.entries if broken is None else _by_key(lines, self.path)
-        bare = _is_mapping(lines) if long else not any(map(str.strip, lines))
-        if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
-            raise ValueError(self.path)
-        self.values = {entry.key: entry.value for entry in entries}
-        self.at = {entry.key: entry.first for entry in entries}
-        self.problem, self.body = broken, rest[0]
-        self.last = FIRST_LINE + len(lines)
-        self.body_line = self.last + _blank_lines(rest[0])
-        return header, rest[0]
-
-    def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
-        """Return the values of the header by key."""
-        return self.values
+_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text, which must not begin with a byte order mark."""
-    header = ForeignHeader(text, path)
-    if text.startswith("---"):
-        import frontmatter  # most files have no header
-        from frontmatter.default_handlers import BaseHandler
+    """Read the header of a text, which must not begin with a byte order mark.
 
-        frontmatter.parse(text, handler=cast("BaseHandler", header))
-    return header
+    Text between two rules is a header only if it reads like a mapping.
+    """
+    before, *parts = _BOUNDARY.split(text.replace("\r\n", "\n"), 2)
+    lines = parts[0].split("\n")[1:] if parts and not before else []
+    if before or len(parts) < 2:
+        is_open = bool(lines) and _KEY_LINE.match(lines[0])  # never closed
+        problem = next(iter(yaml_header.read(text, path).problems), None) if is_open else None
+        return ForeignHeader(body=text, body_line=1 + _blank_lines(text), problem=problem)
+    header, body = parts
+    lines = lines[:-1]
+    long = len(header) > MAX_CHARACTERS
+    reading = yaml_header.read_lines([] if long else lines, path)
+    broken = next((p for p in reading.problems if p.severity == "error"), None)
+    is_mapping = _is_mapping(lines)
+    found = _by_key(lines, path) if broken and is_mapping else ()
+    entries = reading.entries or found
+    if not (entries or (is_mapping if long else not any(map(str.strip, lines)))):
+        return ForeignHeader(body=text, body_line=1 + _blank_lines(text))
+    last = FIRST_LINE + len(lines)
+    return ForeignHeader(
+        body=body.strip(),
+        body_line=last + _blank_lines(body),
+        values={entry.key: entry.value for entry in entries},
+        at={entry.key: entry.first for entry in entries},
+        problem=broken,
+        last=last,
+    )
 
 
 def _blank_lines(text: str) -> int:

@@ -1,7 +1,7 @@
 """The configuration: its keys by section, how `memrepo.toml` is read, and how one key is set.
 
-A field with `doc` is a key. Sections that a policy reads as they are have their records in
-`policies/rules.py`.
+A field that the docstring of its section describes is a key. Sections that a policy reads as they
+are have their records in `policies/rules.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from memrepo.core.keys import (
     Texts,
     Whole,
     Zone,
-    doc,
     keys_of,
 )
 from memrepo.core.layout import CONFIG_NAME
@@ -110,172 +109,119 @@ Names = Annotated[
 
 
 class General(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys before the first section."""
+    """The keys before the first section.
 
-    format: Annotated[Whole, doc("Version of the repository's layout.")] = FORMAT
-    profile: Annotated[
-        Literal["personal", "business"],
-        doc("business excludes CHRONICLES.md, DREAMS.md and their views."),
-    ] = "personal"
-    timezone: Annotated[
-        Zone, doc("Zone in which times are shown and dates without an offset are read.")
-    ] = "Asia/Manila"
-    human_authors: Annotated[
-        Texts, doc("E-mail addresses of the commit authors who are people, not programs.")
-    ] = ()
+    format: Version of the repository's layout.
+    profile: business excludes CHRONICLES.md, DREAMS.md and their views.
+    timezone: Zone in which times are shown and dates without an offset are read.
+    human_authors: E-mail addresses of the commit authors who are people, not programs.
+    """
+
+    format: Whole = FORMAT
+    profile: Literal["personal", "business"] = "personal"
+    timezone: Zone = "Asia/Manila"
+    human_authors: Texts = ()
 
 
 class Sources(msgspec.Struct, frozen=True, kw_only=True):
-    """Which files runs read."""
+    """Which files runs read.
 
-    profile: Annotated[
-        Literal["workspace", "notes", "classic"],
-        doc(
-            "workspace: the files of an agent's workspace; notes: every note of a vault or another"
-            " folder; classic: only memory-purifier's files, and no daily logs."
-        ),
-    ] = "workspace"
-    claims: Annotated[Texts, doc("Files that runs distil into memories.")] = CLAIMS
-    notes: Annotated[Texts, doc("Files that become notes only.")] = NOTES
-    deny: Annotated[Texts, doc("Files that are never read.")] = DENY
-    kinds: Annotated[
-        Texts,
-        doc(
-            "Sets the kind of files instead of detecting it: `memory/ideas.md = rules`."
-            " `memrepo sources` shows the kind of each file."
-        ),
-    ] = ()
+    profile: workspace: the files of an agent's workspace; notes: every note of a vault or another
+        folder; classic: only memory-purifier's files, and no daily logs.
+    claims: Files that runs distil into memories.
+    notes: Files that become notes only.
+    deny: Files that are never read.
+    kinds: Sets the kind of files instead of detecting it: `memory/ideas.md = rules`. `memrepo
+        sources` shows the kind of each file.
+    """
+
+    profile: Literal["workspace", "notes", "classic"] = "workspace"
+    claims: Texts = CLAIMS
+    notes: Texts = NOTES
+    deny: Texts = DENY
+    kinds: Texts = ()
 
 
 class Secrets(msgspec.Struct, frozen=True, kw_only=True):
-    """What counts as a secret."""
+    """What counts as a secret.
 
-    off: Annotated[
-        tuple[Literal["card", "iban", "pin", "seed-phrase", "totp"], ...],
-        doc("Kinds of secrets that may be remembered like other texts."),
-    ] = ()
-    patterns: Annotated[
-        Patterns,
-        doc(
-            "Regular expressions of texts that are secrets here, such as national ids or telephone"
-            " numbers; the first group, if there is one, is the secret."
-        ),
-    ] = ()
+    off: Kinds of secrets that may be remembered like other texts.
+    patterns: Regular expressions of texts that are secrets here, such as national ids or telephone
+        numbers; the first group, if there is one, is the secret.
+    """
+
+    off: tuple[Literal["card", "iban", "pin", "seed-phrase", "totp"], ...] = ()
+    patterns: Patterns = ()
 
 
 class Agents(msgspec.Struct, frozen=True, kw_only=True):
-    """What agents may do by themselves."""
+    """What agents may do by themselves.
 
-    removals: Annotated[
-        Literal["wait", "allow"],
-        doc(
-            "Whether a person must approve an agent's request to remove a memory from recall that"
-            " a person wrote, edited or confirmed."
-        ),
-    ] = "wait"
-    additions: Annotated[
-        Literal["allow", "review"],
-        doc(
-            "Whether a memory that an agent stores waits on a branch until a person accepts it;"
-            " notes of sessions do not wait."
-        ),
-    ] = "allow"
-    private: Annotated[
-        Texts,
-        doc(
-            "Sessions that leave no trace, by their name or their folder, as `~/diary`; `*` pauses"
-            " memory. The environment variable `MEMREPO_SESSION` names a session."
-        ),
-    ] = ("private",)
+    removals: Whether a person must approve an agent's request to remove a memory from recall that a
+        person wrote, edited or confirmed.
+    additions: Whether a memory that an agent stores waits on a branch until a person accepts it;
+        notes of sessions do not wait.
+    private: Sessions that leave no trace, by their name or their folder, as `~/diary`; `*` pauses
+        memory. The environment variable `MEMREPO_SESSION` names a session.
+    """
+
+    removals: Literal["wait", "allow"] = "wait"
+    additions: Literal["allow", "review"] = "allow"
+    private: Texts = ("private",)
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run takes, spends and changes."""
+    """What a run takes, spends and changes.
 
-    judge: Annotated[Judge, doc("The judge: who scores and words memories.")] = "offline"
-    shelf: Annotated[
-        Size,
-        doc(
-            "How many memories runs create: small, normal (about 90 from a hundred files), large,"
-            " or all (everything except noise). The rest stays in its source, where search finds"
-            " it."
-        ),
-    ] = "normal"
-    max_usd: Annotated[
-        Money | None, doc("Spending limit of one run, in US dollars; unset means no limit.")
-    ] = None
-    max_tokens: Annotated[
-        Whole | None, doc("Token limit of one run, input and output together.")
-    ] = None
-    max_usd_day: Annotated[
-        Money | None, doc("Spending limit of all runs of a calendar day, in US dollars.")
-    ] = None
-    max_usd_month: Annotated[
-        Money | None, doc("Spending limit of all runs of a calendar month, in US dollars.")
-    ] = None
-    max_tokens_month: Annotated[
-        Whole | None, doc("Token limit of all runs of a calendar month together.")
-    ] = None
-    max_minutes: Annotated[
-        Whole,
-        doc(
-            "Minutes after which a run stops asking the judge: finished work lands, the rest waits."
-        ),
-    ] = 120
-    max_change_pct: Annotated[
-        Percent,
-        doc(
-            "A run that would remove a larger percentage of memories from recall, and more than 20,"
-            " only marks them: `memrepo accept removals` decides."
-        ),
-    ] = 20
-    pace_pct: Annotated[
-        Percent,
-        doc(
-            "Maximum percentage of memories that one run may prune and archive; 20 memories are"
-            " always allowed."
-        ),
-    ] = 5
-    reconciliation: Annotated[
-        Literal["review", "land"],
-        doc("Whether a reconciliation waits for review, or lands at once (classic: land)."),
-    ] = "review"
-    owner: Annotated[
-        Name | None, doc("The only clone that may run, by name or id; unset: every clone may.")
-    ] = None
+    judge: The judge: who scores and words memories.
+    shelf: How many memories runs create: small, normal (about 90 from a hundred files), large, or
+        all (everything except noise). The rest stays in its source, where search finds it.
+    max_usd: Spending limit of one run, in US dollars; unset means no limit.
+    max_tokens: Token limit of one run, input and output together.
+    max_usd_month: Spending limit of all runs of a calendar month, in US dollars.
+    max_tokens_month: Token limit of all runs of a calendar month together.
+    max_minutes: Minutes after which a run stops asking the judge: finished work lands, the rest
+        waits.
+    max_change_pct: A run that would remove a larger percentage of memories from recall, and more
+        than 20, only marks them: `memrepo accept removals` decides.
+    pace_pct: Maximum percentage of memories that one run may prune and archive; 20 memories are
+        always allowed.
+    reconciliation: Whether a reconciliation waits for review, or lands at once (classic: land).
+    owner: The only clone that may run, by name or id; unset: every clone may.
+    """
+
+    judge: Judge = "offline"
+    shelf: Size = "normal"
+    max_usd: Money | None = None
+    max_tokens: Whole | None = None
+    max_usd_month: Money | None = None
+    max_tokens_month: Whole | None = None
+    max_minutes: Whole = 120
+    max_change_pct: Percent = 20
+    pace_pct: Percent = 5
+    reconciliation: Literal["review", "land"] = "review"
+    owner: Name | None = None
 
 
 class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
-    """How a model is asked."""
+    """How a model is asked.
 
-    model: Annotated[
-        Text, doc("The model that the judge uses; the default is for the anthropic judge only.")
-    ] = "claude-sonnet-5-5"
-    verify_model: Annotated[
-        Text | None,
-        doc("A cheaper model for the second question, whether evidence states a wording."),
-    ] = None
-    max_tokens: Annotated[Whole, doc("Maximum length of an answer, in tokens.")] = 16000
-    context: Annotated[
-        Whole,
-        doc(
-            "Maximum length of the documents in one question, in tokens. Local models may need"
-            " 4000."
-        ),
-    ] = 12000
-    effort: Annotated[
-        Literal["default", "low", "medium", "high", "xhigh", "max"],
-        doc("Effort level of the anthropic judge; default leaves it to the model."),
-    ] = "medium"
-    thinking: Annotated[
-        Literal["default", "adaptive", "disabled", "between_tools"],
-        doc("Whether to enable thinking for the anthropic judge; default leaves it to the model."),
-    ] = "default"
-    timeout_s: Annotated[Seconds, doc("Seconds to wait for the answer of a service.")] = 600
-    prices: Annotated[
-        Prices,
-        doc("US dollars per million tokens by model: input, output, cache write, cache read."),
-    ] = field(
+    model: The model that the judge uses; the default is for the anthropic judge only.
+    verify_model: A cheaper model for the second question, whether evidence states a wording.
+    max_tokens: Maximum length of an answer, in tokens.
+    context: Maximum length of the documents in one question, in tokens. Local models may need 4000.
+    effort: Effort level of the anthropic judge; default leaves it to the model.
+    timeout_s: Seconds to wait for the answer of a service.
+    prices: US dollars per million tokens by model: input, output, cache write, cache read.
+    """
+
+    model: Text = "claude-sonnet-5-5"
+    verify_model: Text | None = None
+    max_tokens: Whole = 16000
+    context: Whole = 12000
+    effort: Literal["default", "low", "medium", "high", "xhigh", "max"] = "medium"
+    timeout_s: Seconds = 600
+    prices: Prices = field(
         default_factory=lambda: {  # as published in October 2026
             "claude-opus-5-5": (4.0, 20.0, 5.0, 0.2),
             "claude-sonnet-5-5": (2.0, 10.0, 2.5, 0.1),
@@ -301,155 +247,145 @@ CADENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
-    """When runs are due."""
+    """When runs are due.
 
-    incremental: Annotated[
-        Crons, doc("When incremental runs are due: cron expressions in `timezone`.")
-    ] = CADENCES["personal"]["schedule.incremental"]
-    reconciliation: Annotated[
-        Crons,
-        doc("When reconciliations are due; within an hour of one, incremental runs are skipped."),
-    ] = CADENCES["personal"]["schedule.reconciliation"]
-    timeout_s: Annotated[Whole, doc("Seconds after which a scheduled run is stopped.")] = 1200
+    incremental: When incremental runs are due: cron expressions in `timezone`.
+    reconciliation: When reconciliations are due; within an hour of one, incremental runs are
+        skipped.
+    timeout_s: Seconds after which a scheduled run is stopped.
+    """
+
+    incremental: Crons = CADENCES["personal"]["schedule.incremental"]
+    reconciliation: Crons = CADENCES["personal"]["schedule.reconciliation"]
+    timeout_s: Whole = 1200
 
 
 class Reporting(msgspec.Struct, frozen=True, kw_only=True):
-    """What is reported."""
+    """What is reported.
 
-    enabled: Annotated[
-        Flag, doc("Whether `report --chat` prints anything; false silences it in every mode.")
-    ] = False
-    mode: Annotated[
-        Literal["silent", "summary", "full"],
-        doc("How much `report --chat` and scheduled runs print; if set, it applies to all runs."),
-    ] = "summary"
+    enabled: Whether `report --chat` prints anything; false silences it in every mode.
+    mode: How much `report --chat` and scheduled runs print; if set, it applies to all runs.
+    """
 
-
-class Telemetry(msgspec.Struct, frozen=True, kw_only=True):
-    """The log of runs."""
-
-    component: Annotated[
-        Name, doc("The name of memrepo in a telemetry log that programs share.")
-    ] = "memrepo"
+    enabled: Flag = False
+    mode: Literal["silent", "summary", "full"] = "summary"
 
 
 class Entities(msgspec.Struct, frozen=True, kw_only=True):
-    """Names of people, projects and tools."""
+    """Names of people, projects and tools.
 
-    aliases: Annotated[
-        Names, doc("Other names of people, projects and tools, by their main name.")
-    ] = field(default_factory=dict)
+    aliases: Other names of people, projects and tools, by their main name.
+    """
+
+    aliases: Names = field(default_factory=dict)
 
 
 class Announce(msgspec.Struct, frozen=True, kw_only=True):
-    """Where an agent's scheduler delivers reports."""
+    """Where an agent's scheduler delivers reports.
 
-    channel: Annotated[
-        Text | None,
-        doc("Where an agent's scheduler delivers reports; with `reporting.enabled`."),
-    ] = None
-    to: Annotated[Text | None, doc("The recipient of the reports there.")] = None
+    channel: Where an agent's scheduler delivers reports; with `reporting.enabled`.
+    to: The recipient of the reports there.
+    """
+
+    channel: Text | None = None
+    to: Text | None = None
 
 
 class Tags(msgspec.Struct, frozen=True, kw_only=True):
-    """Which tags are allowed."""
+    """Which tags are allowed.
 
-    vocabulary: Annotated[
-        Texts,
-        doc("The tags that `check` allows, or shell patterns such as `project/*`; none: any word."),
-    ] = ()
-    pattern: Annotated[
-        Pattern, doc("Regular expression for tags; with a vocabulary, it applies only if set.")
-    ] = r"\w[\w./:+#-]*"
+    vocabulary: The tags that `check` allows, or shell patterns such as `project/*`; none: any word.
+    pattern: Regular expression for tags; with a vocabulary, it applies only if set.
+    """
+
+    vocabulary: Texts = ()
+    pattern: Pattern = r"\w[\w./:+#-]*"
 
 
 class Importance(msgspec.Struct, frozen=True, kw_only=True):
-    """How importance is scored."""
+    """How importance is scored.
 
-    enabled: Annotated[Flag, doc("Whether to score importance; false gives all memories 0.5.")] = (
-        True
-    )
-    rule: Annotated[
-        Literal["sum", "levels"],
-        doc(
-            "sum: points add up; levels: the strongest reason decides the level (classic: levels)."
-        ),
-    ] = "sum"
-    words: Annotated[
-        Names,
-        doc(f"Additional words that raise or lower importance, by list: {', '.join(LISTS)}."),
-    ] = field(default_factory=dict)
+    enabled: Whether to score importance; false gives all memories 0.5.
+    rule: sum: points add up; levels: the strongest reason decides the level (classic: levels).
+    words: Additional words that raise or lower importance, by list: trivial, critical, high,
+        hedging, personal, specifics, about, stop.
+    """
+
+    enabled: Flag = True
+    rule: Literal["sum", "levels"] = "sum"
+    words: Names = field(default_factory=dict)
 
 
 class Chunking(msgspec.Struct, frozen=True, kw_only=True):
-    """How long texts are split for search."""
+    """How long texts are split for search.
 
-    enabled: Annotated[Flag, doc("Whether to split long texts into chunks for search.")] = True
-    target: Annotated[
-        Whole, doc("Target size of a chunk in tokens; a chunk ends with a sentence.")
-    ] = 200
-    least: Annotated[
-        Count, doc("Number of tokens below which a text is not split into chunks.")
-    ] = field(default=150, name="min")
-    materialise: Annotated[
-        Flag,
-        doc("Whether runs also write the chunks of long memories as files, for other programs."),
-    ] = False
+    enabled: Whether to split long texts into chunks for search.
+    target: Target size of a chunk in tokens; a chunk ends with a sentence.
+    min: Number of tokens below which a text is not split into chunks.
+    materialise: Whether runs also write the chunks of long memories as files, for other programs.
+    """
+
+    enabled: Flag = True
+    target: Whole = 200
+    least: Count = field(default=150, name="min")
+    materialise: Flag = False
 
 
 class Access(msgspec.Struct, frozen=True, kw_only=True):
-    """How retrievals are counted."""
+    """How retrievals are counted.
 
-    enabled: Annotated[Flag, doc("Whether retrievals are counted.")] = True
-    buffer: Annotated[
-        Whole,
-        doc("Number of retrievals in one segment of the ledger."),
-    ] = 100
+    enabled: Whether retrievals are counted.
+    buffer: Number of retrievals in one segment of the ledger.
+    """
+
+    enabled: Flag = True
+    buffer: Whole = 100
 
 
 class Topics(msgspec.Struct, frozen=True, kw_only=True):
-    """The page of topics."""
+    """The page of topics.
 
-    enabled: Annotated[Flag, doc("Whether runs write the page of topics.")] = True
-    most: Annotated[Whole, doc("Maximum number of words on the page of topics.")] = 50
+    enabled: Whether runs write the page of topics.
+    most: Maximum number of words on the page of topics.
+    """
+
+    enabled: Flag = True
+    most: Whole = 50
 
 
 class Lifecycle(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether what nobody retrieves stays."""
+    """Whether what nobody retrieves stays.
 
-    profile: Annotated[
-        Literal["evidence", "classic"],
-        doc(
-            "evidence: memories stay while a source states them, and may turn stale; classic:"
-            " memories that nobody retrieves are removed from recall."
-        ),
-    ] = "evidence"
+    profile: evidence: memories stay while a source states them, and may turn stale; classic:
+        memories that nobody retrieves are removed from recall.
+    """
+
+    profile: Literal["evidence", "classic"] = "evidence"
 
 
 class Reuse(msgspec.Struct, frozen=True, kw_only=True):
-    """When two statements are one claim."""
+    """When two statements are one claim.
 
-    object: Annotated[
-        Flag,
-        doc(
-            "Whether statements with the same subject, predicate and home but different objects"
-            " are separate claims; if false, the newer replaces the older one (classic: false)."
-        ),
-    ] = True
+    object: Whether statements with the same subject, predicate and home but different objects are
+        separate claims; if false, the newer replaces the older one (classic: false).
+    """
+
+    object: Flag = True
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """What a search prefers and leaves out."""
+    """What a search prefers and leaves out.
 
-    meaning: Annotated[
-        Share, doc("Weight of similarity of meaning in a score; needs the extra `dense`.")
-    ] = 0.6
-    recency: Annotated[Share, doc("Weight of age in a score, 0 to 1.")] = 0.2
-    exclude_statuses: Annotated[
-        tuple[Literal["superseded", "archived"], ...],
-        doc("Statuses that a search excludes by default."),
-    ] = ("superseded", "archived")
-    boost_access: Annotated[Flag, doc("Whether earlier retrievals raise a score.")] = True
+    meaning: Weight of similarity of meaning in a score; needs the extra `dense`.
+    recency: Weight of age in a score, 0 to 1.
+    exclude_statuses: Statuses that a search excludes by default.
+    boost_access: Whether earlier retrievals raise a score.
+    """
+
+    meaning: Share = 0.6
+    recency: Share = 0.2
+    exclude_statuses: tuple[Literal["superseded", "archived"], ...] = ("superseded", "archived")
+    boost_access: Flag = True
 
 
 class Config(General, frozen=True, kw_only=True):
@@ -462,7 +398,6 @@ class Config(General, frozen=True, kw_only=True):
     judge: JudgeKeys
     schedule: Schedule
     reporting: Reporting
-    telemetry: Telemetry
     entities: Entities
     announce: Announce
     tags: Tags

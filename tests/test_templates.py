@@ -36,7 +36,6 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
         "run": {"judge": "offline", "max_change_pct": 20},
         "schedule": {"timeout_s": 1200},
         "reporting": {"enabled": False},
-        "telemetry": {},
         "announce": {},
         "entities": {},
         "judge": {},
@@ -48,8 +47,7 @@ def test_what_the_template_sets_is_the_default_in_force() -> None:
     config = parse_config(string.Template(text).substitute(VALUES))
     for name in ("schedule.timeout_s", "reporting.enabled"):
         assert config.value(KEYS[name]) == DEFAULTS[name]
-    for name in ("reporting.mode", "telemetry.component"):
-        assert f'# {name.partition(".")[2]} = "{DEFAULTS[name]}"' in text
+    assert f'# mode = "{DEFAULTS["reporting.mode"]}"' in text
 
 
 def test_the_commented_judge_settings_are_the_defaults_in_force() -> None:

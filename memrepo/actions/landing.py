@@ -163,7 +163,8 @@ def _print(work: Work) -> str:
     layout, files = work.tree.layout, work.tree.files
     areas = (layout.area(name).rstrip("/") for name in ("memories", "views", "tombstones"))
     hot = (layout.prefix + name for name in HOT_NAMES)
-    ids = [files.id_of(path) for path in (*areas, *hot)]
+    own = files.id_of(f"{layout.prefix}templates")
+    ids = [*(files.id_of(path) for path in (*areas, *hot)), own]
     return digest([ids, work.call.scope, repr(work.config.pages), repr(hot_rules(work))])
 
 

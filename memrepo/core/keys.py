@@ -1,7 +1,7 @@
 """The types of configuration values. Each knows what it accepts and how an error describes that.
 
-A field of a section with a description (`doc`) is a key of `memrepo.toml`. A field without one is a
-constant of the program.
+A field of a section that the docstring of its record describes is a key of `memrepo.toml`. A field
+without a description is a constant of the program.
 """
 
 from __future__ import annotations
@@ -21,11 +21,6 @@ from memrepo.core.times import format_duration, parse_duration
 
 NEVER = "never"
 PATTERN_LENGTH = 200
-
-
-def doc(text: str) -> Meta:
-    """Return the description that makes a field a key."""
-    return Meta(description=text)
 
 
 def _read_age(found: Any) -> timedelta | None:
@@ -172,24 +167,25 @@ def _parts(kind: Any) -> tuple[Any, list[Meta]]:
     return kind, []
 
 
+_ENTRY = regex(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
+
+
 def keys_of(section: str, record: type[msgspec.Struct]) -> Iterator[Key]:
-    """Yield the keys of a section: the fields of its record that have a description."""
+    """Yield the keys of a section: the fields of its record that its docstring describes."""
+    docs = {name: " ".join(text.split()) for name, text in _ENTRY.findall(record.__doc__ or "")}
     for field in msgspec.structs.fields(record):
-        _, metas = _parts(field.type)
-        text = next((meta.description for meta in metas if meta.description), "")
-        if not text:
+        if field.encode_name not in docs:
             continue
         default = field.default
         if field.default_factory is not msgspec.NODEFAULT:
             default = field.default_factory()
-        name = f"{section}.{field.encode_name}" if section else field.encode_name
         yield Key(
-            name=name,
+            name=f"{section}.{field.encode_name}" if section else field.encode_name,
             section=section,
             attribute=field.name,
             type=field.type,
             default=default,
-            doc=text,
+            doc=docs[field.encode_name],
         )
 
 

@@ -33,6 +33,7 @@ AREAS = (
 RESERVED_NAMES = ("index.md", "log.md")
 _RESERVED = tuple(f"/{name}" for name in RESERVED_NAMES)
 HOT_NAMES = ("MEMORY.md", "HOT.md")
+_OWN_FOLDERS = ("prompts/", "templates/")
 """File names of the hot cache. The second is used if the first is a foreign file."""
 
 _DAY = regex(r"(\d{4}-\d{2})-\d{2}")
@@ -57,6 +58,16 @@ class Layout(msgspec.Struct, frozen=True):
     def owns(self, path: str) -> bool:
         """Return whether a path belongs to memrepo, which reads or writes the file."""
         return path.startswith(_areas(self.prefix)) or path == self.config or self.is_hot(path)
+
+    def reads(self, path: str) -> bool:
+        """Return whether memrepo reads a path: its files, and prompts and templates of one's own.
+
+        These stand in for those that are shipped.
+        """
+        if self.owns(path):
+            return True
+        rest = path.removeprefix(self.prefix) if path.startswith(self.prefix) else ""
+        return rest.startswith(_OWN_FOLDERS) and rest.endswith((".md", ".j2"))
 
     def is_hot(self, path: str) -> bool:
         """Return whether a path may be the path of the hot cache."""

@@ -157,7 +157,7 @@ class Desk:
     """The one place where a model is asked. A question is paid once, however often it is asked.
 
     `in_time` is called before each call and may raise BudgetReached. `tick` is called after each
-    answer.
+    answer. `prompts` are the instructions of the repository by kind of question.
     """
 
     def __init__(
@@ -167,10 +167,12 @@ class Desk:
         *,
         max_output: int = 10**9,
         price: Price | None = None,
+        prompts: Mapping[Kind, str] | None = None,
     ) -> None:
         self.name = backend.name
         self.usage = Usage()
-        self.prompt_hash = prompt_hash()
+        self._prompts = prompts or {}
+        self.prompt_hash = prompt_hash(self._prompts)
         self.failures: list[Failure] = []
         self.stored: AnswerStore | None = None
         self.in_time: Callable[[], None] = lambda: None
@@ -189,6 +191,7 @@ class Desk:
         Raise BadReply if the second one is unusable too, and JudgeFailed or BudgetReached if no
         further question can be asked.
         """
+        question = replace(question, own=self._prompts.get(question.kind, ""))
         try:
             return self._once(question)
         except CutOff:

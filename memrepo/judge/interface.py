@@ -131,18 +131,20 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     """A question to a model: fixed instructions, and the fenced data.
 
     `items` is the number of items in the answer, or the expected number for `read`. `room` is the
-    maximum tokens of the answer, and 0 leaves the limit to the service.
+    maximum tokens of the answer, and 0 leaves the limit to the service. `own` are instructions of
+    the repository in place of those that are shipped.
     """
 
     kind: Kind
     data: str
     items: int
     room: int = 0
+    own: str = ""
 
     @property
     def system(self) -> str:
         """Return the fixed instructions for this kind of question."""
-        return instructions(self.kind)
+        return self.own or instructions(self.kind)
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -206,8 +208,11 @@ def _inlined(node: Any, parts: Mapping[str, Any]) -> Any:
     return found
 
 
-@cache
-def prompt_hash() -> str:
-    """Return the hash of all instructions and schemas, as recorded in a run's manifest."""
-    fixed = "\0".join(f"{instructions(kind)}\n{json.dumps(schema_of(kind))}" for kind in ANSWERS)
+def prompt_hash(own: Mapping[Kind, str]) -> str:
+    """Return the hash of all instructions and schemas, as recorded in a run's manifest.
+
+    `own` are the instructions of the repository by kind of question.
+    """
+    texts = {kind: own.get(kind) or instructions(kind) for kind in ANSWERS}
+    fixed = "\0".join(f"{texts[kind]}\n{json.dumps(schema_of(kind))}" for kind in ANSWERS)
     return f"sha256:{hashlib.sha256(fixed.encode()).hexdigest()}"

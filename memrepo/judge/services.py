@@ -158,12 +158,11 @@ class Claude(Service, frozen=True, kw_only=True):
     """Claude through the Messages API. The class implements `judge.ask.Backend`.
 
     Replies must match the schema. Instructions are marked for the prompt cache.
-    `timeout_s` limits how long a server may ask memrepo to wait before a retry. If `effort` or
-    `thinking` is empty, the model's default applies.
+    `timeout_s` limits how long a server may ask memrepo to wait before a retry. If `effort` is
+    empty, the model's default applies.
     """
 
     effort: str = ""
-    thinking: str = ""
 
     @property
     def name(self) -> str:
@@ -229,7 +228,6 @@ class Claude(Service, frozen=True, kw_only=True):
             "system": [{"type": "text", "text": question.system, "cache_control": _CACHED}],
             "messages": [{"role": "user", "content": content}],
             "output_config": {"format": schema, **({"effort": self.effort} if self.effort else {})},
-            **({"thinking": {"type": self.thinking}} if self.thinking else {}),
         }
 
     @property

@@ -1,4 +1,4 @@
-"""The parameters of runs, ageing and recall. A field with `doc` is a key of `memrepo.toml`.
+"""The parameters of runs, ageing and recall. A field that a docstring describes is a key.
 
 They are separate from the policies, so that reading a configuration does not load those.
 """
@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta, tzinfo
 from types import MappingProxyType
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import field
 
-from memrepo.core.keys import Age, Ages, Count, Duration, Flag, Percent, Share, Texts, Whole, doc
+from memrepo.core.keys import Age, Ages, Count, Duration, Flag, Percent, Share, Texts, Whole
 
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics", "about")
 LISTS = ("trivial", *SIGNALS, "stop")
@@ -55,19 +55,17 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
     `clean_after` is how long a forgotten note stays in the work tree. None means for ever. If
     `last` is true, forgotten notes come after all other hits. Otherwise only their age and gist
     lower the score.
+
+    forgotten_after: Time without a retrieval after which a note is forgotten.
+    clean_after: Time after which a forgotten note is removed from the tree (classic: 30d).
+    forgotten_last: Whether forgotten notes are listed after all other hits (classic: true).
     """
 
     warm_after: timedelta = timedelta(hours=3)
     gist_after: timedelta = timedelta(days=7)
-    forgotten_after: Annotated[
-        Duration, doc("Time without a retrieval after which a note is forgotten.")
-    ] = timedelta(days=14)
-    clean_after: Annotated[
-        Age, doc("Time after which a forgotten note is removed from the tree (classic: 30d).")
-    ] = None
-    last: Annotated[
-        Flag, doc("Whether forgotten notes are listed after all other hits (classic: true).")
-    ] = field(default=False, name="forgotten_last")
+    forgotten_after: Duration = timedelta(days=14)
+    clean_after: Age = None
+    last: Flag = field(default=False, name="forgotten_last")
 
     def after(self, tier: str) -> timedelta:
         """Return the age at which a note enters a tier."""
@@ -81,20 +79,16 @@ class DecayRules(msgspec.Struct, frozen=True, kw_only=True):
     Expired memories leave recall, except those of `lasting` classes, which become stale. With
     `evidence`, a memory with evidence (`decay.stands`) only expires if its class is explicit. A
     memory with a stated end of validity then leaves recall at that time.
+
+    ttl: Lifetime of memories by decay class, such as `normal = "21d"`; adds new classes too.
+    lasting: Decay classes whose old memories become stale but remain in recall (classic: none).
+    evidence: Whether current evidence overrides a guessed decay class (classic: false).
     """
 
-    ttl: Annotated[
-        Ages,
-        doc('Lifetime of memories by decay class, such as `normal = "21d"`; adds new classes too.'),
-    ] = field(default_factory=lambda: TTLS)
+    ttl: Ages = field(default_factory=lambda: TTLS)
     refreshed: tuple[str, ...] = REFRESHED
-    lasting: Annotated[
-        Texts,
-        doc("Decay classes whose old memories become stale but remain in recall (classic: none)."),
-    ] = LASTING
-    evidence: Annotated[
-        Flag, doc("Whether current evidence overrides a guessed decay class (classic: false).")
-    ] = True
+    lasting: Texts = LASTING
+    evidence: Flag = True
     timezone: str = "UTC"
 
     @property
@@ -109,28 +103,22 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
     """The size of the hot cache, and the session counts for adding and removing memories.
 
     With `composed`, each run composes the page from valid memories, and use decides among equals.
+
+    path: The file of the first page.
+    budget: Maximum number of bullets on the first page.
+    composed: Whether each run rebuilds the page from the current memories (classic: false).
+    layers: Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git
+        ignores (classic: true).
+    max_lines: Maximum number of lines that the host loads from the page.
+    max_bytes: Maximum number of bytes that the host loads from the page.
     """
 
-    path: Annotated[Literal["MEMORY.md", "HOT.md"], doc("The file of the first page.")] = (
-        "MEMORY.md"
-    )
-    budget: Annotated[Whole, doc("Maximum number of bullets on the first page.")] = 30
-    composed: Annotated[
-        Flag, doc("Whether each run rebuilds the page from the current memories (classic: false).")
-    ] = True
-    layers: Annotated[
-        Flag,
-        doc(
-            "Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git"
-            " ignores (classic: true)."
-        ),
-    ] = False
-    max_lines: Annotated[
-        Whole, doc("Maximum number of lines that the host loads from the page.")
-    ] = 200
-    max_bytes: Annotated[
-        Whole, doc("Maximum number of bytes that the host loads from the page.")
-    ] = 24 * 1024
+    path: Literal["MEMORY.md", "HOT.md"] = "MEMORY.md"
+    budget: Whole = 30
+    composed: Flag = True
+    layers: Flag = False
+    max_lines: Whole = 200
+    max_bytes: Whole = 24 * 1024
     sessions: int = 3
     """How many sessions must retrieve a memory before it is promoted."""
     idle: int = 3
@@ -138,15 +126,14 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArchiveRules(msgspec.Struct, frozen=True, kw_only=True):
-    """The idle time before archiving, and the time in the archive before a review."""
+    """The idle time before archiving, and the time in the archive before a review.
 
-    after: Annotated[
-        Age, doc("Time without a retrieval after which a memory is archived (classic: 30d).")
-    ] = None
-    demoted_after: Annotated[
-        Age,
-        doc("Time after leaving the first page at which a memory is archived (classic: 60d)."),
-    ] = None
+    after: Time without a retrieval after which a memory is archived (classic: 30d).
+    demoted_after: Time after leaving the first page at which a memory is archived (classic: 60d).
+    """
+
+    after: Age = None
+    demoted_after: Age = None
     review_after: timedelta = timedelta(days=180)
 
 
@@ -154,21 +141,16 @@ class ContradictionRules(msgspec.Struct, frozen=True, kw_only=True):
     """Settings for comparing memories and for resolving contradictions without a person.
 
     With `auto_resolve`, pairs above `confidence` are resolved.
+
+    enabled: Whether runs compare memories that may contradict each other.
+    confidence: Confidence above which the newer memory replaces the older one automatically.
+    auto_resolve: Whether clear contradictions are resolved automatically; if false, a person
+        decides each.
     """
 
-    enabled: Annotated[
-        Flag, doc("Whether runs compare memories that may contradict each other.")
-    ] = True
-    confidence: Annotated[
-        Share, doc("Confidence above which the newer memory replaces the older one automatically.")
-    ] = 0.9
-    auto_resolve: Annotated[
-        Flag,
-        doc(
-            "Whether clear contradictions are resolved automatically; if false, a person decides"
-            " each."
-        ),
-    ] = True
+    enabled: Flag = True
+    confidence: Share = 0.9
+    auto_resolve: Flag = True
 
 
 class PageRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -248,23 +230,22 @@ class CompressionRules(msgspec.Struct, frozen=True, kw_only=True):
 
     `trigger` is the number of active memories from which compression starts. The newest `keep`
     memories and those scoring at least `below` are exempt.
+
+    enabled: Whether runs summarise old memories of low importance (classic: true).
+    trigger: Number of active memories, without notes, from which runs compress.
+    keep: Number of newest memories that are never compressed.
+    below: Importance below which memories may be compressed (classic: 0.3).
+    protected_tags: Tags and types that are never compressed.
+    protect_entities: Whether to never compress memories with an entity named by a person or a
+        model.
     """
 
-    enabled: Annotated[
-        Flag, doc("Whether runs summarise old memories of low importance (classic: true).")
-    ] = False
-    trigger: Annotated[
-        Whole, doc("Number of active memories, without notes, from which runs compress.")
-    ] = 1000
-    keep: Annotated[Count, doc("Number of newest memories that are never compressed.")] = 300
-    below: Annotated[
-        Share, doc("Importance below which memories may be compressed (classic: 0.3).")
-    ] = 0.45
-    protected: Annotated[Texts, doc("Tags and types that are never compressed.")] = field(
+    enabled: Flag = False
+    trigger: Whole = 1000
+    keep: Count = 300
+    below: Share = 0.45
+    protected: Texts = field(
         default=("commitment", "preference", "decision"), name="protected_tags"
     )
-    entities: Annotated[
-        Flag,
-        doc("Whether to never compress memories with an entity named by a person or a model."),
-    ] = field(default=True, name="protect_entities")
+    entities: Flag = field(default=True, name="protect_entities")
     """Whether memories with an entity that a person or a model named are exempt."""

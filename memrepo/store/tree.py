@@ -110,7 +110,7 @@ class BlobFiles(Mapping[str, bytes]):
 
     def holds(self, path: str, mode: str) -> bool:
         """Return whether a file with this path and mode would be listed."""
-        return mode in FILES and is_text(path) and self._layout.owns(path)
+        return mode in FILES and is_text(path) and self._layout.reads(path)
 
     def of(self, path: str, blob: str) -> bytes:
         """Return the bytes of a file whose blob id is known, without listing files."""
@@ -346,12 +346,12 @@ def _listing(
 ) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
     blobs: dict[str, str] = {}
     problems: list[Problem] = []
-    owns = layout.owns
+    reads = layout.reads
     entries = dict(repo.objects.files(commit))
     for path in sorted(entries):
         mode, blob = entries[path].mode, entries[path].id
         # With a slash: an area that is itself a link would silently hide all its files.
-        if not (owns(path) or (mode not in FILES and owns(path + "/"))):
+        if not (reads(path) or (mode not in FILES and layout.owns(path + "/"))):
             continue
         if not is_text(path):
             problems.append(problem("tree-name-not-utf8", ascii(path)[1:-1]))

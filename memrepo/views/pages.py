@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from memrepo.assets import asset
+from memrepo.assets import asset, own_text
 from memrepo.core.changes import Change, Delete, Write
+from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import digest, normalise, slugify, visible
 from memrepo.core.layout import below, stamped
 from memrepo.core.memory import Memory
@@ -48,6 +49,16 @@ _MARK = b"memrepo writes this page from the files"
 _HEAD_LINES = 8
 """The first lines, in which a sentence identifies a page as written by memrepo."""
 _HIDDEN_STANDINGS = ("stale", "retire_candidate")
+
+
+class WrongTemplate(MemrepoError):
+    """Raised when a template of the repository cannot be rendered."""
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, place: str, why: str) -> None:
+        fix = "correct the template, or delete the file to use the one that is shipped"
+        super().__init__(f"{place}: {why}", fix=fix)
 
 
 _Key = tuple[object, ...]
@@ -145,7 +156,7 @@ def _pages_of(
     words, most = lexicon(), rules.topics
     if most and any(topics_of([memory], words) for memory in active):
         topics = _rounded(topics_of(active, words, most))
-        yield TOPICS, _rendered(f"{TOPICS}.j2", topics=topics)
+        yield TOPICS, _rendered(state, f"{TOPICS}.j2", topics=topics)
 
 
 def _rounded(topics: Iterable[Topic]) -> list[tuple[str, int]]:
@@ -169,6 +180,7 @@ def _first_tag(memory: Memory) -> str:
 def _claims_page(state: State, view: View, claims: Sequence[Memory]) -> bytes:
     sections = _tag_sections(claims) if view.by_tag else _sections(view, claims)
     return _rendered(
+        state,
         f"{view.name}.j2",
         title=view.title,
         sections=[
@@ -205,8 +217,21 @@ def _under(memory: Memory) -> str:
     return memory.text("context") or memory.text("subject")
 
 
-def _rendered(template: str, **shown: object) -> bytes:
-    return stamped("view", _template(template).render(**shown))
+def _rendered(state: State, template: str, **shown: object) -> bytes:
+    from jinja2 import TemplateError
+
+    folder = asset("templates", "views")
+    found = (
+        (name, own_text(state.files, state.layout.prefix, "templates", name))
+        for name in sorted(path.name for path in folder.iterdir())
+    )
+    own = tuple((name, f"{text}\n") for name, text in found if text)
+    try:
+        return stamped("view", _template(template, own).render(**shown))
+    except TemplateError as error:
+        place = f"templates/{getattr(error, 'name', None) or template}"
+        line = getattr(error, "lineno", None)
+        raise WrongTemplate(f"{place}:{line}" if line else place, str(error)) from error
 
 
 _OTHER = "Other"
@@ -299,15 +324,21 @@ def _fenced(lines: Sequence[str]) -> set[int]:
 
 
 @cache
-def _template(name: str) -> Template:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+def _template(name: str, own: tuple[tuple[str, str], ...]) -> Template:
+    """Return a template. `own` are the names and texts of the repository's own templates.
 
-    environment = Environment(
-        loader=FileSystemLoader(asset("templates", "views")),
+    These may use values and filters, but reach no object of the program.
+    """
+    from jinja2 import ChoiceLoader, DictLoader, FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    shipped = FileSystemLoader(asset("templates", "views"))
+    environment = SandboxedEnvironment(
+        loader=ChoiceLoader([DictLoader(dict(own)), shipped]),
         undefined=StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        autoescape=False,  # noqa: S701 - the output is markdown; texts are quoted line by line
+        autoescape=False,
     )
     return environment.get_template(name)

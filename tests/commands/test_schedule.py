@@ -217,7 +217,6 @@ def test_runs_that_did_not_happen_are_counted_from_the_installation_on(
         ("[schedule]\ntimeout_s = 0", "whole number"),
         ("[reporting]\nenabled = 'yes'", "true or false"),
         ("[reporting]\nmode = 'loud'", "silent, summary, full"),
-        ("[telemetry]\ncomponent = '../up'", "a name"),
         ("[telemetry]\ndir = '/tmp'", "git config memrepo.telemetry.dir"),
         ("[telemetry]\npreset = 'openclaw'", "git config memrepo.telemetry.preset"),
         ("[downstream]\ncommand = 'sh'", "git config memrepo.downstream.command"),

@@ -514,6 +514,18 @@ def test_a_row_reuse(tmp_path: Path) -> None:
     found = priced(tmp_path, *two)
     assert len(found) == 1
     assert len(found[0].sources) == 2
+    (claim,) = (one for one in claims_of(tmp_path / "repo") if one["text"] == found[0].body)
+    assert claim["duplicateDisposition"] == "reuse_existing"
+    (tmp_path / "first").mkdir()
+    (alone,) = priced(tmp_path / "first", two[0])
+    (first,) = claims_of(tmp_path / "first" / "repo")
+    assert (claim["id"], alone.id) == (first["id"], found[0].id)
+
+
+def claims_of(repo: Path) -> list[dict[str, Any]]:
+    """Return the claims that a repository exports."""
+    done(repo, "export", "artifacts", repo.parent / "claims", "--force")
+    return lines(files(repo.parent / "claims"), "purified-claims.jsonl")
 
 
 RATES = "**Hourly rate of the yard:** 90 euros", "**Hourly rate of the yard:** 95 euros"
@@ -619,13 +631,20 @@ def test_a_row_artifacts(exported: dict[str, bytes]) -> None:
 
 
 @row("claims have stable ids of sixteen hex digits", "default")
-def test_a_row_ids(ran: Path, exported: dict[str, bytes]) -> None:
-    ids = [one["id"] for one in lines(exported, "purified-claims.jsonl")]
-    assert all(re.fullmatch(r"cl-[0-9a-f]{16}", id_) for id_ in ids)
-    assert len(set(ids)) == len(ids) > 4
-    out = ran.parent / "again"
-    done(ran, "export", "artifacts", out, "--force", now=NEXT_DAY)
-    assert [one["id"] for one in lines(files(out), "purified-claims.jsonl")] == ids
+def test_a_row_ids(mine: Path, exported: dict[str, bytes]) -> None:
+    ids = {one["text"]: one["id"] for one in lines(exported, "purified-claims.jsonl")}
+    assert all(re.fullmatch(r"cl-[0-9a-f]{16}", id_) for id_ in ids.values())
+    assert len({*ids.values()}) == len(ids) > 4
+    assert {one["text"]: one["id"] for one in claims_of(mine)} == ids
+    # Neither other words, nor more evidence, nor another subject make another claim.
+    (memory,) = (m for m in memories(mine).values() if "dinghy" in m.body)
+    worded = ("--text", "The dinghy is kept in the shed.", "--set", "subject=Dinghy")
+    done(mine, "edit", memory.id, *worded, now=NEXT_DAY)
+    write_line(mine, "- Brandt moves his yard to Larvik in May.\n")
+    done(mine, "run", now="2026-03-03T09:00:00Z")
+    after = {one["id"]: one["text"] for one in claims_of(mine)}
+    assert {*ids.values()} < after.keys()
+    assert after[ids[memory.body]] == "The dinghy is kept in the shed."
 
 
 @row("routes hold the active claims by home", "default")

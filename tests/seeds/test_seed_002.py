@@ -667,11 +667,20 @@ def test_a_row_lost_tracker(repo: Path) -> None:
 
 @row("a lost page is written again from the full content", "default")
 def test_a_row_lost_page(repo: Path) -> None:
-    done(repo, "promote", of(repo, "keel").id)
+    for word in ("keel", "boiler"):
+        done(repo, "promote", of(repo, word).id)
     page = (repo / "MEMORY.md").read_text()
     (repo / "MEMORY.md").unlink()
     memrepo(repo, "doctor", "--fix")
     assert (repo / "MEMORY.md").read_text() == page
+    # Also where a commit took it away, and without a word by the next run.
+    git(repo, "rm", "-q", "MEMORY.md")
+    git(repo, "commit", "-qm", "Lose the page", "--no-verify")
+    run(repo, HOUR)
+    found = bullets(repo)
+    assert {word: found[word]["text"] for word in ("keel", "boiler")} == {
+        word: FACTS[word][0] for word in ("keel", "boiler")
+    }
 
 
 @row("the page is private: a shared session is not shown it", "default")

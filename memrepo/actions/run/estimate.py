@@ -16,6 +16,7 @@ from memrepo.actions.run.judge_choice import (
     desk_of,
     kind_of,
     limits_of,
+    own_prompts,
     price_of,
 )
 from memrepo.actions.run.plan import RunPlan
@@ -88,11 +89,12 @@ def estimate_of(work: Work, choice: JudgeChoice, *, force: bool = False) -> Esti
     known = len(of_types(plan.state.active, CLAIM_TYPES))
     checked = round(made * CHECKED_SHARE)
     asked: dict[str, int] = {}
+    own = own_prompts(work)
     read_tokens, written = 0, 0
 
     def add(kind: Kind, count: int, shown: int, items: int) -> None:
         nonlocal read_tokens, written
-        fixed = tokens_of(f"{instructions(kind)}{schema_of(kind)}")
+        fixed = tokens_of(f"{own.get(kind) or instructions(kind)}{schema_of(kind)}")
         asked[kind] = count
         read_tokens += count * fixed + shown
         written += EXPECTED[kind] * items

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from memrepo.actions.work import Work, outside
+from memrepo.assets import own_text
 from memrepo.config import DEFAULTS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.judge import BudgetReached, Usage
@@ -24,6 +25,7 @@ from memrepo.core.messages import counted
 if TYPE_CHECKING:
     from memrepo.judge.ask import Desk, Limit, Price
     from memrepo.judge.command import Command
+    from memrepo.judge.interface import Kind
     from memrepo.judge.services import Claude, OpenAI
 
 SERVICES = ("anthropic", "openai")
@@ -63,8 +65,9 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
         return None
     from memrepo.judge.ask import Desk, Session
 
+    prompts = own_prompts(work)
     if name == "session":
-        return Desk(Session(work.store.folder / SESSION))
+        return Desk(Session(work.store.folder / SESSION), prompts=prompts)
     backend, limits = _backend(work, name), limits_of(work, choice)
     if backend.price is None and any(limit.usd is not None for limit in limits):
         raise CannotJudge(
@@ -76,7 +79,17 @@ def desk_of(work: Work, choice: JudgeChoice) -> Desk | None:
         limits,
         max_output=work.config.judge.max_tokens,
         price=backend.price,
+        prompts=prompts,
     )
+
+
+def own_prompts(work: Work) -> dict[Kind, str]:
+    """Return the repository's own instructions for judges, `prompts/KIND.md`, by kind."""
+    from memrepo.judge.interface import ANSWERS
+
+    prefix = work.tree.layout.prefix
+    found = ((k, own_text(work.tree.files, prefix, "prompts", f"{k}.md")) for k in ANSWERS)
+    return {kind: text for kind, text in found if text}
 
 
 def kind_of(work: Work, choice: JudgeChoice) -> str:
@@ -117,7 +130,6 @@ def _backend(work: Work, name: str) -> Claude | OpenAI | Command:
             **shared,
             verify_price=price_of(work, verify_model),
             effort=keys.effort.removeprefix("default"),
-            thinking=keys.thinking.removeprefix("default"),
         )
     if not model:
         raise CannotJudge(
@@ -165,25 +177,19 @@ def _command(work: Work) -> tuple[str, ...]:
 
 
 def limits_of(work: Work, choice: JudgeChoice) -> tuple[Limit, ...]:
-    """Return the spending limits for the run, the day and the month."""
-    from memrepo.core.manifest import spent_in_day, spent_in_month
+    """Return the spending limits for the run and the month."""
+    from memrepo.core.manifest import spent_in_month
     from memrepo.judge.ask import Limit
 
     keys, zone = work.config.run, work.config.zone
     usd = choice.max_usd if choice.max_usd is not None else keys.max_usd
     tokens = choice.max_tokens if choice.max_tokens is not None else keys.max_tokens
     limits = [Limit(what="a run", usd=usd, tokens=tokens)]
-    day, month = keys.max_usd_day, (keys.max_usd_month, keys.max_tokens_month)
-    if choice.now is None or (day, *month) == (None, None, None):
-        return tuple(limits)
-    recorded = read_manifests(work.tree.files, work.tree.layout)[0]
-    for what, most, spent_in in (
-        ("a day", (day, None), spent_in_day),
-        ("a month", month, spent_in_month),
-    ):
-        if most != (None, None):
-            spent = spent_in(choice.now, recorded, zone) + choice.carried
-            limits.append(Limit(what=what, usd=most[0], tokens=most[1], spent=spent))
+    most = (keys.max_usd_month, keys.max_tokens_month)
+    if choice.now is not None and most != (None, None):
+        recorded = read_manifests(work.tree.files, work.tree.layout)[0]
+        spent = spent_in_month(choice.now, recorded, zone) + choice.carried
+        limits.append(Limit(what="a month", usd=most[0], tokens=most[1], spent=spent))
     return tuple(limits)
 
 

@@ -257,7 +257,7 @@ def place_of(at: Work) -> ReportPlace:
     """Return the place for telemetry: a folder in this clone, a configured one, or OpenClaw's."""
     found = outside(at)
     preset, folder = found.get("telemetry.preset"), found.get("telemetry.dir")
-    component, path = at.config.telemetry.component, ""
+    component, path = "memrepo", ""
     runtime: Path | None = None
     if preset is not None and preset.value not in PRESETS:
         raise ConfigError(
@@ -267,8 +267,7 @@ def place_of(at: Work) -> ReportPlace:
             place=preset.origin,
         )
     if preset is not None and preset.value == "openclaw":
-        path = OPENCLAW[0]
-        component = component if "telemetry.component" in at.config.given else OPENCLAW[1]
+        path, component = OPENCLAW
         runtime = (workspace(at.store.repo) or at.store.root) / "runtime"
     path = str(folder.value) if folder is not None else path
     return ReportPlace(

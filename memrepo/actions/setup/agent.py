@@ -23,7 +23,7 @@ import msgspec
 
 from memrepo.actions.request import DryRun, VerbResult, option
 from memrepo.actions.work import Work
-from memrepo.assets import asset
+from memrepo.assets import asset, own_text
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import slugify
 from memrepo.core.jsontext import NotJson, put_item, put_member, take_item, take_member
@@ -49,16 +49,19 @@ def cron_prompt(work: Work, mode: RunMode) -> AgentPrompt:
     """
     judges_itself = mode == "incremental" and work.config.run.judge == "session"
     name = "judge-cron.md" if judges_itself else f"{mode}-cron.md"
-    return _filled(name, [*crontab.program(), "-C", str(work.store.root)])
+    return _filled(work, name, [*crontab.program(), "-C", str(work.store.root)])
 
 
 def agent_snippet(work: Work, program: Sequence[str] = ()) -> AgentPrompt:
     """Return the section about memory for an agent's own instructions."""
-    return _filled("agent-snippet.md", program or [*crontab.program(), "-C", str(work.store.root)])
+    return _filled(
+        work, "agent-snippet.md", program or [*crontab.program(), "-C", str(work.store.root)]
+    )
 
 
-def _filled(name: str, program: Sequence[str]) -> AgentPrompt:
-    raw = asset("prompts", name).read_text(encoding="utf-8")
+def _filled(work: Work, name: str, program: Sequence[str]) -> AgentPrompt:
+    own = own_text(work.tree.files, work.tree.layout.prefix, "prompts", name)
+    raw = own or asset("prompts", name).read_text(encoding="utf-8")
     words = " ".join(_shell(program).split("\n"))
     version = _VERSION.search(raw)
     return AgentPrompt(

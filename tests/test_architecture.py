@@ -177,7 +177,7 @@ def test_every_chain_of_memories_passes_the_guard_of_landing() -> None:
     assert makers == {
         "landing.py",
         "init.py",
-        "join.py",
+        "sync.py",
         "purges.py",
     }
 

@@ -23,13 +23,13 @@ from memrepo.core import corrections
 from memrepo.core.layout import Layout
 from memrepo.core.lines import dominant_end, split_lines, unix
 from memrepo.core.problems import Problem
-from memrepo.merge.texts import merge_text
 from memrepo.merge.tombstones import (
     is_tombstone,
     join_tombstones,
     read_tombstone,
     tombstone_bytes,
 )
+from memrepo.merge.versions import merge_text
 
 FileConflict: TypeAlias = Literal["both-changed", "manifest-differs"]
 

@@ -156,6 +156,7 @@ def _triple_key(triple: Iterable[str]) -> str:
     return f"tk-{digest(parts)[:32]}" if parts and all(parts) else ""
 
 
+_ROW = regex(r"\s*\|")
 _NAME = regex(r"[^\W\d_]{2}")
 """Matches a heading that names something. A date does not."""
 _WORDY = 3
@@ -383,6 +384,8 @@ class Tombstones:
         """
         scope, text = memory.text("scope"), memory.body
         for stone, key_of in self._matches(text, scope, whole=True):
+            if _ROW.match(text) and leave_out(text, [one for one, _ in key_of]):
+                continue  # a table with rows of its own
             keys = {key for _, key in key_of}
             long = any(len(tokens(one.text)) >= MIN_PART_WORDS for one, _ in key_of)
             alone = any(one.text == text.strip() for one, _ in key_of)

@@ -49,7 +49,6 @@ READY = "ready.json"
 NEW = "new.git"
 VALUES = "values.json"
 _KEY_BYTES = 32
-_STASH = "refs/stash"
 _FETCHED_RECORDS = regex(r"refs/memrepo/remote/[^/]+/purges")
 _FIRST, _LAST = ("refs/memrepo/remote/",), ("refs/notes/",)
 """Refs whose commits others name, and refs whose paths name the commits of others."""
@@ -115,6 +114,8 @@ def refuse_unfit(store: Repository) -> None:
         raise CannotWork("work-trees")
     if not store.repo.refs.branch:
         raise CannotWork("detached")
+    if store.repo.refs.id("refs/stash"):
+        raise CannotWork("purge-stash")
     edited = [path for path, state in store.work.dirty().items() if state != "??"]
     if edited:
         raise CannotWork("purge-edits", named=", ".join(sorted(edited)[:5]))
@@ -134,18 +135,10 @@ def refs_of(git: Git) -> dict[str, str]:
     return found
 
 
-def _stashed(repo: Repo) -> list[str]:
-    """Return the commits of the stash, oldest first, with the rest of their lines in its log."""
-    path = repo.common_dir / "logs" / _STASH
-    lines = path.read_bytes().splitlines() if path.exists() else []
-    return [line.decode("utf-8", "surrogateescape").split(" ", 1)[1] for line in lines]
-
-
 def files_of(repo: Repo) -> Iterator[File]:
     """Yield every version of every file in history, once under each path that it had."""
-    stashed = [line.partition(" ")[0] for line in _stashed(repo)]
     words = ("log", "--all", "-m", "--root", "--raw", "--no-abbrev", "--no-renames", "-z")
-    shown = repo.call(*words, "--format=", *stashed, "--").split("\0")
+    shown = repo.call(*words, "--format=", "--").split("\0")
     rows: dict[tuple[str, str], None] = {}
     for head, path in zip(shown[0::2], shown[1::2], strict=False):
         mode, blob = head.split()[1], head.split()[3]
@@ -174,20 +167,16 @@ def rewrite(repo: Repo, edit: Edit) -> RewritePlan:
     form = repo.call("rev-parse", "--show-object-format").strip()
     repo.call("init", "--quiet", "--bare", f"--object-format={form}", str(new))
     before = refs_of(repo)
-    stashed = [line.partition(" ")[0] for line in _stashed(repo)]
     commits: dict[str, str] = {}
     first = [name for name in before if name.startswith(_FIRST)]
     last = [name for name in before if name.startswith(_LAST)]
     rest = [name for name in before if name not in first and name not in last]
-    for refs in (first, [*rest, *stashed[:-1]], last):
+    for refs in (first, rest, last):
         if refs:
             _filter(repo, new, edit, refs, commits)
     with Git(new) as git:
         (new / "HEAD").write_text(f"ref: {edit.path(repo.refs.branch)}\n", "utf-8")
-        kept = {f"refs/purge/{n}": commits.get(id_, id_) for n, id_ in enumerate(stashed)}
-        lines = [f"update {name} {id_}\n" for name, id_ in kept.items()]
-        git.call("update-ref", "--stdin", lines=lines)
-        after = {name: id_ for name, id_ in refs_of(git).items() if name not in kept}
+        after = refs_of(git)
         git.call("repack", "-a", "-d", "-q")
     tags = {id_: after.get(edit.path(name), id_) for name, id_ in before.items()}
     changed = {old: new_ for old, new_ in {**tags, **commits}.items() if old != new_}
@@ -280,13 +269,12 @@ def resume(store: Repository) -> bool:
 def finish(store: Repository, plan: RewritePlan) -> None:
     """Let the new history take the old one's place, and record the purge. Can be repeated."""
     repo = store.repo
-    stash = _stashed(repo)
     _drop_locks(repo)
     _add_objects(repo)
     _move_refs(repo, plan)
     repo.call("reset", "--hard", "--quiet")
     _clean_files(store.root, plan)
-    _clean_git_folder(repo, plan, stash)
+    _clean_git_folder(repo, plan)
     if plan.receipt is not None:
         keep_map(repo, plan.receipt.id, plan.commits)
         record(store, [plan.receipt], repo.refs.id(RECORDS))
@@ -395,23 +383,13 @@ def is_derived(name: str) -> bool:
     return made or name in _STALE or name.startswith(("logs/", "rr-cache/"))
 
 
-def _clean_git_folder(repo: Repo, plan: RewritePlan, stash: list[str]) -> None:
+def _clean_git_folder(repo: Repo, plan: RewritePlan) -> None:
     """Remove the value from journals and captured texts. Delete reflogs, and what is derived."""
     for path, name in [*git_files(repo)]:
         if is_derived(name):
             path.unlink(missing_ok=True)
         elif name not in _OF_GIT and not name.startswith("refs/"):
             _clean_file(repo.common_dir, path, plan)
-    if stash:
-        last, log = "0" * len(repo.refs.head), ""
-        for line in stash:
-            old, rest = line.split(" ", 1)
-            new = plan.commits.get(old, old)
-            log += f"{last} {new} {plan.edit.text(rest, plan.rename)}\n"
-            last = new
-        path = repo.common_dir / "logs" / _STASH
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(log.encode("utf-8", "surrogateescape"))
 
 
 def _drop_objects(repo: Repo) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from memrepo.core.patterns import regex
-from memrepo.merge.texts import merge_text
+from memrepo.merge.versions import merge_text
 from memrepo.store.errors import HubUnreachable, PushRefused, UnfitRemote
 from memrepo.store.git import FILE, GitFailed, TreeEntry, one_line
 from memrepo.store.tree import read_blob

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -286,8 +285,7 @@ def _place_in_review(decision: Decision) -> tuple[int, str]:
 class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The complete content of a review. Equal histories give equal reviews.
 
-    `title` is a run id or the requested revision. `hot` has the tokens of the hot cache before and
-    after, or None without a cache. `files` counts other changed files by folder.
+    `title` is a run id or the requested revision. `files` counts other changed files by folder.
     """
 
     title: str
@@ -297,7 +295,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     run: str = ""
     reason: str = ""
     when: str = ""
-    hot: tuple[int, int] | None = None
     files: Mapping[str, int] = msgspec.field(default_factory=dict)
     changes: tuple[Change, ...] = ()
 
@@ -354,11 +351,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Return the number of changed memories for each kind of change."""
         counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
-
-
-def tokens_of(data: bytes) -> int:
-    """Estimate the tokens of a file: a quarter of its characters, rounded up."""
-    return math.ceil(len(data.decode("utf-8", "replace")) / 4)
 
 
 def headline(memory: Memory) -> str:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from driving import LATER, done, git, memories, memrepo
 
-from memrepo.views.review import tokens_of
-
 MUCH_LATER = "2026-03-03T09:00:00Z"
 LINES = [
     "- **Editor:** vim",
@@ -116,33 +114,6 @@ def test_what_names_nothing_is_refused(repo: Path, words: list[str], said: str) 
     answer = memrepo(repo, "diff", *words)
     assert answer.exit == 2
     assert said in answer.error["message"]
-
-
-@pytest.fixture
-def cold(repo: Path) -> Path:
-    for id_, memory in memories(repo).items():
-        if "hot" in memory.fields:
-            done(repo, "promote", id_, "--off")
-    return repo
-
-
-def test_the_hot_cache_is_measured_where_there_is_one(cold: Path) -> None:
-    repo = cold
-    git(repo, "commit", "-qm", "nothing of it", "--allow-empty", "--no-verify")
-    assert done(repo, "diff", "HEAD")["hot_tokens"] is None
-    before = tokens_of((repo / "MEMORY.md").read_bytes())
-    hot = "- Editor: vim ↑2026-03-01(critical)←memories/knowledge/editor.md\n"
-    (repo / "MEMORY.md").write_text(hot, encoding="utf-8")
-    git(repo, "add", "MEMORY.md")
-    git(repo, "commit", "-qm", "hot", "--no-verify")
-    tokens = -(-len(hot) // 4)
-    assert tokens_of(hot.encode()) == tokens
-    assert done(repo, "diff", "HEAD")["hot_tokens"] == {
-        "before": before,
-        "after": tokens,
-        "change": tokens - before,
-    }
-    assert f"first page: {before} to {tokens} tokens ({tokens - before:+})" in text(repo, "HEAD")
 
 
 def test_totals_alone(waiting: Path) -> None:

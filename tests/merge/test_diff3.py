@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.merge.texts import merge_text
+from memrepo.merge.versions import merge_text
 from tests.strategies import cases
 
 words = st.lists(st.sampled_from("abcdef "), max_size=7).map("\n".join)

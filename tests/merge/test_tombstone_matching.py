@@ -99,6 +99,14 @@ def test_a_claim_similar_to_a_rejected_text_waits(
     assert (rejected(fact(text)).near(memory) is not None) is is_similar
 
 
+def test_a_new_table_may_share_rows_with_a_rejected_one() -> None:
+    head = "| part | price of the part in euros |\n| --- | --- |\n"
+    rows = "| the oak door of the mill | 4 |\n| the iron gate of the mill | 5 |\n"
+    stones = rejected(fact(f"{head}{rows}| hinge | 6 |"))
+    assert stones.near(fact(f"{head}{rows}| window | 7 |\n| lock | 8 |", B)) is None
+    assert stones.near(fact(f"{head}{rows}", B)) is not None
+
+
 def test_a_tombstone_has_hashes_of_what_the_memory_was_read_from() -> None:
     one, other = Source(resource="s", text_hash=f"th-{1:016x}"), Source(resource="t")
     alias = f"th-{2:016x}"

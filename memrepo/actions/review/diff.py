@@ -17,21 +17,12 @@ from memrepo.actions.work import Work
 from memrepo.core.changes import BULK_OPS
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.memory import Memory, Source
-from memrepo.core.patterns import regex
 from memrepo.core.state import ChangeKind, Difference, Files, State, differences
 from memrepo.store import history
 from memrepo.store.history import commit_landing, newest_in_effect
 from memrepo.store.tree import file_at
 from memrepo.views.claims import read_runs
-from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage, tokens_of
-
-
-class HotTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """The size of the hot cache, in tokens."""
-
-    before: int
-    after: int
-    change: int
+from memrepo.views.review import Change, ChangeRecord, Evidence, Reason, Review, Stage
 
 
 class GroupRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +74,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """The decisions in the order of the review. Unset if only the totals were requested."""
     files: Mapping[str, int]
     """The number of other changed files, by folder."""
-    hot_tokens: HotTokens | None
     changes: tuple[ChangeRecord, ...] | msgspec.UnsetType = msgspec.UNSET
     """Unset if only the totals were requested."""
     review: Review
@@ -91,7 +81,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
 
 
 def _result(review: Review, *, stat: bool) -> Result:
-    hot = review.hot
     groups = tuple(
         GroupRecord(
             heading=group.heading,
@@ -112,7 +101,6 @@ def _result(review: Review, *, stat: bool) -> Result:
         decisions=len(review.decisions),
         groups=msgspec.UNSET if stat else groups,
         files=dict(review.files),
-        hot_tokens=HotTokens(before=hot[0], after=hot[1], change=hot[1] - hot[0]) if hot else None,
         changes=msgspec.UNSET if stat else tuple(change.record() for change in review.changes),
         review=review,
     )
@@ -139,9 +127,6 @@ def do(work: Work, request: Request) -> Result | Patch:
     return _result(review_of(work, span, quote=False), stat=request.stat)
 
 
-HOT_FILES = ("HOT.md", "MEMORY.md")
-_HOT_TAG = regex(rb"\xe2\x86\x91\d{4}-\d{2}-\d{2}\(")
-"""The tag of a bullet. It distinguishes a hot cache from an agent's own MEMORY.md."""
 _LINES = 12
 _SOURCES = 6
 Mark = Literal["new", "gone", "kept"]
@@ -292,7 +277,6 @@ def review_of(work: Work, span: Comparison, *, quote: bool) -> Review:
         run=span.run,
         reason=entry.trailer("Reason") if entry else "",
         when=f"{entry.when.astimezone(work.config.zone):%Y-%m-%d %H:%M %Z}" if entry else "",
-        hot=_hot(work, span),
         files=_files(work, span),
         changes=tuple(changes),
     )
@@ -334,17 +318,6 @@ def _judged(work: Work, span: Comparison) -> Mapping[str, str]:
         for id_, judged in run.judgements.items()
         if judged
     }
-
-
-def _hot(work: Work, span: Comparison) -> tuple[int, int] | None:
-    """Return the hot cache's tokens before and after, or None if neither commit contains one."""
-    repo, prefix = work.store.repo, work.tree.layout.prefix
-    for name in HOT_FILES:
-        sides = [file_at(repo, c, prefix + name) if c else None for c in (span.base, span.tip)]
-        if any(side is not None and _HOT_TAG.search(side) for side in sides):
-            before, after = (tokens_of(side or b"") for side in sides)
-            return before, after
-    return None
 
 
 def _files(work: Work, span: Comparison) -> dict[str, int]:

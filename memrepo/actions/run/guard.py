@@ -84,10 +84,13 @@ def _left_out(plan: RunPlan, out: Iterable[Step], barred: frozenset[str]) -> Ite
             severity="warning",
             message=f"{step.op} {ids[0]}{more}: the same change was reverted or discarded before,"
             " so it is left out",
-            fix="if it should be stored after all: `memrepo add`, or revert the revert",
+            fix=f"if it is right after all: `memrepo {_BY_HAND.get(step.op, 'edit')}`,"
+            " or revert the revert",
         )
 
 
+_BY_HAND = {"create": "add", "retire": "forget", "supersede": "supersede"}
+"""The command by which a person makes the change of an operation, if it is not `edit`."""
 COMPOSED = ("promote", "demote")
 """Operations that every run computes again. Reverting a run does not decide about them."""
 
@@ -108,10 +111,10 @@ def reverted_prints(work: Work) -> frozenset[str]:
         is_whole = len(chain) > 1 and gone >= named
         for entry in chain:
             if not is_whole or entry.op not in COMPOSED:
-                found |= _prints(work, entry, gone)
+                found |= _prints(entry, gone)
     for entry in _reverted_by_git(work, removed, void):
         if entry.op not in COMPOSED:
-            found |= _prints(work, entry, None)
+            found |= _prints(entry, None)
     return frozenset(found)
 
 
@@ -130,27 +133,15 @@ def _reverted_by_git(
                 yield from landing.steps(repo)
 
 
-def _prints(work: Work, entry: LogEntry, gone: Collection[str] | None) -> frozenset[str]:
+def _prints(entry: LogEntry, gone: Collection[str] | None) -> frozenset[str]:
     """Return the fingerprints of a commit's decisions about some memories (None: about all)."""
     ids = entry.trailers.get("Memory", ())
-    if not ids and len(entry.parents) == 1 and entry.op in ("edit", "run"):
-        return _prints_between(work, entry, gone)
     mine = [id_ for id_ in ids if gone is None or id_ in gone]
     if not mine:
         return frozenset()
     if entry.op not in BULK_OPS:
         return fingerprints(entry.op, ids, entry.prints)
     return fingerprints(entry.op, mine, [p for p in entry.prints if p.split(":")[1] in mine])
-
-
-def _prints_between(work: Work, entry: LogEntry, gone: Collection[str] | None) -> frozenset[str]:
-    """Return fingerprints for a whole run that was squashed into one commit without trailers."""
-    changed = work.store.work.changed(entry.parents[0], entry.commit)
-    if not work.tree.layout.memory_files(changed):
-        return frozenset()
-    before, after = (work.store.snapshot(c).state() for c in (entry.parents[0], entry.commit))
-    by_id = prints_between(before, after).items()
-    return frozenset().union(*(found for id_, found in by_id if gone is None or id_ in gone))
 
 
 # -- removals --------------------------------------------------------------------------------------
@@ -326,35 +317,6 @@ def _problem(memory: Memory, stone: Tombstone, rule: str, what: str) -> Problem:
         message=f"{memory.id} {what} what was {how}",
         fix=fix,
     )
-
-
-# -- fingerprints ----------------------------------------------------------------------------------
-
-_RESTING = {"archived": "archive", "forgotten": "forget"}
-
-
-def prints_between(before: State, after: State) -> dict[str, frozenset[str]]:
-    """Return every fingerprint that decisions between two states could have, by memory.
-
-    This is for changes without recorded decisions. An extra fingerprint does no harm.
-    """
-    found: dict[str, frozenset[str]] = {}
-    for id_ in {*before.memories, *after.memories}:
-        old, new = before.memories.get(id_), after.memories.get(id_)
-        if old is new or old == new:
-            continue
-        if old is None or new is None:
-            found[id_] = fingerprints("create" if old is None else "prune", (id_,))
-            continue
-        fields = {k: v for k, v in new.fields.items() if old.fields.get(k) != v}
-        update = Update(id=id_, fields=fields, body=new.body if new.body != old.body else None)
-        prints = {p for op in BULK_OPS for p in prints_of(op, update)}
-        for other in fields.get("superseded_by", ()):
-            prints |= fingerprints("supersede", (id_, other))
-        if fields.get("status") in _RESTING:
-            prints |= fingerprints(_RESTING[fields["status"]], (id_,))
-        found[id_] = frozenset(prints)
-    return found
 
 
 def _split_by_print(

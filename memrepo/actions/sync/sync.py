@@ -1,25 +1,55 @@
-"""`memrepo sync`: merge this clone with the hub field by field, without ever force-pushing."""
+"""`memrepo sync`: merge this clone with the hub field by field, without ever force-pushing.
+
+Git merges files that are not memrepo's. Memories are merged field by field, as the merge driver
+does, and pages are rendered again. The hub's tip is the first parent, so that the first-parent line
+is the same in every clone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from typing import Annotated
 
 import msgspec
 from msgspec.structs import replace
 
+from memrepo.actions.landing import hot_rules
 from memrepo.actions.request import DryRun, VerbResult, option, side_of
 from memrepo.actions.setup.person import unknown_person
-from memrepo.actions.sync.join import MergeClash, Merged, PreparedMerge, join
-from memrepo.actions.work import Work
+from memrepo.actions.work import OtherFormat, Work
+from memrepo.config import FORMAT, parse_config
+from memrepo.core.changes import Plan, Step
 from memrepo.core.errors import Exit
-from memrepo.core.messages import counted
+from memrepo.core.ids import visible
+from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
+from memrepo.core.state import Effect, State, play
+from memrepo.merge.reversal import Side
+from memrepo.merge.states import MergeResult, merge_states
+from memrepo.merge.versions import MergeConflict
+from memrepo.store import history
 from memrepo.store.errors import (
     BranchMoved,
+    CannotWork,
     StoreError,
+    problem,
 )
-from memrepo.store.remote import RECORDS, Hub, count, hub_of, pause
+from memrepo.store.git import FILES, TreeEntry
+from memrepo.store.remote import (
+    RECORDS,
+    Hub,
+    count,
+    hub_of,
+    last_commit,
+    merge_texts,
+    merge_trees,
+    pause,
+)
+from memrepo.store.stream import SYNC, Chain, NewCommit
+from memrepo.store.tree import is_text
+from memrepo.views.hot import hot_changes
+from memrepo.views.pages import render_views
 
 TRIES = 10
 """The maximum number of attempts if the hub or the branch moves during a sync."""
@@ -27,6 +57,35 @@ CLASHING = (
     "--ours uses this clone's version of these, --theirs the hub's; "
     "`git show COMMIT` shows each side"
 )
+
+
+class Merged(msgspec.Struct, frozen=True, kw_only=True):
+    """A memory that both sides changed, and its current path, which is empty if it was removed."""
+
+    id: str
+    path: str
+
+
+class MergeClash(msgspec.Struct, frozen=True, kw_only=True):
+    """A conflict that a person must decide: one side removed or rewrote what the other changed.
+
+    `ours` and `theirs` are the last commits of each side that changed it.
+    """
+
+    kind: str
+    memory: str
+    path: str
+    ours: str
+    theirs: str
+
+
+class PreparedMerge(msgspec.Struct, frozen=True, kw_only=True):
+    """A merge that is ready to be written, or the conflicts that prevent it."""
+
+    chain: Chain | None
+    merged: tuple[Merged, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    clashes: tuple[MergeClash, ...] = ()
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,3 +249,131 @@ def _merge(at: Work, hub: Hub, tip: str, request: Request) -> Outcome:
     return Outcome(
         commit=new, head=head, pulled=pulled, pushed=count(repo, new, tip), joined=joined
     )
+
+
+# -- the merge of two histories ------------------------------------------------------------------
+
+
+def join(work: Work, hub: str, name: str, *, taken: Side = "", reason: str = "") -> PreparedMerge:
+    """Merge this clone's HEAD onto the hub's tip. The side `taken` wins all conflicts.
+
+    Raises CannotWork or OtherFormat.
+    """
+    store, head = work.store, work.tree.commit
+    bases = sorted(store.common_ancestors([head, hub]))
+    if work.tree.layout.config not in store.snapshot(hub).files:
+        raise CannotWork("no-config", name=name, config=work.tree.layout.config)
+    base, first, second = states = [store.snapshot(c).state() for c in (bases[0], hub, head)]
+    changed = frozenset(store.work.changed(bases[0], head))
+    picks, texts, open_ = _merge_others(work, bases, hub, taken)
+    result = merge_states(base, first, second, changed=changed)
+    decide = [c for c in result.conflicts if _is_for_a_person(work, states, bases, hub, c)]
+    if (open_ or decide) and not taken:
+        found = (MergeConflict(kind="both-changed", path=path) for path in open_)
+        clashes = (_clash(work, states, bases, hub, c) for c in (*decide, *found))
+        return PreparedMerge(chain=None, clashes=tuple(clashes))
+    if decide:
+        side: Side = "theirs" if taken == "ours" else "ours"  # the hub is first
+        result = merge_states(
+            base, first, second, changed=changed, settle=lambda c: side if c in decide else ""
+        )
+    config = parse_config(result.state.files[first.layout.config].decode("utf-8", "replace"))
+    if config.read_only:
+        raise OtherFormat(config.format, FORMAT)
+    pages = (*render_views(result.state, config.pages), *hot_changes(result.state, hot_rules(work)))
+    step = Step(op="sync", what="", changes=pages)
+    effects, after = play(result.state, Plan(base=hub, steps=(step,)))
+    effect = Effect(files={**texts, **result.effect.files, **effects[0].files})
+    notices = (
+        *(problem("sync-gave-way", p, name=p, here=head[:10], hub=hub[:10]) for p in result.lost),
+        *result.problems,
+        *_forgotten(result, first, second),
+    )
+    return PreparedMerge(
+        chain=_chain(work, hub, result, NewCommit(message="", effect=effect, picks=picks), reason),
+        merged=tuple(
+            Merged(id=id_, path=after.memories[id_].path if id_ in after.memories else "")
+            for id_ in result.both
+        ),
+        problems=notices,
+    )
+
+
+def _merge_others(
+    work: Work, bases: Sequence[str], hub: str, taken: Side
+) -> tuple[dict[str, TreeEntry | None], dict[str, bytes | None], list[str]]:
+    """Merge the files that are not memrepo's: entries to use, merged texts, and open paths."""
+    layout, repo = work.tree.layout, work.store.repo
+    tree = merge_trees(repo, bases, hub, work.tree.commit)
+
+    def is_own(path: str, versions: Sequence[TreeEntry | None]) -> bool:
+        regular = all(v is None or v.mode in FILES for v in versions)
+        return regular and layout.owns(path) and is_text(path)
+
+    picks = {path: pick for path, pick in tree.picks.items() if not is_own(path, (pick,))}
+    texts: dict[str, bytes | None] = {}
+    open_: list[str] = []
+    for path, versions in tree.open.items():
+        base, first, second = versions
+        if base is None and (first is None or second is None):
+            raise CannotWork("file-and-folder", path=visible(path))
+        if is_own(path, versions):
+            continue
+        if (text := merge_texts(repo, base, first, second)) is not None:
+            texts[path] = text
+        elif taken == "ours":
+            picks[path] = second
+        elif not taken:
+            open_.append(path)
+    return picks, texts, open_
+
+
+def _is_for_a_person(
+    work: Work, states: Sequence[State], bases: Sequence[str], hub: str, conflict: MergeConflict
+) -> bool:
+    """Return whether a person must decide a conflict, rather than the safe result being used."""
+    if conflict.kind != "removed-and-edited":
+        return conflict.kind == "manifest-differs" or conflict.path == work.tree.layout.config
+    tip = hub if conflict.id not in states[1].memories else work.tree.commit
+    span = ("-1", "--topo-order", "--no-merges", tip, *(f"^{base}" for base in bases), "--")
+    paths = (s.memories[conflict.id].path for s in states if conflict.id in s.memories)
+    for entry in history.entries(work.store.repo, *span, *sorted(paths)):
+        return not entry.trailer("Op") or entry.trailer("Actor").startswith("human:")
+    return False
+
+
+def _clash(
+    work: Work, states: Sequence[State], bases: Sequence[str], hub: str, conflict: MergeConflict
+) -> MergeClash:
+    """Describe a conflict for a person, with the last commit of each side."""
+    paths = [s.memories[conflict.id].path for s in states if conflict.id in s.memories]
+    there, here = (
+        last_commit(work.store.repo, tip, bases, conflict.path, *paths)
+        for tip in (hub, work.tree.commit)
+    )
+    return MergeClash(
+        kind=conflict.kind, memory=conflict.id, path=conflict.path, ours=here, theirs=there
+    )
+
+
+def _forgotten(result: MergeResult, *sides: State) -> Iterator[Problem]:
+    """Yield a notice for each memory that one side forgot while the other changed it."""
+    known = result.state.memories
+    for id_ in (id_ for id_ in result.both if id_ in known):
+        former = {side.memories[id_].status for side in sides if id_ in side.memories}
+        if known[id_].status == "forgotten" and former != {"forgotten"}:
+            yield problem("sync-forgotten", known[id_].path, id=id_)
+
+
+def _chain(work: Work, hub: str, result: MergeResult, commit: NewCommit, reason: str) -> Chain:
+    store, head = work.store, work.tree.commit
+    here, there = count(store.repo, head, hub), count(store.repo, hub, head)
+    step = Step(
+        op="sync",
+        what=f"Merge {counted(here, 'commit', 'commits')} of this clone and {there} of the hub",
+        reason=reason,
+        memories=result.both,
+    )
+    commit = replace(commit, message=message(step, work.context()))
+    when = store.not_before(store.not_before(work.call.now, hub), head)
+    return Chain(base=head, first=hub, author=SYNC, when=when, commits=[commit])

@@ -102,9 +102,6 @@ def _context(review: Review) -> Iterator[str]:
     more = {k: n - review.totals.get(k, 0) for k, n in review.kinds.items()}
     if any(more.values()):
         yield "among these also: " + ", ".join(f"{n} {kind}" for kind, n in more.items() if n)
-    if review.hot:
-        before, after = review.hot
-        yield f"first page: {before} to {after} tokens ({after - before:+d})"
     if review.files:
         names = ((name, n) for name, n in review.files.items())
         files = ", ".join(name if name.endswith(".md") else f"{n} in {name}" for name, n in names)

@@ -19,9 +19,9 @@ from memrepo.actions.recall.recall import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
-from memrepo.store.corpus import expression
+
 from memrepo.store.database import NAME
-from memrepo.store.index import Filter, Index, no_model
+from memrepo.store.index import Filter, Index, expression, no_model
 from memrepo.store.repo import Repository, open_repository
 from memrepo.text.words import query_terms
 

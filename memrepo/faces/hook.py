@@ -41,8 +41,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.faces.mcp.replies import acting, hit_entry, listing
 from memrepo.policies.importance import Lexicon, lexicon
 from memrepo.policies.standing import is_of_project
-from memrepo.store.corpus import Filter
-from memrepo.store.index import no_model
+from memrepo.store.index import Filter, no_model
 from memrepo.text.words import query_terms, tokens
 from memrepo.views.hot import fenced
 

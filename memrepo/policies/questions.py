@@ -1,9 +1,10 @@
-"""Parse a question into search terms, words and dates, and find what kind of answer a text gives.
+"""Parse a question: its search terms, the days it names, and the kinds of answer it asks for.
 
-Phrases such as `last week` are resolved. Each kind of answer is a letter. A text with a day,
-number, name or title may answer when, how many, who or which book. A text that asks rarely answers,
-but the text after it may. The phrases are in the sections `cues` and `speakers` of the tables
-(docs/languages.md).
+A question asks for a kind of answer, such as a time or a name, and a text that contains the kind is
+a likelier answer. A question about what an assistant stated asks for its turns. Questions are texts
+too: they rarely answer, but the text after them may. The phrases are in the sections `cues` and
+`speakers` of the tables (docs/languages.md), of which a search reads those of the languages of the
+indexed texts.
 
 An assistant's turn is long, has markup, begins with a typical phrase, and does not name the
 assistant. In an English conversation, a person who uses "you" but not "I" speaks about the other.
@@ -20,37 +21,11 @@ import msgspec
 
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
-from memrepo.text.dates import ISO, WEEKDAYS, Span, month_names, timespans, written_days
-from memrepo.text.languages import (
-    ENGLISH,
-    compounds,
-    entries,
-    fold,
-    language_asked,
-    pattern,
-    small_words,
-    stop_words,
-    tables,
-)
-from memrepo.text.words import (
-    asked_terms,
-    faint_pairs,
-    is_spaceless,
-    joined_terms,
-    query_terms,
-    stems,
-    words,
-)
+from memrepo.text.languages import ENGLISH, LANGUAGES, fold, pattern, table
+from memrepo.text.words import asked_terms, faint_pairs, is_spaceless, stems, words
 
-_YEAR = regex(r"\b(?:19|20)\d\d\b")
-_DAY = regex(r"\b([0-3]?\d)(?:st|nd|rd|th)?\b")
-_MATTER = 2
-"""Words for events are only dropped from a question if this many terms remain."""
-_NEAREST = 2.0
-"""The proximity of the exact day."""
-_AWAY = 15
-"""From this distance in days, a day in the same month has no proximity."""
-
+Span = tuple[str, str]
+"""The first and the last day of a time span, as ISO dates."""
 _LONGEST = 60
 """Longer questions, in characters, ask for more than a kind."""
 KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
@@ -74,43 +49,21 @@ Memories of one of the types belong to the kind. So do all memories under such a
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """A parsed question: its search terms, its words as written, and the dates it names.
+    """A parsed question with its other phrasings."""
 
-    `spans` has fixed time spans: full dates, and phrases such as `last week` if the current date is
-    known.
-    """
-
-    terms: tuple[str, ...]
+    terms: Mapping[str, tuple[str, ...]]
+    """Map each search term to its forms in texts of other languages."""
     words: tuple[str, ...] = ()
-    forms: Mapping[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    """Map each term to its forms in texts of other languages."""
     faint: frozenset[str] = frozenset()
-    """The terms that are pairs of characters in which one is a function word."""
-    compounds: bool = False
-    """Whether the language of the question forms compounds."""
-    joined: Mapping[str, frozenset[str]] = msgspec.field(default_factory=dict)
-    """Map the term of a joined name to its words, which can replace it."""
-    inflects: bool = False
-    """Whether the words may have more forms than English ones: the question may not be in English.
-    """
-    months: frozenset[int] = frozenset()
-    years: frozenset[str] = frozenset()
-    days: frozenset[int] = frozenset()
-    spans: tuple[Span, ...] = ()
-    written: tuple[Span, ...] = ()
-    """Full dates in the question. Texts with a similar date score higher, but need other matches
-    too.
-    """
-    timed: frozenset[str] = frozenset()
-    """The terms that only name a time span, such as `week` in `last week`."""
-    kinds: frozenset[str] = frozenset()
-    """The terms that only name a kind of answer, such as `name` and `number`."""
+    """The terms that only frame the question or name a kind of answer, such as `number`."""
     phrasings: tuple[tuple[str, ...], ...] = ()
     """The terms of each phrasing: of the question, then of its other phrasings."""
-    latest: str = ""
-    """The year of the month in a question without a year, if the current date is known."""
+    spans: tuple[Span, ...] = ()
+    """The days that it names, as in `last week`, if the current date is known."""
+    timed: frozenset[str] = frozenset()
+    """The terms that only name such days."""
     wanted: str = ""
-    """The kinds of answer that the question asks for (`cues`)."""
+    """The kinds of answer that the question asks for (`cues_of`)."""
     of_assistant: bool = False
     """Whether the question asks for what an assistant stated."""
 
@@ -122,72 +75,92 @@ def question_of(
     languages: Collection[str] = (),
 ) -> Question:
     """Parse a question with its other phrasings, for texts of the given languages."""
-    question = _parse(text, today, languages)
-    for one in (_parse(other, None, languages) for other in also):
-        question = msgspec.structs.replace(
-            question,
-            terms=tuple(dict.fromkeys((*question.terms, *one.terms))),
-            words=(*question.words, *one.words),
-            forms={**one.forms, **question.forms},
-            faint=(question.faint | one.faint) - _plain_terms(question) - _plain_terms(one),
-            compounds=question.compounds or one.compounds,
-            joined={**one.joined, **question.joined},
-            inflects=question.inflects or one.inflects,
-            kinds=question.kinds | one.kinds,
-            phrasings=(*question.phrasings, *one.phrasings),
-        )
-    return question
-
-
-def _plain_terms(question: Question) -> frozenset[str]:
-    return frozenset(question.terms) - question.faint
-
-
-def _parse(text: str, today: date | None, languages: Collection[str]) -> Question:
-    """Parse one phrasing. The word `may` is a month only next to a day or a year, or after `in`."""
-    separated = _without_small_words(text)
-    found, asked = words(separated), dict(asked_terms(separated, languages))
-    language, named = language_asked(found, text), timespans(text, today)
-    bare = ISO.sub(" ", text)
-    years = frozenset(_YEAR.findall(bare))
-    days = frozenset(int(n) for n in _DAY.findall(bare) if 1 <= int(n) <= 31)
-    names = month_names()
-    may = years or days or "in may" in " ".join(found)
-    months = frozenset(names[w] for w in found if w in names and (w != "may" or may))
-    if months and days:
-        asked = _without(asked, _events()) if len(_without(asked, _events())) >= _MATTER else asked
-    terms = tuple(asked)
-    only_time = {t for span in named for t in query_terms(span.english)}
-    translated = _events().union(*(span.translated for span in named)) if named else frozenset()
+    own = tuple(sorted({*languages, ENGLISH}))
+    terms: dict[str, tuple[str, ...]] = {}
+    faint, phrasings = set[str](), list[tuple[str, ...]]()
+    for one in (text, *also):
+        separated = _without_small_words(one, own)
+        asked = dict(asked_terms(separated, languages))
+        light = faint_pairs(words(separated)) | _light(words(separated), own)
+        faint |= light & asked.keys() if asked.keys() - light else set()
+        terms = {**asked, **terms}
+        phrasings.append(tuple(asked))
+    found = words(_without_small_words(text, own))
+    spans, timed = _days(text, today, terms) if today else ((), frozenset[str]())
     return Question(
         terms=terms,
-        phrasings=(terms,) if terms else (),
         words=tuple(found),
-        forms=asked,
-        faint=faint_pairs(found) | _light(found, terms, language),
-        compounds=compounds(language),
-        joined=joined_terms(text),
-        inflects=language != ENGLISH or stop_words().isdisjoint(found),
-        months=months,
-        years=years,
-        days=days if months else frozenset(),
-        spans=tuple(sorted({span.days for span in named})),
-        written=tuple(sorted({(str(day), str(day)) for day in written_days(text)})),
-        timed=frozenset(only_time | (asked.keys() - _without(asked, translated))),
-        latest=_latest(months, today) if today and not years else "",
-        wanted=wanted(found),
-        kinds=frozenset(stems([word for word in found if word in _kind_words()])),
-        of_assistant=asks_assistant(found),
+        faint=frozenset(faint),
+        phrasings=tuple(filter(None, phrasings)),
+        spans=spans,
+        timed=timed,
+        wanted=wanted(found, own),
+        of_assistant=asks_assistant(found, own),
     )
 
 
-def kind_asked(text: str) -> str:
+def _days(
+    text: str, today: date, terms: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[Span, ...], frozenset[str]]:
+    """Return the days that a question names, and the terms that do no more than name them."""
+    from memrepo.text.dates import timespans  # has the tables of all languages
+
+    named = timespans(text, today)
+    if not named:
+        return (), frozenset()
+    only = {t for span in named for t, _ in asked_terms(span.english)}
+    other = {*_listed("dates", "events"), *(t for span in named for t in span.translated)}
+    only |= {term for term, forms in terms.items() if not other.isdisjoint((term, *forms))}
+    return tuple(sorted({span.days for span in named})), frozenset(only)
+
+
+@cache
+def _listed(section: str, key: str, own: Sequence[str] = LANGUAGES) -> tuple[str, ...]:
+    """Return the entries of a key in the tables of some languages."""
+    values = (table(language, section).get(key, ()) for language in own)
+    lists = (value.split() if isinstance(value, str) else value for value in values)
+    return tuple(entry for one in lists for entry in one)
+
+
+def _light(found: Sequence[str], own: Sequence[str]) -> frozenset[str]:
+    """Return the terms of the words that only frame a question, or name a kind of answer."""
+    frame, kinds = _frames(own), _kind_words(own)
+    light = [word for word in found if word in frame or word in kinds]
+    return frozenset(stem for language in own for stem in stems(light, language))
+
+
+@cache
+def _frames(own: Sequence[str]) -> frozenset[str]:
+    return frozenset(map(fold, _listed("asking", "frame", own)))
+
+
+@cache
+def _kind_words(own: Sequence[str]) -> frozenset[str]:
+    found = (_listed("cues", kind, own) for kind in KINDS_OF_ANSWER)
+    return frozenset(fold(w) for one in found for e in one for w in e.replace("/", " ").split())
+
+
+def _without_small_words(text: str, own: Sequence[str]) -> str:
+    """Replace the function words of languages without blanks between words, such as Chinese."""
+    if text.isascii():
+        return text
+    small = {word for word in _listed("asking", "small", own) if len(word) > 1}
+    if not small:
+        return text
+    longest = sorted(small, key=lambda word: (-len(word), word))
+    separated = re.sub("|".join(map(re.escape, longest)), "  ", text)
+    left = " ".join(run for run in separated.split() if len(run) > 1 or not is_spaceless(run))
+    return left if words(left) else text
+
+
+def kind_asked(text: str, languages: Collection[str] = LANGUAGES) -> str:
     """Return the kind of memory (`KINDS`) that a question asks for, or an empty string."""
     if len(text) > _LONGEST:
         return ""
-    kinds, frame = _asking()
+    own = tuple(sorted({*languages, ENGLISH}))
+    kinds, frame, small = _asking(own), _frames(own), _small(own)
     written = re.findall(r"\w+", fold(text))
-    left = [word for word in written if word not in frame and word not in _small()]
+    left = [word for word in written if word not in frame and word not in small]
     run = "".join(written)  # for scripts without blanks
     for part in sorted((f for f in frame if not f.isascii()), key=len, reverse=True):
         run = run.replace(part, "")
@@ -196,90 +169,22 @@ def kind_asked(text: str) -> str:
 
 
 @cache
-def _asking() -> tuple[Mapping[str, str], frozenset[str]]:
-    """Return a map of words and phrases to kinds of memory, and the words that frame a question."""
-    kinds, frame = dict[str, str](), set[str]()
-    for _, found in tables("asking"):
-        frame.update(map(fold, found["frame"]))
-        for kind, phrases in found.get("kinds", {}).items():
+def _asking(own: Sequence[str]) -> Mapping[str, str]:
+    """Map the words and phrases that ask for a kind of memory to the kind."""
+    kinds: dict[str, str] = {}
+    for language in own:
+        for kind, phrases in table(language, "asking").get("kinds", {}).items():
             kinds |= {" ".join(re.findall(r"\w+", fold(entry))): kind for entry in phrases}
-    return kinds, frozenset(frame)
+    return kinds
 
 
 @cache
-def _small() -> frozenset[str]:
-    return frozenset().union(*small_words().values())
+def _small(own: Sequence[str]) -> frozenset[str]:
+    return frozenset(fold(word) for word in _listed("language", "small", own))
 
 
-def _without(
-    asked: Mapping[str, tuple[str, ...]], dropped: frozenset[str]
-) -> dict[str, tuple[str, ...]]:
-    """Return the terms of a question, except the terms of the given words."""
-    return {t: forms for t, forms in asked.items() if dropped.isdisjoint((t, *forms))}
-
-
-def nearness(question: Question, day: str) -> float:
-    """Return how close a day is to the days in a question, from 0 to 2. The exact day scores 2."""
-    if not day or not (question.spans or question.months or question.written):
-        return 0.0
-    at = date.fromisoformat(day)
-    spans, days = (_to_spans(asked, at) for asked in (question.spans, question.written))
-    return max(spans, days + (0 < days < _NEAREST), _to_months(question, at))
-
-
-def _to_spans(asked: Sequence[Span], at: date) -> float:
-    if any(first <= at.isoformat() <= last for first, last in asked):
-        return _NEAREST
-    edges = (date.fromisoformat(edge) for span in asked for edge in span)
-    return _share(min((abs((at - edge).days) for edge in edges), default=_AWAY))
-
-
-def _to_months(question: Question, at: date) -> float:
-    if at.month not in question.months:
-        return 0.0
-    if question.years and str(at.year) not in question.years:
-        return 0.0
-    if question.days:
-        return 1 + _share(min(abs(at.day - asked) for asked in question.days))
-    return 1.0 + (question.latest == f"{at.year:04}")
-
-
-def _share(away: int) -> float:
-    return max(0.0, 1 - away / _AWAY)
-
-
-def _light(found: Sequence[str], terms: Sequence[str], language: str) -> frozenset[str]:
-    """Return the terms that only frame a question. If it has no other terms, return none."""
-    _, frame = _asking()
-    light = [word for word in found if word in frame]
-    faint = frozenset((*stems(light), *stems(light, language)))
-    return faint if any(term not in faint for term in terms) else frozenset()
-
-
-def _without_small_words(text: str) -> str:
-    """Replace the function words of languages without blanks between words, such as Chinese."""
-    if text.isascii():
-        return text
-    separated = _spaceless_words().sub("  ", text)
-    left = " ".join(run for run in separated.split() if len(run) > 1 or not is_spaceless(run))
-    return left if words(left) else text
-
-
-@cache
-def _spaceless_words() -> re.Pattern[str]:
-    every = {w for _, found in tables("asking") for w in found.get("small", ()) if len(w) > 1}
-    return re.compile("|".join(map(re.escape, sorted(every, key=lambda w: (-len(w), w)))))
-
-
-def _latest(months: frozenset[int], today: date) -> str:
-    """Return the year in which the month last occurred, or an empty string if several are named."""
-    if len(months) != 1:
-        return ""
-    (month,) = months
-    return f"{today.year - (month > today.month):04}"
-
-
-ASKS = "?"
+ASKS, SELF = "?", "i"
+"""The text is a question, or says something about its speaker."""
 _ASKS = regex("[?\uff1f\u061f]")
 _DIGIT = regex(r"\d")
 _CLOCK = regex(r"\b\d\d?:\d\d\b")
@@ -291,25 +196,17 @@ KINDS_OF_ANSWER = "tnpq"
 
 
 @cache
-def _phrases(section: str, key: str, *, start: bool = False) -> re.Pattern[str]:
-    return pattern(entries(section, key), start=start)
+def _phrases(
+    section: str, key: str, own: Sequence[str] = LANGUAGES, *, start: bool = False
+) -> re.Pattern[str]:
+    return pattern(_listed(section, key, own), start=start)
 
 
 @cache
 def _times() -> frozenset[str]:
-    return frozenset((*entries("cues", "times"), *WEEKDAYS, *MONTHS)) - {"may"}
+    from memrepo.text.dates import WEEKDAYS
 
-
-@cache
-def _events() -> frozenset[str]:
-    """Return words that ask for any event. Next to days, they add nothing to a question."""
-    return frozenset(entries("dates", "events"))
-
-
-@cache
-def _kind_words() -> frozenset[str]:
-    found = (entries("cues", kind) for kind in KINDS_OF_ANSWER)
-    return frozenset(fold(w) for one in found for e in one for w in e.replace("/", " ").split())
+    return frozenset((*_listed("cues", "times"), *WEEKDAYS, *MONTHS)) - {"may"}
 
 
 def cues_of(text: str) -> str:
@@ -325,13 +222,14 @@ def cues_of(text: str) -> str:
     return "".join(kind for kind, found in shown.items() if found)
 
 
-def wanted(words: Sequence[str]) -> str:
+def wanted(words: Sequence[str], own: Sequence[str] = LANGUAGES) -> str:
     """Return the kinds of answer that a question, given as folded words, asks for."""
-    text = " ".join(words)
-    found = ""
+    text, found = " ".join(words), ""
     for kind in KINDS_OF_ANSWER:
-        opens = entries("cues", f"{kind}_start") and _phrases("cues", f"{kind}_start", start=True)
-        if (opens and opens.match(text)) or _phrases("cues", kind).search(text):
+        opens = _listed("cues", f"{kind}_start", own)
+        if (opens and _phrases("cues", f"{kind}_start", own, start=True).match(text)) or (
+            _listed("cues", kind, own) and _phrases("cues", kind, own).search(text)
+        ):
             found += kind
     return found
 
@@ -356,7 +254,7 @@ def role_of(subject: str, text: str) -> str:
     label = _LABEL.match(text)
     speaker = label[1].casefold() if label and not subject else subject
     name = speaker.rpartition(" ")[2]
-    is_user, is_assistant = (name in entries("speakers", k) for k in ("users", "assistants"))
+    is_user, is_assistant = (name in _listed("speakers", k) for k in ("users", "assistants"))
     is_about = name in text[:OPENING_LENGTH].casefold().split()[:3]
     if (is_user or is_assistant) and (label or not is_about):
         return USER if is_user else ASSISTANT
@@ -364,13 +262,15 @@ def role_of(subject: str, text: str) -> str:
     return ASSISTANT if is_long and _phrases("speakers", "opens", start=True).match(text) else ""
 
 
-def of_self(terms: frozenset[str]) -> bool:
+def of_self(terms: Collection[str]) -> bool:
     """Return whether a text with these terms refers to its own speaker, as with `I` or `my`."""
     return not _SELF.isdisjoint(terms)
 
 
-def asks_assistant(words: Sequence[str]) -> bool:
+def asks_assistant(words: Sequence[str], own: Sequence[str] = LANGUAGES) -> bool:
     """Return whether a question, given as folded words, asks for something an assistant stated."""
     # Compile the pattern only if needed, because compiling takes longer than the search.
     question = " ".join(words)
-    return not _ADDRESSED.isdisjoint(words) and bool(_phrases("speakers", "asked").search(question))
+    return not _ADDRESSED.isdisjoint(words) and bool(
+        _phrases("speakers", "asked", own).search(question)
+    )

@@ -1,436 +1,394 @@
-"""Rank memories for a question by BM25, context, dates and similarity of meaning.
+"""Order the blocks that a search found, with one hit per memory, and decide whether any answers.
 
-Source: BM25 (Robertson and Zaragoza 2009, with the smoothed inverse document frequency). Memories
-are short, so their length hardly counts (b 0.2). The text next to a hit in its source often
-contains the answer. The constants were chosen on half of a public dialogue set.
+FTS5 scores the words of all phrasings by BM25. The rest is what measurements support: whom a text
+is about, who speaks, replies to questions, and the kind of answer that is asked for. Recency,
+retrievals and importance count whatever is asked. A memory is placed after a better hit that
+superseded it. Lineage: engram (recency, importance). Its bonus for retrievals reached the maximum
+at the first retrieval. This one grows up to the 31st.
+
+Scores are relative: the best of many poor hits has a high score too. Whether a hit answers is
+decided by the words of the question in its text, which does not depend on the other hits.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.policies.questions import ASKS, ASSISTANT, USER, Question, nearness, of_self
-from memrepo.policies.rules import Weights
-from memrepo.text.dates import Span
-from memrepo.text.words import is_spaceless, stems
+from memrepo.core.access import seconds
+from memrepo.policies.questions import ASKS, ASSISTANT, SELF, USER, Question
+from memrepo.policies.rules import Merits, Weights
+from memrepo.text.words import is_spaceless
 
 
-class Document(msgspec.Struct, frozen=True, dict=True):
-    """The data about one memory that ranking uses."""
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """A paragraph of a memory or of a source that a search found.
+
+    A block of a source has no id. It has lines, the headings above it, and a text, without the
+    statements that are not in effect.
+    """
 
     number: int
     path: str
     part: int = 0
-    """The number of a chunk in a long text. A memory has the score of its best chunk."""
-    terms: tuple[str, ...] = ()
+    """The number of the paragraph. A memory has the score of its best paragraph."""
+    blob: str = ""
+    id: str = ""
+    status: str = "active"
     thread: str = ""
     place: int = 0
     subject: str = ""
     """The folded subject. It matters for questions that name it."""
     day: str = ""
     """The newest date of the evidence, YYYY-MM-DD."""
-    id: str = ""
     seen: int = 0
     """When the memory was last confirmed, in seconds since 1970, or 0 if unknown."""
     importance: float | None = None
-    successors: tuple[str, ...] = ()
-    """The ids of the memories that superseded it."""
+    successors: str = ""
+    """The ids of the memories that superseded it, separated by blanks."""
     cues: str = ""
-    """The kinds of answer that the memory may give, and whether it is a question (`cues`)."""
-    blob: str = ""
-    status: str = "active"
+    """The kinds of answer that the text may give, and whether it is a question (`cues_of`)."""
     is_record: bool = False
     """Whether the memory records a whole day or session, as notes and episodes do."""
-    resource: str = ""
-    """The source of a passage. A passage also has lines, the headings above it, and a text."""
+    words: float = 0.0
+    """The BM25 score of its words."""
     lines: tuple[int, int] = (0, 0)
     context: str = ""
     text: str = ""
     members: tuple[str, ...] = ()
-    """The paths of the active memories that state a part of a passage."""
-    is_new: bool = False
-    """Whether no memory states a part of a passage."""
+    """The paths of the active memories that state a part of a block of a source."""
 
-    @cached_property
-    def distinct(self) -> frozenset[str]:
-        """Return the distinct terms."""
-        return frozenset(self.terms)
-
-
-class ThreadRow(msgspec.Struct, frozen=True):
-    """Adjacent documents of one thread, by number, and whether the thread is a conversation."""
-
-    numbers: Sequence[int]
-    talk: bool = False
-
-
-class Corpus(Protocol):
-    """The documents that a search covers, with the frequencies of terms."""
-
-    size: int
-    average: float
-    """The mean number of terms per document."""
-
-    def holders(self, found: Collection[str]) -> Mapping[str, int]:
-        """Map each term that occurs to the number of documents that contain it."""
-
-    def alike(self, term: str, *, inflects: bool) -> Mapping[str, float]:
-        """Map each indexed term spelled like `term` to its similarity, at most 1."""
-
-    def propose(self, found: Sequence[str], limit: int) -> list[Document]:
-        """Return documents that contain any of the terms, most likely first."""
-
-    def dated(self, spans: Sequence[Span], limit: int) -> list[Document]:
-        """Return documents dated within one of the time spans, newest first."""
-
-    def numbered(self, numbers: Collection[int]) -> list[Document]:
-        """Return the documents with the given numbers."""
-
-    def around(self, documents: Iterable[Document]) -> Mapping[int, ThreadRow]:
-        """Map each document's number to its neighbours, up to four places away in the thread."""
+    @property
+    def place_key(self) -> str:
+        """Return the key by which blocks with equal scores are sorted."""
+        return self.path if self.id else f"{self.path}:{self.part:07}"
 
 
 class Ranked(msgspec.Struct, frozen=True):
-    """A document with its score and the contribution of each signal."""
+    """A block with its score and the contribution of each signal."""
 
-    document: Document
+    block: Block
     score: float
     parts: Mapping[str, float]
-    passage: Document | None = None
-    """The passage that contains the statement of a memory."""
+    around: Block | None = None
+    """The block of a source that contains the statement of a memory."""
 
 
-Likeness = Callable[[Collection[int]], Mapping[int, float]]
-"""Return cosines by number, for the given documents and for those most similar to the question."""
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
+    """The time of a question, and a function that counts a memory's earlier retrievals."""
+
+    now: datetime
+    retrievals: Callable[[str], int] = lambda _: 0
 
 
-_LENGTHS = (40, 100)
-"""The mean text lengths in terms between which the effect of length grows from `b` to `b_long`."""
-_FAR, _ENOUGH, _POWER = 20.0, 0.8, 4.0
-"""Parameters of the weight of meaning.
-
-The first is the factor if no word of the question is found. The second is the share of found words
-from which meaning is not needed. The third is the exponent in between.
-"""
-_NEARBY = (0.5, 0.35, 0.25, 0.15)
-"""The weight of a word in a conversation by its distance in turns, from 1 to 4."""
-_PART = 0.2
-"""The weight of a word of a joined name (`getUserProfile`) if the name itself occurs."""
-MAX_CANDIDATES, MAX_DATED = 300, 100
-"""The maximum number of documents scored by words, and by the days of a question."""
-MAX_LENDING, MAX_ASKING = 300, 50
-"""The number of best hits that lend score to their neighbours, and to their replies."""
-FAINT = 0.2
-"""The weight of a pair of characters that contains a function word, as in Chinese."""
-_EXCHANGES = 100
-"""The number of best hits whose conversations are checked for the words of the question."""
+K1, B, HEAD = 1.2, 0.5, 0.5
+"""BM25's constants, and the weight of a word in the headings of a block."""
 
 
-def spelled(
-    question: Question, corpus: Corpus, term: str, held: Collection[str], share: float
-) -> Mapping[str, float]:
-    """Map the terms to search for a term of a question to their weights.
+def bm25(
+    question: Question,
+    asked: Sequence[str],
+    blocks: Sequence[Block],
+    held: Mapping[int, tuple[Sequence[str], Sequence[str]]],
+    holders: Mapping[str, int],
+    size: int,
+) -> list[Block]:
+    """Return blocks with the BM25 scores of their words. All forms of a word count as one.
 
-    The forms in `held` have the weight 1. If there are none, similarly spelled terms have at most
-    the weight `share`. In languages with compounds, similarly spelled terms are always added.
+    `held` has the terms of each block: of its headings, and of its text. `holders` counts the
+    blocks that contain each form, of `size` blocks.
     """
-    found = dict.fromkeys(held, 1.0)
-    if not found or question.compounds or is_spaceless(term):
-        for form in (term, *question.forms.get(term, ())):  # a stem may be too short
-            alike = corpus.alike(form, inflects=question.inflects)
-            found |= {t: share * w for t, w in alike.items() if t not in found}
-            if found:
-                break
-    return found or {term: 1.0}
+    average = sum(len(terms) for _, terms in held.values()) / (len(held) or 1) or 1.0
+    word_of: dict[str, str] = {}
+    rarity: dict[str, float] = {}
+    for term in asked:
+        forms = [form for form in (term, *question.terms[term]) if form in holders]
+        count = max((holders[form] for form in forms), default=0)
+        rarity[term] = math.log(1 + (size - count + 0.5) / (count + 0.5)) * (K1 + 1)
+        for form in forms:
+            word_of.setdefault(form, term)
+    scored = []
+    for block in blocks:
+        head, terms = held[block.number]
+        counts: dict[str, float] = {}
+        for found, weight in ((head, HEAD), (terms, 1.0)):
+            for form in found:
+                if (term := word_of.get(form, "")) != "":
+                    counts[term] = counts.get(term, 0.0) + weight
+        base = K1 * (1 - B + B * len(terms) / average)
+        score = sum(rarity[term] * n / (n + base) for term, n in sorted(counts.items()))
+        scored.append(replace(block, words=score))
+    return scored
 
 
-class Scoring:
-    """The state of ranking one corpus for one question."""
+Beside = Callable[[Block], tuple[Block | None, Block | None]]
+"""Return the blocks before and after a block in its source."""
+_MATCHES = ("words", "reply", "date", "meaning")
+"""The signals of which a hit has at least one, unless a block of its source has."""
+MAX_ASKING = 50
+"""The number of best hits that lend a score to the text before or after them."""
+_DOUBLINGS = 5
+"""How often the number of retrievals must double to reach the maximum bonus."""
+_USUAL = 0.4
+"""The minimum importance of a memory of normal level. It adds nothing to the score."""
 
-    def __init__(self, question: Question, corpus: Corpus, weights: Weights) -> None:
-        self.question, self.corpus, self.weights = question, corpus, weights
-        self.rarity: dict[str, float] = {}
-        self.misnamed = False
-        self.talks: list[ThreadRow] = []
-        self.timely = corpus.dated(question.spans, MAX_DATED) if question.spans else []
-        asked = [t for t in question.terms if not (self.timely and t in question.timed)]
-        self.terms: dict[str, float] = {}
-        for term in asked:
-            for form, weight in self.spelled(term).items():
-                self.terms[form] = max(weight, self.terms.get(form, 0.0))
-        for name, parts in question.joined.items():
-            if name in self.rarity:  # with full weights, the words would outweigh the name
-                self.terms |= {t: _PART * self.terms[t] for t in parts if t in self.terms}
-        if self.rarity.keys().isdisjoint(asked):  # single characters are not enough
-            self.terms = {t: w for t, w in self.terms.items() if not is_spaceless(t)}
-        short, long = _LENGTHS
-        share = min(1.0, max(0.0, (corpus.average - short) / (long - short)))
-        self.b = weights.b + share * (weights.b_long - weights.b)
-        base = cache(self.base)  # many documents have the same length
-        proposed = corpus.propose([*self.terms], MAX_CANDIDATES) if self.terms else ()
-        self.documents = {d.number: d for d in proposed}
-        self.looked = [(d.number, d, base(len(d.terms), d.is_record)) for d in proposed]
 
-    def scored(self, like: Likeness | None) -> list[Ranked]:
-        """Return all documents that score by any signal, unsorted."""
-        lexical, subject = self.by_words(self.terms), self.named_subject()
-        near = self.with_neighbours(lexical)
-        near |= dict.fromkeys(self.of_those_days() - near.keys(), 0.0)
-        weight = self.weights.meaning * self.need() if like else 0.0
-        similar = self.by_meaning(like, near.keys(), weight) if like and weight else {}
-        near |= dict.fromkeys(similar.keys() - near.keys(), 0.0)
-        top = max(near.values(), default=0.0) or 1.0
-        answers, dates = (cache(self.by_answer), cache(self.by_date))  # few distinct values
-        of_subject = self.weights.subject
-        scored = []
-        for n, score in near.items():
-            document, value, words = self.documents[n], score / top, lexical.get(n, 0.0) / top
-            parts = {
-                "words": words,
-                "neighbours": value - words,
-                "subject": of_subject * (subject != "" and document.subject == subject),
-                "answer": (answers(document.cues) - self.by_speech(document)) * value,
-                "date": dates(document.day),
-            }
-            if similar:
-                parts["meaning"] = similar.get(n, 0.0)
-            scored.append(Ranked(document, sum(parts.values()), parts))
-        return scored
+def rank(
+    question: Question,
+    blocks: Iterable[Block],
+    count: int,
+    weights: Weights,
+    moment: Moment | None = None,
+    *,
+    beside: Beside = lambda _: (None, None),
+    likeness: Mapping[int, float] | None = None,
+) -> list[Ranked]:
+    """Return the `count` best hits for a question, best first. Ties are sorted by path.
 
-    def spelled(self, term: str) -> Mapping[str, float]:
-        """Map the terms to search for a term of the question to their weights.
-
-        The forms of a term count as one word with the rarity of its most common form.
-        """
-        forms = (term, *self.question.forms.get(term, ()))
-        held = [form for form in forms if form in self.rarities(forms)]
-        found = spelled(self.question, self.corpus, term, held, self.weights.alike)
-        if term in self.question.faint:
-            return {form: FAINT * weight for form, weight in found.items()}
-        if len(held) < 2:
-            return found
-        least = min(self.rarity[form] for form in held)
-        return {**found, **{form: least / self.rarity[form] for form in held}}
-
-    def rarities(self, found: Iterable[str]) -> Mapping[str, float]:
-        """Compute the inverse document frequency of each term that occurs in the corpus."""
-        new = [t for t in found if t not in self.rarity]
-        size = self.corpus.size
-        for term, held in self.corpus.holders(new).items():
-            self.rarity[term] = math.log(1 + (size - held + 0.5) / (held + 0.5))
-        return self.rarity
-
-    def by_words(self, asked: Mapping[str, float]) -> dict[int, float]:
-        """Return the BM25 score of each document that contains any of the weighted terms."""
-        worth, scores = self.worth(asked), dict[int, float]()
-        every, place = frozenset(worth), {term: i for i, term in enumerate(worth)}.__getitem__
-        for number, document, base in self.looked:
-            if matched := every & document.distinct:
-                # Floating-point sums depend on the order of the terms.
-                score = 0.0
-                for term in matched if len(matched) == 1 else sorted(matched, key=place):
-                    count = document.terms.count(term)
-                    score += worth[term] * count / (count + base)
-                scores[number] = score
-        return scores
-
-    def by_date(self, day: str) -> float:
-        """Score a document's day. A day within a time span of the question scores highest."""
-        near = self.weights.date * nearness(self.question, day)
-        within = any(first <= day <= last for first, last in self.question.spans)
-        return self.weights.span if within else near
-
-    def by_role(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Lower the scores of an assistant's answers, unless the question asks for them."""
-        if self.question.of_assistant:
-            return dict(scores)
-        share, documents = 1 - self.weights.answers.assistant, self.documents
-        lowered = {
-            n: score * share for n, score in scores.items() if ASSISTANT in documents[n].cues
+    A memory has the score of its best paragraph, and is placed after its successors. Without a
+    moment, only the match with the question counts. `likeness` has cosines by number.
+    """
+    found = {block.number: block for block in blocks}
+    top = max((block.words for block in found.values()), default=0.0) or 1.0
+    words = {n: block.words / top for n, block in found.items()}
+    lent = _lent(found, words, weights, beside)
+    subject = _named_subject(question, found)
+    closest = max((likeness or {}).values(), default=0.0) or 1.0
+    scored = []
+    for n, block in found.items():
+        value = words.get(n, 0.0) + lent.get(n, 0.0)
+        parts = {
+            "words": words.get(n, 0.0),
+            "reply": lent.get(n, 0.0),
+            "subject": weights.subject * (subject != "" and block.subject == subject),
+            "answer": _by_cues(question, block, weights) * value,
+            "date": weights.span * any(a <= block.day <= b for a, b in question.spans),
         }
-        return {**scores, **lowered}
+        if likeness and n in likeness:
+            parts["meaning"] = weights.meaning * max(0.0, likeness[n]) / closest
+        one = Ranked(block, sum(parts.values()), parts)
+        scored.append(_with_merits(one, weights.merits, moment) if moment else one)
+    scored.sort(key=lambda one: (one.score, -one.block.part))
+    every = _without_repeats({one.block.place_key: one for one in scored})
+    best = [one for one in every if one.around or any(map(one.parts.get, _MATCHES))]
+    successors = {o.block.id: o.block.successors.split() for o in best if o.block.successors}
+    places: Mapping[str, tuple[float, int]] = {}
+    if successors:
+        places = behind({o.block.id: o.score for o in best}, successors)
 
-    def by_answer(self, cues: str) -> float:
-        """Return the share of its score that a text gains for the kinds of answer it contains."""
-        fitting = sum(kind in cues for kind in self.question.wanted)
-        return self.weights.answers.fits * fitting
+    def place(one: Ranked) -> tuple[float, int, str]:
+        score, number = places.get(one.block.id, (one.score, 0))
+        return -score, number, one.block.place_key
 
-    def by_speech(self, document: Document) -> float:
-        """Return the share of its score that a text loses because it is a question.
-
-        It is halved if the text also says something about its speaker. Questions of a user to an
-        assistant lose nothing.
-        """
-        cues = document.cues
-        asks = self.weights.answers.asks if ASKS in cues and USER not in cues else 0.0
-        if asks and ASSISTANT not in cues and of_self(document.distinct):
-            asks /= 2
-        return asks
-
-    def worth(self, asked: Mapping[str, float]) -> dict[str, float]:
-        """Return the maximum BM25 score of each term that occurs in the corpus."""
-        rarities = self.rarities(asked)
-        k1 = self.weights.k1
-        return {t: w * rarities[t] * (k1 + 1) for t, w in asked.items() if t in rarities}
-
-    def base(self, length: int, is_record: bool) -> float:
-        """Return the BM25 term for document length, which is larger for longer documents."""
-        b = max(self.b, self.weights.b_long) if is_record else self.b
-        return self.weights.k1 * (1 - b + b * (length / (self.corpus.average or 1.0)))
-
-    def best(self, scores: Mapping[int, float], count: int) -> list[int]:
-        """Return the numbers of the `count` best documents, best first."""
-        least, by_number = cutoff(scores.values(), count), self.documents
-        found = enumerate((n, score) for n, score in scores.items() if score >= least)
-        order = sorted([(-score, by_number[n].path, i, n) for i, (n, score) in found])
-        return [n for _, _, _, n in order[:count]]
-
-    def named_subject(self) -> str:
-        """Return the subject that the question names, or an empty string if none or several.
-
-        A question may name the wrong person. If other subjects match the rest of the question
-        better, the name is ignored.
-        """
-        asked = frozenset(self.question.words)
-        subjects = {document.subject for document in self.documents.values()} - {""}
-        named = {subject for subject in subjects if asked.issuperset(subject.split())}
-        if len(named) != 1:
-            return ""
-        (subject,) = named
-        name = frozenset((*subject.split(), *stems(subject.split())))
-        rest = self.by_words({t: w for t, w in self.terms.items() if t not in name})
-        if not rest:
-            return subject
-        own = max((s for n, s in rest.items() if self.documents[n].subject == subject), default=0.0)
-        self.misnamed = own < self.weights.other_subject * max(rest.values())
-        return "" if self.misnamed else subject
-
-    def with_neighbours(self, scores: Mapping[int, float]) -> dict[int, float]:
-        """Add to each score a share of the scores of adjacent hits in the same source.
-
-        A text without any query word is not a hit, even next to one, because users must see why a
-        hit matches. The reply to a question that is a hit is an exception. Chunks of one memory do
-        not add to each other.
-        """
-        hits = self.best(scores, MAX_LENDING)
-        around = self.corpus.around(self.documents[n] for n in hits)
-        self.talks = [around[n] for n in hits[:_EXCHANGES] if n in around and around[n].talk]
-        scores = self.by_role(self.in_context(scores, around))
-        lent = dict(scores)
-        for reply in self.replies(hits[:MAX_ASKING], around):
-            lent.setdefault(reply, 0.0)
-        for number in hits:
-            row = around.get(number, ThreadRow((number,)))
-            for other, away in self.neighbours(number, row, 1):
-                if other in lent:
-                    lent[other] += self.share(number, other, away) * scores[number]
-        return lent
-
-    def neighbours(self, number: int, row: ThreadRow, far: int) -> Iterator[tuple[int, int]]:
-        """Yield the documents within `far` places of a document, with their relative positions."""
-        here, at = self.documents[number].path, row.numbers.index(number)
-        first = max(0, at - far)
-        for i, other in enumerate(row.numbers[first : at + far + 1], start=first):
-            if other in self.documents and self.documents[other].path != here:
-                yield other, i - at
-
-    def in_context(
-        self, scores: Mapping[int, float], around: Mapping[int, ThreadRow]
-    ) -> dict[int, float]:
-        """Raise the scores of turns for query words that only the adjacent turns contain."""
-        worth, found = self.worth(self.terms), dict(scores)
-        talks = {number: row for number, row in around.items() if row.talk}
-        near = {n for row in talks.values() for n in row.numbers} & scores.keys()
-        scores_of = {number: self.term_scores(number, worth) for number in near}
-        for number, row in talks.items():
-            gained: dict[str, float] = {}
-            own = scores_of[number]
-            for other, away in self.neighbours(number, row, len(_NEARBY)):
-                for term, value in scores_of.get(other, {}).items():
-                    more = _NEARBY[abs(away) - 1] * value - own.get(term, 0.0)
-                    gained[term] = max(more, gained.get(term, 0.0))
-            found[number] += self.weights.context * sum(gained.values())
-        return found
-
-    def term_scores(self, number: int, worth: Mapping[str, float]) -> dict[str, float]:
-        """Map each query term in a document to its contribution to the document's score."""
-        document = self.documents[number]
-        base = self.base(len(document.terms), document.is_record)
-        counts = {t: document.terms.count(t) for t in worth if t in document.distinct}
-        return {t: worth[t] * count / (count + base) for t, count in counts.items()}
-
-    def share(self, number: int, other: int, away: int) -> float:
-        """Return the share of a hit's score that is added to an adjacent document.
-
-        A user's turn lends nothing to the assistant's answer, because every turn is answered. The
-        answer lends to the turn, because it repeats much of it.
-        """
-        weights, cues, near = self.weights, self.documents[number].cues, self.documents[other].cues
-        if away == 1 and USER in cues:
-            return 0.0
-        if away == -1 and ASSISTANT in cues and USER in near:
-            return weights.answers.question
-        if away == 1 and self.is_reply(number, other):
-            return weights.answers.reply
-        return weights.neighbour
-
-    def replies(self, hits: Sequence[int], around: Mapping[int, ThreadRow]) -> set[int]:
-        """Return the numbers of documents that reply to hits that are questions."""
-        asking = [n for n in hits if ASKS in self.documents[n].cues and n in around]
-        rows = {n: around[n].numbers for n in asking}
-        after = {n: row[row.index(n) + 1 :][:1] for n, row in rows.items()}
-        new = {m for next_ in after.values() for m in next_} - self.documents.keys()
-        self.documents |= {d.number: d for d in self.corpus.numbered(new)}
-        return {m for n, next_ in after.items() for m in next_ if self.is_reply(n, m)}
-
-    def is_reply(self, number: int, after: int) -> bool:
-        """Return whether the next document replies to a question of another speaker."""
-        one, other = self.documents[number], self.documents[after]
-        asks = ASKS in one.cues and USER not in one.cues and ASSISTANT not in other.cues
-        return asks and one.subject != other.subject
-
-    def of_those_days(self) -> set[int]:
-        """Return the numbers of all documents of the days asked for, whatever their words."""
-        self.documents |= {d.number: d for d in self.timely if d.number not in self.documents}
-        return {document.number for document in self.timely}
-
-    def need(self) -> float:
-        """Return the weight of similarity of meaning: 0 if a memory contains most query words.
-
-        Words are weighted by rarity, and most if they occur nowhere. The turns of a conversation
-        count together. If the question seems to name the wrong person, the weight is 0, because
-        meaning would follow the name.
-        """
-        if self.misnamed:
-            return 0.0
-        rarest = math.log(1 + (self.corpus.size + 0.5) / 0.5)
-        worth = {t: self.rarity.get(t, rarest) for t in self.terms}
-        matched = {n: worth.keys() & d.distinct for n, d in self.documents.items()}
-        talks = (set().union(*(matched.get(n, ()) for n in row.numbers)) for row in self.talks)
-        values = (sum(worth[t] for t in terms) for terms in (*matched.values(), *talks))
-        share = max(values, default=0.0) / (sum(worth.values()) or 1.0)
-        return _FAR * math.pow(max(0.0, 1 - share / _ENOUGH), _POWER)
-
-    def by_meaning(
-        self, like: Likeness, scored: Collection[int], weight: float
-    ) -> dict[int, float]:
-        """Score documents by similarity of meaning, relative to the most similar document.
-
-        Scores are added after division by their maximum. Adding ranks instead would give a weak
-        model as much influence as the words.
-        """
-        cosines = {n: cosine for n, cosine in like(scored).items() if cosine > 0}
-        new = cosines.keys() - self.documents.keys()
-        self.documents |= {d.number: d for d in self.corpus.numbered(new)}
-        top = max(cosines.values(), default=1.0)
-        return {n: weight * cosine / top for n, cosine in cosines.items()}
+    return [_lowered(one, -place(one)[0]) for one in sorted(best, key=place)[:count]]
 
 
-def cutoff(scores: Collection[float], count: int) -> float:
-    """Return the lowest of the `count` best scores, or -infinity if all scores qualify."""
-    return sorted(scores, reverse=True)[count - 1] if count < len(scores) else -math.inf
+def _without_repeats(best: dict[str, Ranked]) -> Iterable[Ranked]:
+    """Give the score of each block of a source to the best memory that states a part of it."""
+    for key, one in [*best.items()]:
+        members = [best[member] for member in one.block.members if member in best]
+        if members:
+            memory = max(members, key=lambda member: member.score)
+            parts = dict(memory.parts)
+            if one.score > memory.score:
+                parts["passage"] = one.score - memory.score
+            score = max(one.score, memory.score)
+            best[memory.block.path] = Ranked(memory.block, score, parts, one.block)
+            del best[key]
+    return best.values()
+
+
+def _lowered(one: Ranked, score: float) -> Ranked:
+    if score == one.score:
+        return one
+    return replace(one, score=score, parts={**one.parts, "status": score - one.score})
+
+
+# -- what the question says ------------------------------------------------------------------
+
+
+def _named_subject(question: Question, found: Mapping[int, Block]) -> str:
+    """Return the subject that the question names, or an empty string if none or several."""
+    asked = frozenset(question.words)
+    subjects = {block.subject for block in found.values()} - {""}
+    named = {subject for subject in subjects if asked.issuperset(subject.split())}
+    return named.pop() if len(named) == 1 else ""
+
+
+def _lent(
+    found: dict[int, Block],
+    words: dict[int, float],
+    weights: Weights,
+    beside: Beside,
+) -> dict[int, float]:
+    """Return the scores that texts get from the text before or after them. Add such texts.
+
+    A question lends to the reply of another speaker, which often has none of its words. An
+    assistant's answer lends to the user's turn, because it repeats much of it.
+    """
+    lent: dict[int, float] = {}
+    best = sorted(words, key=lambda n: (-words[n], n))[:MAX_ASKING]
+    for one in (found[n] for n in best):
+        asks = ASKS in one.cues and USER not in one.cues
+        if not (asks or ASSISTANT in one.cues) or not one.thread:
+            continue
+        before, after = beside(one)
+        if asks and after and ASSISTANT not in after.cues and after.subject != one.subject:
+            found.setdefault(after.number, after)
+            lent[after.number] = lent.get(after.number, 0.0) + (
+                weights.answers.reply * words[one.number]
+            )
+        elif ASSISTANT in one.cues and before and before.number in words and USER in before.cues:
+            lent[before.number] = lent.get(before.number, 0.0) + (
+                weights.answers.question * words[one.number]
+            )
+    return lent
+
+
+def _by_cues(question: Question, block: Block, weights: Weights) -> float:
+    """Return the share of its score that a text gains or loses for what it is.
+
+    It gains for the kinds of answer it contains. A question loses, half if it also says something
+    about its speaker, and so does an assistant's answer, unless the question asks for it.
+    """
+    answers, cues = weights.answers, block.cues
+    share = answers.fits * sum(kind in cues for kind in question.wanted)
+    if ASKS in cues and USER not in cues:
+        share -= answers.asks / 2 if SELF in cues and ASSISTANT not in cues else answers.asks
+    if ASSISTANT in cues and not question.of_assistant:
+        share -= answers.assistant
+    return share
+
+
+# -- what counts whatever is asked -----------------------------------------------------------
+
+
+def _with_merits(one: Ranked, merits: Merits, moment: Moment) -> Ranked:
+    """Add the bonuses that do not depend on the question to a block's score."""
+    block = one.block
+    share = merits.recency if block.id else 0.0
+    parts = {name: value * (1 - share) for name, value in one.parts.items()}
+    age = max(0, seconds(moment.now) - block.seen)
+    parts["recency"] = share * float(0.5 ** (age / merits.half_life.total_seconds()))
+    count = moment.retrievals(block.id) if block.id else 0
+    parts["access"] = min(merits.access, merits.access / _DOUBLINGS * math.log2(1 + count))
+    # A record covers a whole day, so words in it do not show how important it is.
+    if block.importance is not None and not block.is_record:
+        parts["importance"] = (block.importance - _USUAL) * merits.importance
+    if block.is_record:
+        parts["note"] = -merits.note * max(0.0, sum(parts.values()))
+    return Ranked(block, sum(parts.values()), parts)
+
+
+def behind(
+    scores: Mapping[str, float], successors: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[float, int]]:
+    """Limit each memory's score to the scores of its successors.
+
+    Return by id the limited score, and a position among equal scores. The position is the number of
+    successors in the longest chain after the memory.
+    """
+    found = {id_: (score, 0) for id_, score in scores.items()}
+    after = {id_: [s for s in successors.get(id_, ()) if s in scores] for id_ in scores}
+    for _ in successors:  # one link of each chain per pass; cycles end too
+        before = dict(found)
+        for id_, those in after.items():
+            for score, number in (found[one] for one in those):
+                found[id_] = min(found[id_][0], score), max(found[id_][1], number + 1)
+        if found == before:
+            break
+    return found
+
+
+def with_replaced(ids: Collection[str], successors: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """Return the given ids and the ids of all memories they replaced, directly or indirectly."""
+    found = frozenset(ids)
+    while more := {i for i, after in successors.items() if i not in found and found & set(after)}:
+        found |= more
+    return found
+
+
+# -- whether a text answers ------------------------------------------------------------------
+
+CONFIDENCES = ("high", "medium", "low", "very low")
+ENOUGH = 0.35
+"""The minimum share of a phrasing's words in a text that answers."""
+ALIKE = 0.35
+"""The minimum cosine for a text that answers by its meaning, whatever its words."""
+SURE = 0.75
+"""The minimum share for a high confidence."""
+_LONG = 6
+"""This many matching words are sufficient for a long question, such as a whole prompt."""
+_SMALLEST = 50
+"""The minimum corpus size for rarities. In a smaller corpus every word would look common."""
+_FAINT = 0.2
+"""The weight of a word that only names a kind of answer, such as `name` and `number`."""
+
+
+class Held(msgspec.Struct, frozen=True):
+    """What a text contains of a question: the weighted share of the words of its best phrasing.
+
+    A text answers if it contains enough of a phrasing, and the rarest of its words that any text
+    contains.
+    """
+
+    share: float = 1.0
+    answers: bool = True
+    count: int = 2
+    """The number of words contained. A single word is no sure answer."""
+
+
+def rarities(question: Question, size: int, holders: Mapping[str, int]) -> dict[str, float]:
+    """Return the weight of each term of a question: the fewer blocks contain it, the higher.
+
+    `holders` counts the blocks that contain each form of a term.
+    """
+    size, found = max(size, _SMALLEST), {}
+    for term, forms in question.terms.items():
+        held = max((holders.get(form, 0) for form in (term, *forms)), default=0)
+        if term in question.timed or (not held and is_spaceless(term)):
+            continue
+        weight = math.log(1 + size / max(held, 0.5))
+        found[term] = weight * (_FAINT if term in question.faint else 1.0)
+    return found
+
+
+def share_of(
+    question: Question, text: Collection[str], weights: Mapping[str, float], known: Collection[str]
+) -> Held:
+    """Return what a text, given as its terms, contains of a question.
+
+    `weights` are the rarities of the question's terms, and `known` are those that any text has.
+    """
+    held = {
+        term for term, forms in question.terms.items() if any(f in text for f in (term, *forms))
+    }
+    phrasings = ([term for term in one if term in weights] for one in question.phrasings)
+    every = [_held(phrasing, held, weights, known) for phrasing in phrasings if phrasing]
+    return max(every, key=lambda one: (one.answers, one.share), default=Held())
+
+
+def _held(
+    phrasing: Sequence[str],
+    held: Collection[str],
+    weights: Mapping[str, float],
+    known: Collection[str],
+) -> Held:
+    count = min(len(phrasing), _LONG)
+    every = sum(weights[term] for term in phrasing) * count / len(phrasing)
+    mine = [term for term in phrasing if term in held]
+    share = min(1.0, sum(weights[term] for term in mine) / every)
+    rarest = max((weights[term] for term in phrasing if term in known), default=math.inf)
+    decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
+    return Held(share, decides and share >= ENOUGH, len(mine))
+
+
+def sureness(held: Held, *others: str) -> str:
+    """Return the lowest of several confidences: the one for what a text holds, and `others`."""
+    is_sure = held.answers and held.share >= SURE and held.count > 1
+    word = "high" if is_sure else "medium" if held.answers else "low"
+    return max((word, *others), key=CONFIDENCES.index)

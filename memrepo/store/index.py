@@ -1,38 +1,40 @@
-"""The search index: an SQLite FTS5 database that caches the memories of one commit.
+"""The search index: an SQLite FTS5 database of the blocks of one commit, and the queries on it.
 
-If the file cannot be written, an index is built in memory. `tables` defines how it follows HEAD,
-`corpus` has the queries of ranking.
+If the file cannot be written, an index is built in memory. `blocks` defines how it follows HEAD,
+`policies.ranking` orders what it finds.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
-from memrepo.policies.answers import ALIKE, ENOUGH, Held, Moment, rank, shares
 from memrepo.policies.questions import Question, question_of
-from memrepo.policies.ranking import Document, Likeness, Ranked
-from memrepo.policies.rules import Weights
-from memrepo.store.corpus import PATHS, CombinedCorpus, Filter, IndexCorpus
-from memrepo.store.database import NAME, get_meta, open_database, query, remove
-from memrepo.store.tables import (
-    FOLLOWS,
-    REJECTED,
-    Indexed,
-    clear,
-    follow_memories,
-    follow_passages,
-    passage_changes,
-    state_of,
+from memrepo.policies.ranking import (
+    ALIKE,
+    bm25,
+    ENOUGH,
+    Block,
+    Held,
+    Moment,
+    Ranked,
+    rank,
+    rarities,
+    share_of,
 )
-from memrepo.text.words import asked_terms, query_terms
+from memrepo.policies.rules import Weights
+from memrepo.store.blocks import Indexed, begin_at
+from memrepo.store.database import NAME, open_database, query, remove
+from memrepo.text.words import asked_terms, index_terms, query_terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -40,48 +42,98 @@ if TYPE_CHECKING:
 PAST = "past.sqlite3"
 MAX_PASSAGES = 5
 MIN_SHARE = 0.2
-"""Minimum share of the query, weighted by rarity, that a passage must contain."""
-
-
+"""Minimum share of the question, weighted by rarity, that a block of a source must contain."""
+MAX_CANDIDATES, MAX_DATED = 200, 100
+"""Maximum number of blocks that are ranked: by their words, and by the days of a question."""
+HEAD = 0.5
+"""Weight of a word in the headings of a block, or in its file's subject."""
 RIVALS, MAX_NEWER, MAX_COMPARED = 50, 12, 3
 """The number of results among which something newer is looked for, of newer ones that are read, and
 of hits they are read for."""
+PATHS = "held"
+"""Name of a temporary table of paths, for a search that is limited to some memories."""
+_FIELDS = (
+    "number path part blob id status thread place subject day seen importance successors cues"
+).split()
+_COLUMNS = ", ".join([*(f"m.{name}" for name in _FIELDS), "m.type IN ('note', 'episode')"])
+_SOURCE_FIELDS = "m.place, m.last, m.context, m.text"
+T = TypeVar("T")
 
 
 class _NotEmbeddedError(Exception):
-    """Raised when a search needs document vectors that are not yet computed."""
+    """Raised when a search needs vectors that are not yet computed."""
 
 
 def no_model() -> None:
     """Return None, meaning that no embedding model is available. Default for `Index.model`."""
 
 
-T = TypeVar("T")
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """The limits of a search. Empty limits match everything, and `paths` None matches all files.
+
+    A match has all of the `tags`. Its scope is one of the `scopes` or the whole repository.
+    """
+
+    statuses: tuple[str, ...] = ("active",)
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    limit: int = 10
+    paths: frozenset[str] | None = None
+    bound: str = ""
+    """The scope that the caller is restricted to. Searches find nothing outside this scope."""
+
+    def condition(self, *, sources: bool = False) -> tuple[str, list[str]]:
+        """Return an SQL condition on rows of table `block`, and the values of its placeholders.
+
+        With `sources`, blocks of sources match too.
+        """
+        limits = (
+            ("status", self.statuses),
+            ("type", self.types),
+            ("scope", ("", *self.scopes) if self.scopes else ()),
+            ("scope", ("", self.bound) if self.bound else ()),
+        )
+        parts = ["m.id != ''"]
+        parts += [
+            f"m.{column} IN ({','.join('?' * len(found))})" for column, found in limits if found
+        ]
+        parts += ["instr(m.tags, char(10) || ? || char(10))"] * len(self.tags)
+        if self.paths is not None:
+            parts.append(f"m.path IN (SELECT path FROM {PATHS})")  # noqa: S608 - a constant
+        values = [value for _, found in limits for value in found]
+        every = " AND ".join(parts)
+        return f"(m.id = '' OR ({every}))" if sources else every, [*values, *self.tags]
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory or passage that a search found, best part first, with what it holds."""
+    """A memory or a block of a source that a search found, with what it holds."""
 
-    document: Document
+    block: Block
     score: float = 0.0
     """Higher is better."""
     parts: Mapping[str, float] = msgspec.field(default_factory=dict)
     """The score's parts by signal."""
     held: Held = msgspec.field(default_factory=Held)
     nearby: str = ""
-    """The statements next to a memory's own in its source."""
-    newer: tuple[Document, ...] = ()
-    """Newer documents that also match, latest first."""
+    """The lines around a memory's own in its source."""
+    newer: tuple[Block, ...] = ()
+    """Newer blocks that also match, latest first."""
 
 
 class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a question: the found memories and source passages, best first."""
+    """The answer to a question: memories and blocks of sources, best first."""
 
-    matches: list[Found] = []
-    passages: list[tuple[int, Found]] = []
-    """Each passage, with the number of memories ranked before it."""
+    found: list[Found] = []
     languages: list[str] = []
     """The languages of the indexed texts."""
+    rarity: Mapping[str, float] = {}
+    """The weight of each term of the question, and of its forms."""
+
+    @property
+    def matches(self) -> list[Found]:
+        """Return the memories that were found."""
+        return [one for one in self.found if one.block.id]
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,34 +159,32 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         *,
         also: Sequence[str] = (),
     ) -> SearchResult:
-        """Return the memories and passages that match a question, best first. Sort ties by path.
+        """Return the memories and blocks of sources that match a question, best first.
 
         `also` has other phrasings of the question, which are ranked in the same query. If the
         folder cannot be written, the same results come from an index in memory.
         """
         text, weights, only = " ".join(asked), weights or Weights(), self._bound(only)
         today = moment.now.date() if moment else None
-        has_passages = self.wanted.sources is not None and not self.scope
+        has_sources = self.wanted.sources is not None and not self.scope
 
         def ranked(base: sqlite3.Connection, *, waits: bool) -> SearchResult:
             _limit_to(base, only.paths)
-            corpus = (CombinedCorpus if has_passages else IndexCorpus)(base, only)
-            languages = corpus.languages()
+            queries = Queries(base, only, sources=has_sources)
+            languages = queries.languages()
             question = question_of(text, today, also, languages)
             if not question.terms:
-                return SearchResult()
-            like = self._similarity(base, corpus, " ".join((text, *also)), waits)
-            like = like if weights.meaning else None
-            cosines: dict[int, float] = {}
-
-            def likeness(scored: Collection[int]) -> Mapping[int, float]:
-                cosines.update(like(scored) if like else {})
-                return cosines
-
-            by_meaning = likeness if like else None
-            every = rank(question, corpus, max(only.limit, RIVALS), weights, moment, by_meaning)
-            found = _found(question, corpus, every, only.limit, cosines)
-            return msgspec.structs.replace(found, languages=languages)
+                return SearchResult(languages=languages)
+            likeness: Mapping[int, float] = {}
+            if self.model is not no_model and weights.meaning:
+                likeness = self._likeness(queries, " ".join((text, *also)), waits=waits)
+            blocks = queries.candidates(question, [*likeness])
+            best = rank(
+                *(question, blocks, max(only.limit, RIVALS), weights, moment),
+                beside=queries.beside,
+                likeness=likeness,
+            )
+            return _found(question, queries, best, only.limit, likeness, languages)
 
         try:
             return self._ask(partial(ranked, waits=True))
@@ -152,62 +202,47 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         self._ask(lambda _: None)
 
     def embed(self) -> None:
-        """Compute any missing vectors of the indexed documents, if a model is available."""
+        """Compute any missing vectors of the indexed blocks, if a model is available."""
         if self.model is no_model or (embedder := self.model()) is None:
             return
         from memrepo.store.vectors import Vectors
 
-        documents = self._ask(self._documents)
-        numbers = [number for number, *_ in documents if number < 0]
-        passages: list[Document] = []
-        if numbers:
-            passages = self._ask(lambda base: CombinedCorpus(base, Filter()).numbered(numbers))
-        texts = {-one.number: f"{one.context}\n{one.text}" for one in passages}
-        known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder, passages=texts)
+        rows = self._ask(self._rows)
+        known = Vectors(folder=self.folder, embedder=embedder, tick=self.wanted.tick)
+        numbers = known.missing(rows)
+        texts = self._ask(lambda base: Queries(base, Filter()).texts(numbers, self.wanted))
         with suppress(OSError, sqlite3.OperationalError):  # the folder is not writable
-            known.embed(documents)
+            known.embed(texts)
 
-    def _documents(self, base: sqlite3.Connection) -> list[tuple[int, str, str, int]]:
-        has_passages = self.wanted.sources is not None
-        return (CombinedCorpus if has_passages else IndexCorpus)(base, Filter(statuses=())).all()
+    def _rows(self, base: sqlite3.Connection) -> list[tuple[int, str, int]]:
+        has_sources = self.wanted.sources is not None
+        return Queries(base, Filter(statuses=()), sources=has_sources).all()
 
-    def _similarity(
-        self, base: sqlite3.Connection, corpus: IndexCorpus, text: str, waits: bool
-    ) -> Likeness | None:
-        """Return a function that scores how similar documents are to a question, or None.
+    def _likeness(self, queries: Queries, text: str, *, waits: bool) -> Mapping[int, float]:
+        """Return the cosines of the blocks closest to a question, by number.
 
-        The function loads the model when called. It raises _NotEmbeddedError if vectors are missing
-        and `waits` is set.
+        Raises _NotEmbeddedError if vectors are missing and `waits` is set.
         """
-        if self.model is no_model:
-            return None
+        embedder = self.model()
+        if embedder is None:
+            return {}
+        from memrepo.store.vectors import Vectors
 
-        def likeness(scored: Collection[int]) -> Mapping[int, float]:
-            embedder = self.model()
-            if embedder is None:
-                return {}
-            from memrepo.store.vectors import Vectors
+        known = Vectors(folder=self.folder, embedder=embedder)
+        if waits and known.missing(self._rows(queries.base)):
+            raise _NotEmbeddedError
+        return known.nearest(queries.all(), text)
 
-            known = Vectors(folder=self.folder, wanted=self.wanted, embedder=embedder)
-            if waits and known.lacks(self._documents(base)):
-                raise _NotEmbeddedError
-            return known.similarity(corpus.all(), text)(scored)
+    def named(self, ids: Collection[str]) -> dict[str, Block]:
+        """Return {id: block} of the memories with the given ids, whatever their status."""
 
-        return likeness
-
-    def named(self, ids: Collection[str]) -> dict[str, Document]:
-        """Return {id: document} of the memories with the given ids, whatever their status."""
-
-        def found(base: sqlite3.Connection) -> dict[str, Document]:
-            condition, values = self._bound(Filter(statuses=())).condition
-            by_id = f"SELECT id, path, blob, status FROM memory AS m WHERE id = ? AND {condition}"  # noqa: S608
-            rows = [base.execute(by_id, (id_, *values)).fetchone() for id_ in sorted(ids)]
-            return {row[0]: _named(row) for row in rows if row}
+        def found(base: sqlite3.Connection) -> dict[str, Block]:
+            return {b.id: b for b in Queries(base, self._bound(Filter(statuses=()))).of_ids(ids)}
 
         return self._ask(found) if ids else {}
 
     def _bound(self, only: Filter) -> Filter:
-        return msgspec.structs.replace(only, bound=self.scope) if self.scope else only
+        return replace(only, bound=self.scope) if self.scope else only
 
     def near(self, asked: Sequence[str], only: Filter) -> list[str]:
         """Return the ids of memories that contain any of the given words, best match first."""
@@ -217,31 +252,31 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
 
         def proposed(base: sqlite3.Connection) -> list[str]:
             _limit_to(base, only.paths)
-            likeliest = IndexCorpus(base, only).propose(found, only.limit)
-            return list(dict.fromkeys(document.id for document in likeliest))
+            likeliest = Queries(base, only).propose(found, only.limit)
+            return list(dict.fromkeys(block.id for block in likeliest))
 
         return self._ask(proposed)
 
-    def holding(self, asked: Sequence[str], only: Filter) -> list[Document]:
+    def holding(self, asked: Sequence[str], only: Filter) -> list[Block]:
         """Return every memory that contains all of the given words, sorted by path, not scored."""
         text, only = " ".join(asked), self._bound(only)
 
-        def held(base: sqlite3.Connection) -> set[tuple[str, str, str, str]]:
+        def held(base: sqlite3.Connection) -> list[Block]:
             _limit_to(base, only.paths)
-            corpus = IndexCorpus(base, only)
-            found = [(term, *forms) for term, forms in asked_terms(text, corpus.languages())]
-            return corpus.holding(found) if found else set()
+            queries = Queries(base, only)
+            found = [(term, *forms) for term, forms in asked_terms(text, queries.languages())]
+            return queries.of_ids(queries.holding(found)) if found else []
 
-        return [_named(row) for row in sorted(self._ask(held), key=lambda row: row[1])]
+        return sorted(self._ask(held), key=lambda block: block.path)
 
     def count(self, asked: Sequence[str], *filters: Filter) -> list[int]:
         """Count, for each filter, the memories that contain any of the given words."""
 
         def counts(base: sqlite3.Connection) -> list[int]:
-            terms = asked_terms(" ".join(asked), IndexCorpus(base, Filter()).languages())
+            terms = asked_terms(" ".join(asked), Queries(base, Filter()).languages())
             found = [form for term, forms in terms for form in (term, *forms)]
-            every = (IndexCorpus(base, self._bound(one)) for one in filters)
-            return [corpus.count(found) if found else 0 for corpus in every]
+            every = (Queries(base, self._bound(one)) for one in filters)
+            return [queries.count(found) if found else 0 for queries in every]
 
         return self._ask(counts)
 
@@ -271,84 +306,59 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
-    """Begin a transaction, and update the index to the wanted content in it."""
-    edits = json.dumps(wanted.edited, sort_keys=True)
-    needed = {"commit": wanted.tree.commit, "edits": edits, "rules": wanted.rules}
-    if wanted.sources is not None:
-        needed[FOLLOWS] = state_of(wanted)
-    base.execute("BEGIN")
-    if all(get_meta(base, key) == value for key, value in needed.items()):
-        return
-    base.execute("ROLLBACK")
-    base.execute("BEGIN IMMEDIATE")
-    starts_over = get_meta(base, "rules") != wanted.rules
-    passages = None
-    if wanted.sources is not None:  # may read memories cached in this file: before any write
-        known = ("", "") if starts_over else (get_meta(base, FOLLOWS), get_meta(base, REJECTED))
-        passages = passage_changes(wanted, wanted.sources, *known)
-    if starts_over:
-        clear(base)
-    follow_memories(base, wanted)
-    if passages is not None:
-        follow_passages(base, wanted, passages)
-
-
 def _limit_to(base: sqlite3.Connection, paths: frozenset[str] | None) -> None:
     if paths is not None:
         base.execute(f"CREATE TEMP TABLE {PATHS} (path TEXT PRIMARY KEY)")
         base.executemany(f"INSERT INTO {PATHS} VALUES (?)", [(p,) for p in sorted(paths)])  # noqa: S608
 
 
-def _named(row: tuple[str, str, str, str]) -> Document:
-    id_, path, blob, status = row
-    return Document(number=0, id=id_, path=path, blob=blob, status=status)
-
-
 def _found(
     question: Question,
-    corpus: IndexCorpus,
+    queries: Queries,
     every: Sequence[Ranked],
     limit: int,
-    cosines: Mapping[int, float],
+    likeness: Mapping[int, float],
+    languages: list[str],
 ) -> SearchResult:
-    """Return the best memories and passages with what they hold, and newer matches of the first."""
+    """Return the best hits with what they hold, and newer matches of the first."""
     best = every[:limit]
-    documents = [d for one in best for d in (one.document, one.passage) if d is not None]
-    held = shares(question, corpus, documents)
-    for number in [n for n in held if cosines.get(n, 0.0) >= ALIKE]:
-        held[number] = Held(max(held[number].share, ENOUGH), True)
-    memories = [one for one in best if one.document.number > 0]
-    paths = [one.document.path for one in memories]
-    nearby = corpus.nearby(paths) if isinstance(corpus, CombinedCorpus) else {}
-    matches: list[Found] = []
-    passages: list[tuple[int, Found]] = []
+    nearby = queries.nearby([one for one in best if one.block.id])
+    forms = {form for term, own in question.terms.items() for form in (term, *own)}
+    holders = queries.holders(forms)
+    weights = rarities(question, queries.size(), holders)
+    known = {t for t, own in question.terms.items() if any(f in holders for f in (t, *own))}
+    found: list[Found] = []
+    passages = 0
     for place, one in enumerate(best):
-        document, around = one.document, one.passage
-        mine = held[document.number]
-        if around is not None:
-            mine = max(mine, held[around.number], key=lambda h: (h.answers, h.share))
-        if document.number > 0:
-            is_first = len(matches) < MAX_COMPARED
-            matches.append(
-                Found(
-                    document=document,
-                    score=round(one.score, 4),
-                    parts={name: round(value, 4) for name, value in one.parts.items()},
-                    held=mine,
-                    nearby=nearby.get(document.path, ""),
-                    newer=_newer(document, every[place + 1 :]) if is_first else (),
-                )
+        block = one.block
+        terms = queries.terms_of(block)
+        if block.number in nearby:
+            terms |= queries.terms_of(nearby[block.number][0])
+        held = share_of(question, terms, weights, known)
+        if likeness.get(block.number, 0.0) >= ALIKE:
+            held = Held(max(held.share, ENOUGH), True)
+        is_source = not block.id
+        if is_source and (held.share <= MIN_SHARE or passages == MAX_PASSAGES):
+            continue
+        passages += is_source
+        is_first = len(found) - passages < MAX_COMPARED
+        found.append(
+            Found(
+                block=block,
+                score=round(one.score, 4),
+                parts={name: round(value, 4) for name, value in one.parts.items()},
+                held=held,
+                nearby=nearby[block.number][1] if block.number in nearby else "",
+                newer=() if is_source or not is_first else _newer(block, every[place + 1 :]),
             )
-        elif mine.share > MIN_SHARE and len(passages) < MAX_PASSAGES:
-            found = Found(document=document, score=round(one.score, 4), held=mine)
-            passages.append((len(matches), found))
-    return SearchResult(matches=matches, passages=passages)
+        )
+    rarity = {form: weights[t] for t in weights for form in (t, *question.terms[t])}
+    return SearchResult(found=found, languages=languages, rarity=rarity)
 
 
-def _newer(document: Document, others: Sequence[Ranked]) -> tuple[Document, ...]:
-    """Return the newer of some documents, latest first, without archives and conflict copies."""
-    found = [one.document for one in others if one.document.day > document.day > ""]
+def _newer(block: Block, others: Sequence[Ranked]) -> tuple[Block, ...]:
+    """Return the newer of some blocks, latest first, without archives and conflict copies."""
+    found = [one.block for one in others if one.block.day > block.day > ""]
     found = [one for one in found[:MAX_NEWER] if not _is_inert(one.path)]
     return tuple(sorted(found, key=lambda one: (one.day, one.path), reverse=True))
 
@@ -357,3 +367,265 @@ def _is_inert(path: str) -> bool:
     from memrepo.read.kinds import kinds, path_kind  # most searches find no later text
 
     return path_kind(path) in kinds().groups["inert"]
+
+
+class _Place(NamedTuple):
+    """A statement in a block of a source, with its lines and the memories that have it."""
+
+    hash: str
+    first: int
+    last: int
+    active: list[str]
+    """The paths of active memories with it."""
+    is_past: bool
+    """Whether only memories that are not active have it."""
+
+
+class Queries:
+    """The queries of ranking on an open index, within the limits of a search."""
+
+    def __init__(self, base: sqlite3.Connection, only: Filter, *, sources: bool = False) -> None:
+        self.base = base
+        self._sources = sources
+        self._condition, self._values = only.condition(sources=sources)
+        self._of_memories = only.condition()
+
+    def languages(self) -> list[str]:
+        """Return the languages of the indexed texts."""
+        return [name for (name,) in self.base.execute("SELECT name FROM language ORDER BY name")]
+
+    def size(self) -> int:
+        """Return the number of blocks."""
+        return int(self.base.execute("SELECT count(*) FROM words_docsize").fetchone()[0])
+
+    def holders(self, found: Collection[str]) -> dict[str, int]:
+        """Return {term: number of blocks that contain it}, without terms found in none."""
+        self.base.execute(
+            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.vocabulary USING fts5vocab(main, words, row)"
+        )
+        by_term = "SELECT doc FROM temp.vocabulary WHERE term = ?"
+        rows = ((term, self.base.execute(by_term, (term,)).fetchone()) for term in sorted(found))
+        return {term: int(row[0]) for term, row in rows if row}
+
+    def candidates(self, question: Question, close: Collection[int] = ()) -> list[Block]:
+        """Return the blocks to rank: by words, by the days of the question, and the `close` ones.
+
+        Blocks of sources are without statements that are not in effect. The memories that state
+        one of theirs are returned too.
+        """
+        timely = self._dated(question) if question.spans else []
+        asked = [t for t in question.terms if not (timely and t in question.timed)]
+        forms = [form for term in asked for form in (term, *question.terms[term])]
+        likely = self.propose(forms, MAX_CANDIDATES) if forms else []
+        found = {b.number: b for b in self._scored(question, asked, likely)}
+        more = [b for b in timely if b.number not in found]
+        if close:
+            in_close = "m.number IN (SELECT value FROM json_each(?))"
+            more += self._select(in_close, [json.dumps([*close])])
+        for block in more:
+            found.setdefault(block.number, block)
+        blocks = self._in_effect([*found.values()])
+        paths = {b.path for b in blocks}
+        missing = sorted({path for b in blocks for path in b.members} - paths)
+        in_paths = "m.part = 0 AND m.path IN (SELECT value FROM json_each(?))"
+        return [*blocks, *(self._select(in_paths, [json.dumps(missing)]) if missing else ())]
+
+    def propose(self, found: Sequence[str], limit: int) -> list[Block]:
+        """Return up to `limit` blocks that contain any of the terms, best match first."""
+        rows = self.base.execute(
+            f"""SELECT m.number, -bm25(words, {HEAD}, 1.0) FROM words
+            JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND {self._condition}
+            ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608 - constants
+            (expression(found), *self._values, limit),
+        ).fetchall()
+        scores = dict(rows)
+        blocks = self._select(
+            "m.number IN (SELECT value FROM json_each(?))", [json.dumps([*scores])]
+        )
+        by_number = {b.number: replace(b, words=scores[b.number]) for b in blocks}
+        return [by_number[number] for number in scores]
+
+    def _scored(
+        self, question: Question, asked: Sequence[str], blocks: Sequence[Block]
+    ) -> list[Block]:
+        """Return blocks with the BM25 scores of the words asked for. All forms are one word."""
+        texts = self.base.execute(
+            "SELECT number, head, terms FROM block"
+            " WHERE number IN (SELECT value FROM json_each(?))",
+            (json.dumps([block.number for block in blocks]),),
+        )
+        held = {n: (head.split(), terms.split()) for n, head, terms in texts}
+        holders = self.holders({f for term in asked for f in (term, *question.terms[term])})
+        return bm25(question, asked, blocks, held, holders, self.size())
+
+    def _dated(self, question: Question) -> list[Block]:
+        within = " OR ".join(["m.day BETWEEN ? AND ?"] * len(question.spans))
+        days = [day for span in question.spans for day in span]
+        last = f"ORDER BY m.day DESC, m.path, m.part LIMIT {MAX_DATED}"
+        return self._select(f"({within})", days, last)
+
+    def of_ids(self, ids: Collection[str]) -> list[Block]:
+        """Return the first block of each memory with one of the given ids."""
+        in_ids = "m.part = 0 AND m.id IN (SELECT value FROM json_each(?))"
+        return self._select(in_ids, [json.dumps(sorted(ids))])
+
+    def _select(self, where: str, values: Sequence[str], last: str = "") -> list[Block]:
+        rows = self.base.execute(
+            f"SELECT {_COLUMNS}, {_SOURCE_FIELDS} FROM block AS m"  # noqa: S608 - question marks
+            f" WHERE {where} AND {self._condition} {last}",
+            (*values, *self._values),
+        )
+        return [_block(row) for row in rows]
+
+    def count(self, found: Sequence[str]) -> int:
+        """Return the number of memories that contain any of the terms."""
+        return len(self.holding([found]))
+
+    def holding(self, found: Sequence[Collection[str]]) -> set[str]:
+        """Return the ids of the memories that have one term of each set."""
+        condition, values = self._of_memories
+        statement = f"""SELECT DISTINCT m.id FROM words JOIN block AS m ON m.number = words.rowid
+            WHERE words MATCH ? AND {condition}"""  # noqa: S608 - question marks alone
+        every = (self.base.execute(statement, (expression(f), *values)) for f in found)
+        return set.intersection(*({id_ for (id_,) in rows} for rows in every))
+
+    def all(self) -> list[tuple[int, str, int]]:
+        """Return (number, blob, part) of every block, ordered by path and part."""
+        return self.base.execute(
+            f"""SELECT m.number, m.blob, m.part FROM block AS m
+            WHERE {self._condition} ORDER BY m.path, m.part""",  # noqa: S608 - question marks
+            self._values,
+        ).fetchall()
+
+    def beside(self, block: Block) -> tuple[Block | None, Block | None]:
+        """Return the blocks before and after a block of a memory in its source."""
+        found: list[Block | None] = []
+        for sign, way in (("<", "DESC"), (">", "ASC")):
+            rows = self._select(
+                f"m.thread = ? AND m.id != ? AND (m.place, m.path, m.part) {sign} (?, ?, ?)",
+                [block.thread, block.id, block.place, block.path, block.part],  # type: ignore[list-item]
+                f"ORDER BY m.place {way}, m.path {way}, m.part {way} LIMIT 1",
+            )
+            found.append(rows[0] if rows else None)
+        return found[0], found[1]
+
+    def terms_of(self, block: Block) -> set[str]:
+        """Return the terms of a block, with those of its headings."""
+        rows = self.base.execute("SELECT * FROM block WHERE number = ?", (block.number,))
+        head, terms, text = next((row[-5], row[-4], row[-2]) for row in rows)
+        if text != block.text:  # a part of it is not in effect
+            terms = " ".join(index_terms(block.text).terms)
+        return {*head.split(), *terms.split()}
+
+    def _in_effect(self, blocks: Sequence[Block]) -> list[Block]:
+        """Return blocks without the statements of sources that are not in effect.
+
+        Of blocks of sources with equal texts, the first remains.
+        """
+        places = self._places([b.number for b in blocks if not b.id])
+        found: list[Block] = []
+        seen: set[str] = set()
+        for block in blocks:
+            if block.id:
+                found.append(block)
+                continue
+            past = [p for p in places[block.number] if p.is_past]
+            text = _without_lines(block, [(p.first, p.last) for p in past])
+            if text in seen or not any(map(str.isalnum, text)):
+                continue
+            seen.add(text)
+            members = dict.fromkeys(path for p in places[block.number] for path in p.active)
+            found.append(replace(block, text=text, members=tuple(members)))
+        return found
+
+    def _places(self, numbers: Collection[int]) -> Mapping[int, list[_Place]]:
+        """Return the statements of blocks of sources by number, with the memories of each."""
+        found: dict[int, dict[tuple[int, int, str], list[tuple[str, str]]]] = defaultdict(dict)
+        rows = self.base.execute(
+            """SELECT s.number, s.first, s.last, s.hash, m.path, m.status FROM statement AS s
+            LEFT JOIN evidence AS e ON e.hash = s.hash
+            LEFT JOIN block AS m ON m.path = e.path AND m.part = 0
+            WHERE s.number IN (SELECT value FROM json_each(?)) ORDER BY s.first, m.path""",
+            (json.dumps([*numbers]),),
+        )
+        for number, first, last, hash_, path, status in rows:
+            owners = found[number].setdefault((first, last, hash_), [])
+            if path:
+                owners.append((path, status))
+        every: dict[int, list[_Place]] = defaultdict(list)
+        for number, of_block in found.items():
+            for (first, last, hash_), owners in of_block.items():
+                active = [path for path, status in owners if status == "active"]
+                every[number].append(
+                    _Place(hash_, first, last, active, bool(owners) and not active)
+                )
+        return every
+
+    def nearby(self, best: Sequence[Ranked]) -> Mapping[int, tuple[Block, str]]:
+        """Return {number of a memory: (its block of a source, the text of that around its own)}."""
+        if not self._sources:
+            return {}
+        found: dict[int, tuple[Block, str]] = {}
+        for one in best:
+            around = one.around or self._block_of(one.block.path)
+            own = {
+                h
+                for (h,) in self.base.execute(
+                    "SELECT hash FROM evidence WHERE path = ?", (one.block.path,)
+                )
+            }
+            if around is None:
+                continue
+            mine = [p for p in self._places([around.number])[around.number] if p.hash in own]
+            text = _without_lines(around, [(p.first, p.last) for p in mine])
+            found[one.block.number] = around, text.strip("\n")
+        return found
+
+    def _block_of(self, path: str) -> Block | None:
+        """Return the first block of a source that has a statement of a memory."""
+        rows = self._select(
+            """m.number = (SELECT min(s.number) FROM evidence AS e
+            JOIN statement AS s ON s.hash = e.hash WHERE e.path = ?)""",
+            [path],
+        )
+        return next(iter(self._in_effect(rows)), None)
+
+    def texts(self, numbers: Collection[int], wanted: Indexed) -> list[tuple[str, int, str]]:
+        """Return (blob, part, text) of blocks, to embed them."""
+        from memrepo.core import codec
+        from memrepo.text.paragraphs import paragraphs
+
+        rows = self.base.execute(
+            """SELECT path, blob, part, id, context, text FROM block
+            WHERE number IN (SELECT value FROM json_each(?)) ORDER BY number""",
+            (json.dumps([*numbers]),),
+        )
+        found: list[tuple[str, int, str]] = []
+        for path, blob, part, id_, context, text in rows:
+            if id_ and (memory := codec.decode(path, wanted.read(path, blob))[0]) is not None:
+                context = f"{memory.text('title')}\n{memory.text('subject')}".strip()
+                text = paragraphs(memory.body)[part].text
+            found.append((blob, part, f"{context}\n{text}".strip()))
+        return found
+
+
+def _without_lines(block: Block, spans: Iterable[tuple[int, int]]) -> str:
+    """Return the text of a block of a source without the lines of some spans."""
+    gone = {number for first, last in spans for number in range(first, last + 1)}
+    if not gone:
+        return block.text
+    rows = enumerate(block.text.split("\n"), start=block.lines[0])
+    return "\n".join(line for number, line in rows if number not in gone)
+
+
+def _block(row: tuple[Any, ...]) -> Block:
+    *values, is_record, first, last, context, text = row
+    own = dict(zip(_FIELDS, values, strict=True))
+    if own["id"]:
+        return Block(**own, is_record=bool(is_record))
+    return Block(**own, lines=(first, last), context=context, text=text)
+
+
+def expression(found: Iterable[str]) -> str:
+    """Return an FTS5 expression that joins the terms by OR. Terms contain no quotation marks."""
+    return " OR ".join(f'"{term}"' for term in dict.fromkeys(found))

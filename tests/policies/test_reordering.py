@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.policies.answers import behind, with_replaced
+from memrepo.policies.ranking import behind, with_replaced
 
 
 @given(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,14 +10,12 @@ from test_index import search, tree_of
 
 from memrepo.core import codec
 from memrepo.core.memory import Memory, Source
-from memrepo.policies.answers import Moment, rank
 from memrepo.policies.questions import question_of
+from memrepo.policies.ranking import Block, Moment, rank
 from memrepo.policies.rules import Merits, Weights
 from memrepo.store import index
-from memrepo.store.corpus import Filter, IndexCorpus
-from memrepo.store.database import open_database
-from memrepo.store.index import begin_at
-from memrepo.store.tables import Indexed
+from memrepo.store.blocks import Indexed
+from memrepo.store.index import Filter
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -55,7 +51,7 @@ def asked(
     """Return the numbers of what answers a question, best first."""
     only = Filter(limit=100)
     found = search(folder, tree_of(files), [question], only, weights)
-    return [int(match.document.id.removeprefix("mem-"), 16) for match in found]
+    return [int(match.block.id.removeprefix("mem-"), 16) for match in found]
 
 
 def test_the_subject_that_a_question_names_comes_first(tmp_path: Path) -> None:
@@ -106,7 +102,7 @@ def ranked(
 
 
 def order(matches: list[index.Found]) -> list[int]:
-    return [int(match.document.id.removeprefix("mem-"), 16) for match in matches]
+    return [int(match.block.id.removeprefix("mem-"), 16) for match in matches]
 
 
 def lone(number: int, body: str, day: str = "", **fields: object) -> tuple[str, bytes]:
@@ -129,7 +125,7 @@ def test_a_superseded_memory_never_stands_above_its_successor(tmp_path: Path) ->
     only = Filter(statuses=("active", "superseded"))
     found = ranked(tmp_path, files, "pump house", only)
     assert order(found).index(2) < order(found).index(1)
-    (first,) = (match for match in found if match.document.id.endswith("1"))
+    (first,) = (match for match in found if match.block.id.endswith("1"))
     assert first.parts["status"] < 0
     assert first.score == pytest.approx(sum(first.parts.values()), abs=1e-3)
     one = Filter(statuses=("active", "superseded"), limit=1)
@@ -175,8 +171,8 @@ def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -
     found = ranked(tmp_path, files, "pump valve leak")
     assert order(found) == [1, 2]
     assert order(ranked(tmp_path, files, "green valve", Filter(limit=1))) == [1]
-    assert [one.document.blob for one in found] == [
-        tree_of(files).blobs[one.document.path] for one in found
+    assert [one.block.blob for one in found] == [
+        tree_of(files).blobs[one.block.path] for one in found
     ]
     wanted = index.Index(folder=tmp_path, wanted=Indexed(tree=tree_of(files)))
     assert wanted.count(["pump"], Filter()) == [2]
@@ -186,24 +182,12 @@ def test_a_long_text_is_found_by_its_best_chunk_and_is_one_hit(tmp_path: Path) -
 # -- likeness of meaning -------------------------------------------------------------------------
 
 
-def test_meaning_adds_its_share_of_the_nearest_and_brings_what_has_no_word(tmp_path: Path) -> None:
-    files = dict([lone(1, "the pump"), lone(2, "a pump"), lone(3, "valve"), lone(4, "door")])
-    cosines = {1: 0.1, 2: 0.4, 3: 0.8, 4: -0.2}
-
-    def like(numbers: Collection[int]) -> dict[int, float]:
-        return {number: cosines[number] for number in (*numbers, 3, 4)}
-
-    with closing(open_database(":memory:")) as base:
-        begin_at(base, Indexed(tree=tree_of(files)))
-        corpus, question = (
-            IndexCorpus(base, Filter(statuses=())),
-            question_of("pump cellar stairs lamp"),
-        )
-        found = rank(question, corpus, 10, Weights(meaning=0.6), None, like)
-        assert [one.document.number for one in found] == [3, 2, 1]
-        most = found[0].parts["meaning"]
-        assert [round(one.parts["meaning"] / most, 3) for one in found] == [1, 0.5, 0.125]
-        assert most > 0.6
-        assert found[0].parts["words"] == 0
-        plain = rank(question, corpus, 10, Weights(meaning=0.6))
-        assert [one.document.number for one in plain] == [1, 2]
+def test_meaning_adds_its_share_and_brings_what_has_no_word() -> None:
+    blocks = [Block(number=n, path=f"{n}", id=f"{n}", words=(n < 3) * 1.0) for n in range(1, 5)]
+    cosines = {2: 0.4, 3: 0.8}
+    found = rank(question_of("pump"), blocks, 10, Weights(meaning=0.6), likeness=cosines)
+    assert [(one.block.number, round(one.score, 3)) for one in found] == [
+        (2, 1.3),
+        (1, 1.0),
+        (3, 0.6),
+    ]

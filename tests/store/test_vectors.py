@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from test_index import tree_of
 from test_ranking import lone
 
-from memrepo.policies.answers import ENOUGH
 from memrepo.store import index, vectors
-from memrepo.store.corpus import Filter
-from memrepo.store.tables import Indexed
+from memrepo.store.blocks import Indexed
+from memrepo.store.index import Filter
 
 np = pytest.importorskip("numpy", reason="numpy comes with memrepo[dense], which is not installed")
 DIMS = 24
@@ -25,29 +23,29 @@ def vector(seed: int) -> Any:
     return (found / np.linalg.norm(found)).astype(np.float32)
 
 
-class Numbered(vectors.Vectors, frozen=True, kw_only=True):
-    """Vectors of texts that are the number of their part, and a list of those embedded."""
-
-    embedded: list[int] = msgspec.field(default_factory=list)
-
-    def _text(self, path: str, blob: str, part: int) -> str:
-        self.embedded.append(part)
-        return str(part)
-
-
 def rows(*numbers: int) -> list[vectors.Row]:
-    return [(number, "a.md", f"{number:040x}", number) for number in numbers]
+    return [(number, f"{number:040x}", number) for number in numbers]
+
+
+def numbered(*numbers: int) -> list[tuple[str, int, str]]:
+    """Return texts to embed, each of which is the number of its part."""
+    return [(blob, part, str(part)) for _, blob, part in rows(*numbers)]
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Numbered:
+def ticks() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def kept(tmp_path: Path, ticks: list[str]) -> vectors.Vectors:
     model = vectors.Embedder(
         name="m", dims=DIMS, vectors=lambda texts: np.stack([vector(int(t)) for t in texts])
     )
-    return Numbered(folder=tmp_path, wanted=Indexed(tree=tree_of({})), embedder=model)
+    return vectors.Vectors(folder=tmp_path, embedder=model, tick=ticks.append)
 
 
-def stored(kept: Numbered, *numbers: int) -> bool:
+def stored(kept: vectors.Vectors, *numbers: int) -> bool:
     """Tell whether each of the numbers has a row that holds its vector."""
     array = np.fromfile(kept.array, dtype=np.float32)
     array = array[: len(array) // DIMS * DIMS].reshape(-1, DIMS)
@@ -56,45 +54,43 @@ def stored(kept: Numbered, *numbers: int) -> bool:
     return held and {part for _, part in known} >= {*numbers}
 
 
-def test_a_text_is_embedded_once(kept: Numbered) -> None:
-    kept.embed(rows(*range(100)))
-    kept.embed(rows(*range(50, 130)))
-    assert kept.embedded == [*range(130)]
+def test_a_text_is_embedded_once(kept: vectors.Vectors, ticks: list[str]) -> None:
+    kept.embed(numbered(*range(100)))
+    kept.embed(numbered(*range(50, 130)))
+    assert len(ticks) == 130
     assert stored(kept, *range(130))
 
 
 @pytest.mark.parametrize("cut", [0, 1, DIMS * 4, DIMS * 4 * 9 + 5])
-def test_what_a_dying_process_left_is_made_again(kept: Numbered, cut: int) -> None:
-    kept.embed(rows(*range(10)))
+def test_what_a_dying_process_left_is_made_again(kept: vectors.Vectors, cut: int) -> None:
+    kept.embed(numbered(*range(10)))
     kept.array.write_bytes(kept.array.read_bytes()[:cut])
-    kept.embed(rows(20, 21))
+    kept.embed(numbered(20, 21))
     assert stored(kept, 20, 21)
-    kept.embed(rows(*range(12)))
+    kept.embed(numbered(*range(12)))
     assert stored(kept, *range(12), 20, 21)
     with kept.array.open("ab") as handle:
         handle.write(b"half a row")
-    kept.embed(rows(*range(14)))
+    kept.embed(numbered(*range(14)))
     assert stored(kept, *range(14))
 
 
-def test_a_damaged_record_is_begun_again(kept: Numbered) -> None:
-    kept.embed(rows(*range(10)))
+def test_a_damaged_record_is_begun_again(kept: vectors.Vectors) -> None:
+    kept.embed(numbered(*range(10)))
     kept.keys.write_bytes(b"garbage" * 1000)
-    kept.embed(rows(3, 4))
+    kept.embed(numbered(3, 4))
     assert (len(kept.known()), stored(kept, 3, 4)) == (2, True)
 
 
-def test_all_that_is_asked_for_and_the_most_similar_are_scored(
-    kept: Numbered, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_most_similar_are_found(kept: vectors.Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "NEAREST", 5)
-    kept.embed(rows(*range(200)))
+    kept.embed(numbered(*range(200)))
     cosines = {number: float(vector(number) @ vector(33)) for number in range(0, 200, 3)}
-    found = dict(kept.similarity(rows(*cosines), "33")([3, 6]))
     best = sorted(cosines, key=lambda number: -cosines[number])[:5]
-    wanted = {3, 6, *(number for number in best if cosines[number] >= vectors.MIN_COSINE)}
-    assert found == pytest.approx({number: cosines[number] for number in wanted}, abs=1e-5)
-    assert kept.similarity([], "33")([3]) == {}
+    wanted = {n: cosines[n] for n in best if cosines[n] >= vectors.MIN_COSINE}
+    assert dict(kept.nearest(rows(*cosines), "33")) == pytest.approx(wanted, abs=1e-5)
+    assert kept.nearest([], "33") == {}
+    assert kept.missing(rows(1, 300)) == [300]
 
 
 # -- with the packaged model ---------------------------------------------------------------------
@@ -116,13 +112,11 @@ def test_a_memory_is_found_by_what_it_means(tmp_path: Path) -> None:
     model = vectors.load()
     asked = index.Index(folder=tmp_path, wanted=wanted, model=lambda: model)
     found = asked.search(["which doctor treated whom"], Filter()).matches
-    assert {match.document.id[-1] for match in found} == {"1", "3"}
+    assert {match.block.id[-1] for match in found} == {"1", "3"}
     assert all(match.parts["meaning"] > 0 for match in found)
     (by_meaning,) = asked.search(["Hat der Arzt Tabletten verschrieben?"], Filter(limit=1)).matches
-    assert (by_meaning.id[-1], by_meaning.parts["words"]) == ("1", 0)
-    assert by_meaning.held == ENOUGH, "it is like enough to answer"
-    (far,) = asked.search(["who healed people who were ill"], Filter(limit=1)).matches
-    assert (far.id[-1], far.held) == ("3", 0)
+    assert (by_meaning.block.id[-1], by_meaning.parts["words"]) == ("1", 0)
+    assert by_meaning.held.answers, "it is like enough to answer"
     assert ticks.count("memories embedded") == 3
     before = len(ticks)
     assert asked.search(["which doctor treated whom"], Filter()).matches == found

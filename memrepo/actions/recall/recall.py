@@ -18,19 +18,17 @@ from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.answers import Held, Moment, sureness, with_replaced
 from memrepo.policies.change import line_after, newer_first
 from memrepo.policies.questions import KINDS
-from memrepo.policies.ranking import Document
+from memrepo.policies.ranking import Block, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
 from memrepo.policies.standing import contesting, doubts, is_retired, true_at
 from memrepo.store import vectors
-from memrepo.store.corpus import Filter
+from memrepo.store.blocks import Indexed
 from memrepo.store.database import NAME
-from memrepo.store.index import PAST, Found, Index, no_model
+from memrepo.store.index import PAST, Filter, Found, Index, no_model
 from memrepo.store.ledger import ledger_of
-from memrepo.store.tables import Indexed
-from memrepo.text.sentences import Chunk, chunks
+from memrepo.text.paragraphs import Paragraph, paragraphs
 from memrepo.text.words import content_words, terms
 
 if TYPE_CHECKING:
@@ -184,7 +182,7 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
     """When its class expired, if it remains in recall anyway."""
     doubts: tuple[str, ...] = ()
     """Reasons to doubt it, as text."""
-    part: Chunk | None = None
+    part: Paragraph | None = None
     """The part of a long text that answers the query; None for the whole text."""
 
     @property
@@ -199,9 +197,9 @@ class Recalled(msgspec.Struct, frozen=True, kw_only=True):
         whole = first and last - first == body.strip("\n").count("\n")
         if self.part is None or not self.is_part or not whole:
             return source.lines
-        lead = len(body) - len(body.lstrip("\n"))
-        before = body.count("\n", lead, self.part.start)
-        return first + before, first + before + self.part.text.count("\n")
+        begin, end = self.part.lines
+        before = first - 1 - (len(body) - len(body.lstrip("\n")))
+        return before + begin, before + end
 
     @property
     def text(self) -> str:
@@ -234,6 +232,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Each passage, with the number of hits ranked before it."""
     languages: list[str]
     """The languages of the indexed texts."""
+    rarity: Mapping[str, float]
+    """The weight of each search term."""
 
     @property
     def answers(self) -> bool:
@@ -313,8 +313,7 @@ def index_of(
 
     wanted = Indexed(
         tree=tree,
-        chunking=config.chunk_rules,
-        words=repr(config.importance),
+        rules=repr(config.importance),
         importance=importance,
         blob_id=store.work.blob_id,
         tick=tick,
@@ -397,16 +396,16 @@ def _recall(
         asked = replace(only, statuses=stored, limit=limit)
         answer = index.search(words, asked, weights or work.config.weights, moment, also=also)
         matches = answer.matches
-        every = [match.document for match in matches]
+        every = [match.block for match in matches]
         committed = {d.blob: d.path for d in every if d.path not in index.wanted.edits}
         known = work.store.trees.cache.read(committed)
         found = [
             replace(
-                recalled(_memory(index, match.document, known), accesses, then, rules, match.score),
+                recalled(_memory(index, match.block, known), accesses, then, rules, match.score),
                 parts=match.parts,
                 held=match.held,
                 nearby=match.nearby,
-                edited=match.document.path in index.wanted.edits,
+                edited=match.block.path in index.wanted.edits,
             )
             for match in matches
         ]
@@ -416,27 +415,32 @@ def _recall(
             if one.memory.status != "active" or (EXPIRED if one.over else "active") in wanted
         ]
         live = [one for one in kept if not is_retired(one.memory)]
-        passage_count = len(answer.passages)
+        passage_count = len(answer.found) - len(matches)
         if len(live) + passage_count >= only.limit or len(matches) + passage_count < limit:
             break
         limit *= 2  # some were expired or retired: fetch more
     best = _last(kept, lambda one: one.memory.standing in LOWERED)[: only.limit]
-    parts = {match.document.id: match.document.part for match in matches}
-    best = [replace(one, part=_part(index, one.memory, parts[one.memory.id])) for one in best]
+    parts = {match.block.id: match.block.part for match in matches}
+    best = [replace(one, part=_part(one.memory, parts[one.memory.id])) for one in best]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
-    newer = {match.document.id: match.newer for match in matches}
+    newer = {match.block.id: match.newer for match in matches}
     for place, one in enumerate(ordered):
         later = _later(index, one.memory, newer.get(one.memory.id, ()))
         if later is None and (place == 0 or one.memory.standing == "stale"):
             # What came after it need not have the words of the query.
             near = index.search(sorted(content_words(one.memory.body)), replace(only, limit=NEAR))
-            about = (m.newer for m in near.matches if m.document.id == one.memory.id)
+            about = (m.newer for m in near.matches if m.block.id == one.memory.id)
             later = _later(index, one.memory, next(about, ()))
         ordered[place] = replace(one, later=later)
     hits = all_with_doubts(index, ordered)
-    return Answer(hits=hits, passages=answer.passages, languages=answer.languages)
+    passages = [
+        (sum(bool(other.block.id) for other in answer.found[:place]), one)
+        for place, one in enumerate(answer.found)
+        if not one.block.id
+    ]
+    return Answer(hits=hits, passages=passages, languages=answer.languages, rarity=answer.rarity)
 
 
 NEAR = 5
@@ -445,16 +449,16 @@ LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
 
-def _later(index: Index, memory: Memory, newer: Sequence[Document]) -> Later | None:
+def _later(index: Index, memory: Memory, newer: Sequence[Block]) -> Later | None:
     """Return the latest line of some newer documents that says what became of a memory."""
     old = memory.body, memory.text("context")
     for document in newer:
-        other = None if document.resource else _memory(index, document)
+        other = _memory(index, document) if document.id else None
         text = document.text if other is None else other.body
         under = document.context if other is None else other.text("context")
         if line := line_after(old, (text, under)):
             number = document.lines[0] + text.splitlines().index(line)
-            place = other.id if other else f"{document.resource}:{number}"
+            place = other.id if other else f"{document.path}:{number}"
             return Later(place=place, text=line.strip(), captured=document.day)
     return None
 
@@ -483,9 +487,9 @@ def _is_under(memory: Memory, heading: WordPattern) -> bool:
     return bool(above) and not memory.is_note and heading.search(last) is not None
 
 
-def _part(index: Index, memory: Memory, number: int) -> Chunk | None:
-    """Return a chunk of a memory's text, or None if the text has only one chunk."""
-    found = chunks(memory.body, index.wanted.chunking)
+def _part(memory: Memory, number: int) -> Paragraph | None:
+    """Return a paragraph of a memory's text, or None if the text has only one."""
+    found = paragraphs(memory.body)
     return found[number] if len(found) > 1 and number < len(found) else None
 
 
@@ -514,7 +518,7 @@ def holding(
     ]
 
 
-def _memory(index: Index, match: Document, known: Mapping[str, Memory] | None = None) -> Memory:
+def _memory(index: Index, match: Block, known: Mapping[str, Memory] | None = None) -> Memory:
     """Return the memory of a match, with the status that the index records."""
     memory = (known or {}).get(match.blob)
     if memory is None:

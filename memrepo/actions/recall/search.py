@@ -36,8 +36,7 @@ from memrepo.policies.ageing import TIERS
 from memrepo.policies.questions import kind_asked
 from memrepo.policies.rules import Weights
 from memrepo.policies.standing import trust_of
-from memrepo.store.corpus import Filter
-from memrepo.store.index import Found, Index
+from memrepo.store.index import Filter, Found, Index
 from memrepo.text.languages import ENGLISH
 from memrepo.text.sentences import CHARS_PER_TOKEN, excerpt, token_count
 from memrepo.text.words import query_terms, telling_words, terms
@@ -265,14 +264,14 @@ def _passages(
     """Return as many source passages as fit into `max_tokens`."""
     asked = asked_of(request)
     found: list[Passage] = []
-    for after, one in ((after, match.document) for after, match in found_passages):
+    for after, one in ((after, match.block) for after, match in found_passages):
         text = excerpt(one.text, asked, EXCERPT)
         spent += token_count(text)
         if request.max_tokens is not None and spent > request.max_tokens:
             break
         found.append(
             Passage(
-                resource=one.resource,
+                resource=one.path,
                 lines=one.lines,
                 blob=one.blob,
                 context=without_secrets(one.context),

@@ -39,8 +39,7 @@ from memrepo.policies.hotcache import hot_of, may_be_hot, why_hot, why_over
 from memrepo.policies.rules import Rules
 from memrepo.policies.upkeep import archive_due
 from memrepo.store import history
-from memrepo.store.corpus import Filter
-from memrepo.store.index import Index
+from memrepo.store.index import Filter, Index
 from memrepo.store.ledger import ledger_of
 from memrepo.text.words import telling_words
 from memrepo.views.hot import hot_page

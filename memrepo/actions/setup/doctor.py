@@ -40,8 +40,8 @@ from memrepo.core.state import State
 from memrepo.merge import closure
 from memrepo.merge.tombstones import REJECTED, tombstones_in
 from memrepo.store import history, settings, stream
-from memrepo.store.corpus import Filter
 from memrepo.store.errors import NoContent
+from memrepo.store.index import Filter
 from memrepo.store.local import git_version, object_problems
 from memrepo.store.remote import RECORDS
 from memrepo.store.repo import interrupted, obstacle

@@ -154,8 +154,8 @@ def _catch_up(work: Work, name: str, given: Sequence[str]) -> None:
     if name == "post-checkout" and (given[2:3] == ["0"] or given[:1] == given[1:2]):
         return  # a checkout of files, or of the same commit
     from memrepo.actions.recall.recall import index_of
-    from memrepo.store.corpus import Filter
     from memrepo.store.database import NAME, has_index
+    from memrepo.store.index import Filter
 
     if has_index(work.store.folder / NAME):
         index_of(work).count(["memory"], Filter())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memrepo.actions.recall.search import Hit
     from memrepo.policies.importance import Scored
 
-LINE = 200
+LINE = 600
 """Maximum characters of a hit."""
 _BOLD, _DIM, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[0m"
 

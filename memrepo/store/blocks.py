@@ -1,0 +1,524 @@
+"""The blocks that a search finds, and how the index of them follows commits and edits.
+
+A block is a paragraph: of a memory's text, or of a source. The index stores its commit and the
+uncommitted edits it contains. It is updated with the differences between two commits. If these
+cannot be computed, the whole tree is compared. Blocks of sources follow if a search needs them, and
+all are made again if the rules, or the rejected and corrected statements, have changed.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache, partial
+from hashlib import sha256
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from memrepo.core import codec
+from memrepo.core.access import seconds
+from memrepo.core.memory import Memory
+from memrepo.core.patterns import regex
+from memrepo.core.times import parse_time
+from memrepo.policies.questions import SELF, cues_of, of_self, role_of
+from memrepo.store.database import get_meta, set_meta
+from memrepo.store.tree import Snapshot
+from memrepo.text.paragraphs import Paragraph, cut, paragraphs
+from memrepo.text.words import date_words, index_terms, words
+
+if TYPE_CHECKING:
+    from memrepo.core.state import State
+    from memrepo.merge.tombstones import Tombstones
+    from memrepo.read.intake import Reader, SourceText
+    from memrepo.read.notes import NoteUnit
+    from memrepo.read.sources import SourceRules
+    from memrepo.read.thoughts import Unit
+
+Row = tuple[str | int | float | None, ...]
+BATCH = 50
+"""Maximum number of memories that are read before their rows are written."""
+FILES_AT_ONCE = 200
+MAX_COMPARED = 200
+"""Maximum number of changed memories compared. If more changed, all memories are read."""
+SOURCE, FORGOTTEN = "source", "forgotten"
+"""Status of a block of a source, and of a memory that a person rejected, whatever its file says."""
+FOLLOWS, REJECTED = "passages", "rejected"
+"""Meta keys: the state that the blocks of sources reflect, and a hash of what they must not show.
+"""
+
+
+class Indexed(msgspec.Struct, frozen=True, kw_only=True):
+    """The content that a search index must reflect: a commit and uncommitted edits.
+
+    `edits` contains contents by path, None for a deleted file, and `blob_id` computes their blob
+    ids. `importance` scores a memory, and `rules` identifies its settings. `tick` is called for
+    each memory that is read. `sources` selects the sources to index, and None indexes none.
+    """
+
+    tree: Snapshot
+    importance: Callable[[Memory], float | None] = lambda _: None
+    rules: str = ""
+    edits: Mapping[str, bytes | None] = msgspec.field(default_factory=dict)
+    blob_id: Callable[[bytes], str] = lambda _: ""
+    tick: Callable[[str], None] = lambda _: None
+    sources: SourceRules | None = None
+
+    @property
+    def edited(self) -> dict[str, str]:
+        """Return {path: blob} of the edited files. For a deleted file, the blob is empty."""
+        return {p: "" if data is None else self.blob_id(data) for p, data in self.edits.items()}
+
+    def read(self, path: str, blob: str) -> bytes:
+        """Return the bytes of an indexed file, including its uncommitted edits."""
+        data = self.edits.get(path)
+        return self.tree.files.of(path, blob) if data is None else data
+
+    def memories(self, files: Sequence[tuple[str, str]]) -> Iterator[tuple[str, Memory]]:
+        """Yield (blob, memory) pairs of files to index. Omit unreadable files and chunk files."""
+        edits = {path: data for path, data in self.edits.items() if data is not None}
+        known = {p: m for p, blob in files if (m := self.tree.decoded_memory(p, blob)) is not None}
+        committed = self.tree.files.each(
+            [one for one in files if one[0] not in edits and one[0] not in known]
+        )
+        for path, blob in files:
+            memory = known.get(path)
+            if memory is None:
+                data = edits[path] if path in edits else next(committed)
+                memory, _ = codec.decode(path, data)
+            # A chunk is found through its parent memory, which has a row for each paragraph.
+            if memory is not None and memory.id and memory.type != "chunk":
+                yield blob, memory
+
+
+def begin_at(base: sqlite3.Connection, wanted: Indexed) -> None:
+    """Begin a transaction, and update the index to the wanted content in it."""
+    edits = json.dumps(wanted.edited, sort_keys=True)
+    needed = {"commit": wanted.tree.commit, "edits": edits, "rules": wanted.rules}
+    if wanted.sources is not None:
+        needed[FOLLOWS] = _state_of(wanted)
+    base.execute("BEGIN")
+    if all(get_meta(base, key) == value for key, value in needed.items()):
+        return
+    base.execute("ROLLBACK")
+    base.execute("BEGIN IMMEDIATE")
+    starts_over = get_meta(base, "rules") != wanted.rules
+    changes = None
+    if wanted.sources is not None:  # may read memories cached in this file: before any write
+        known = ("", "") if starts_over else (get_meta(base, FOLLOWS), get_meta(base, REJECTED))
+        changes = _source_changes(wanted, wanted.sources, *known)
+    if starts_over:
+        base.execute("INSERT INTO words (words) VALUES ('delete-all')")
+        for table in ("block", "evidence", "statement", "language"):
+            base.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
+        base.execute("DELETE FROM meta WHERE key != 'version'")
+    _follow_memories(base, wanted)
+    if changes is not None:
+        _follow_sources(base, wanted, changes)
+
+
+# -- memories --------------------------------------------------------------------------------
+
+
+def _follow_memories(base: sqlite3.Connection, wanted: Indexed) -> None:
+    edited, tree = wanted.edited, wanted.tree
+    known = get_meta(base, "commit")
+    changed = tree.files.changed_since(known) if known else None
+    stones = _stones(base, tree, changed)
+    rejections = RejectionCheck(wanted, stones)
+    has_new_stones = json.dumps(stones) != (get_meta(base, "stones") or "{}")
+    # Read everything stored in the same file before the first row is written. Once SQLite spills
+    # its pages to disk, other connections must wait for this one.
+    cached: Mapping[str, Memory] = {}
+    if has_new_stones and known and tree.trees:
+        rows = base.execute("SELECT blob, path FROM block WHERE part = 0 AND id != ''")
+        cached = tree.trees.cache.read(dict(rows))
+    files = _memory_changes(base, tree, edited, changed)
+    if known:
+        _delete(base, files)
+    found = _memory_rows(rejections, [(path, blob) for path, blob in files.items() if blob])
+    while rows_ := list(islice(found, BATCH)):
+        _insert(base, [row for row, _, _ in rows_], [language for _, language, _ in rows_])
+        evidence = [(hash_, row[0]) for row, _, hashes in rows_ for hash_ in hashes]
+        base.executemany("INSERT OR IGNORE INTO evidence VALUES (?, ?)", evidence)
+    if has_new_stones and known:
+        _update_status(base, rejections, cached)
+    state = {
+        "stones": json.dumps(stones),
+        "commit": tree.commit,
+        "edits": json.dumps(edited, sort_keys=True),
+        "rules": wanted.rules,
+    }
+    set_meta(base, state)
+
+
+def _stones(
+    base: sqlite3.Connection, tree: Snapshot, changed: Mapping[str, str] | None
+) -> dict[str, str]:
+    area = tree.layout.area("tombstones")
+    if changed is None:
+        return dict(tree.files.below(area))
+    found: dict[str, str] = json.loads(get_meta(base, "stones") or "{}")
+    found |= {path: blob for path, blob in changed.items() if path.startswith(area)}
+    return {path: found[path] for path in sorted(found) if found[path]}
+
+
+class RejectionCheck:
+    """Which memories a person rejected, by the tombstones {path: blob} of the indexed tree.
+
+    The status in a memory's file is ignored for these. Tombstones are read when first needed.
+    """
+
+    def __init__(self, wanted: Indexed, stones: Mapping[str, str]) -> None:
+        self.wanted, self._stones = wanted, stones
+        self._read: Tombstones | None = None
+
+    def status(self, memory: Memory) -> str:
+        """Return a memory's status for recall: `forgotten` if rejected, else as in its file."""
+        if not self._stones:
+            return memory.status
+        if self._read is None:
+            from memrepo.merge.tombstones import read_tombstones
+
+            tree = self.wanted.tree
+            found = zip(self._stones, tree.files.each([*self._stones.items()]), strict=True)
+            self._read = read_tombstones(dict(found), tree.layout)
+        return FORGOTTEN if self._read.bar(memory) is not None else memory.status
+
+
+def _update_status(
+    base: sqlite3.Connection, rejections: RejectionCheck, cached: Mapping[str, Memory]
+) -> None:
+    """Set the status of every memory again. Files of `cached` memories (by blob) are not read."""
+    rows = dict(base.execute("SELECT path, blob FROM block WHERE part = 0 AND id != ''").fetchall())
+    memories = [m for path, b in rows.items() if (m := cached.get(b)) and m.path == path]
+    paths = {memory.path for memory in memories}
+    others = [item for item in rows.items() if item[0] not in paths]
+    memories += [memory for _, memory in rejections.wanted.memories(others)]
+    base.executemany(
+        "UPDATE block SET status = ?1 WHERE path = ?2 AND status != ?1",
+        [(rejections.status(memory), memory.path) for memory in memories],
+    )
+
+
+def _memory_changes(
+    base: sqlite3.Connection,
+    tree: Snapshot,
+    edited: Mapping[str, str],
+    changed: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """Return {path: blob} of the memory files to index again. An empty blob means removal.
+
+    `changed` contains the differences from the indexed commit, or None if they are unknown.
+    """
+    if changed is None:
+        indexed = dict(base.execute("SELECT path, blob FROM block WHERE id != ''"))
+        found = {**dict.fromkeys(indexed, ""), **tree.blobs, **edited}
+    else:
+        undone = json.loads(get_meta(base, "edits") or "{}").keys() - edited.keys()
+        found = {**{path: tree.blobs.get(path, "") for path in sorted(undone)}, **changed, **edited}
+        by_path = "SELECT blob FROM block WHERE path = ? AND part = 0"
+        rows = ((path, base.execute(by_path, (path,)).fetchone()) for path in found)
+        indexed = {path: str(row[0]) if row else "" for path, row in rows}
+    is_memory = tree.layout.is_memory
+    return {p: b for p, b in found.items() if is_memory(p) and indexed.get(p, "") != b}
+
+
+def _memory_rows(
+    rejections: RejectionCheck, files: Sequence[tuple[str, str]]
+) -> Iterator[tuple[Row, str, list[str]]]:
+    """Yield the row, the language and the statement hashes of each paragraph of memories."""
+    wanted = rejections.wanted
+    for blob, memory in wanted.memories(files):
+        wanted.tick("memories indexed")
+        day, source = memory.captured[:10], memory.sources[0] if memory.sources else None
+        stored = memory.fields.get("importance")
+        importance = stored.score if stored else wanted.importance(memory)
+        thread, place = (f"{source.resource} {day}", source.lines[0]) if source else ("", 0)
+        subject = _folded(memory.text("subject"))
+        about = (
+            *(memory.id, memory.type, rejections.status(memory), memory.text("scope")),
+            "".join(f"\n{tag}\n" for tag in memory.texts("tags")),
+            " ".join(memory.texts("superseded_by")),
+            *(last_confirmed(memory), importance, thread, place, subject, day),
+        )
+        title, role = memory.text("title"), role_of(subject, memory.body)
+        head = (title, memory.text("context") or memory.text("subject"), *memory.texts("tags"))
+        hashes = [s.text_hash for s in memory.sources]
+        for part, one in enumerate(paragraphs(memory.body)):
+            above = index_terms(each_word_once(" ".join((*head, *one.headings)))).terms
+            terms, language = index_terms(f"{one.text} {date_words(memory.captured)}")
+            cues = cues_of(one.text) + role + SELF * of_self(terms)
+            own = (cues, " ".join(above), " ".join(terms), "", "", 0)
+            yield (memory.path, part, blob, *about, *own), language, hashes
+
+
+def last_confirmed(memory: Memory) -> int:
+    """Return when a memory was last confirmed, in seconds since the epoch, or 0 if unknown."""
+    times = [stamp.at for stamp in memory.fields.get("verified", ()) if stamp.at]
+    for source in memory.sources:
+        with suppress(ValueError):  # undated, or not a valid date
+            times.append(parse_time(source.captured))
+    newest = max(times, default=memory.time("created"))
+    return max(1, seconds(newest)) if newest else 0
+
+
+_WORD = regex(r"[^\W_]+")
+
+
+def each_word_once(context: str) -> str:
+    """Return the words of a context without repeats: a file is often named like its heading."""
+    return " ".join({word.casefold(): word for word in _WORD.findall(context)}.values())
+
+
+@lru_cache(maxsize=1024)
+def _folded(subject: str) -> str:
+    return " ".join(words(subject))
+
+
+# -- rows ------------------------------------------------------------------------------------
+
+
+def _insert(base: sqlite3.Connection, rows: Sequence[Row], languages: Iterable[str]) -> int:
+    """Add rows of blocks, with their words. Return the number of the last row before them."""
+    (last,) = base.execute("SELECT coalesce(max(number), 0) FROM block").fetchone()
+    marks = ", ?" * len(rows[0])
+    base.executemany(f"INSERT INTO block VALUES (NULL{marks})", rows)  # noqa: S608 - a constant
+    base.execute(
+        "INSERT INTO words (rowid, head, terms) SELECT number, head, terms FROM block"
+        " WHERE number > ?",
+        (last,),
+    )
+    names = [(name,) for name in sorted({*languages})]
+    base.executemany("INSERT OR IGNORE INTO language VALUES (?)", names)
+    return int(last)
+
+
+def _delete(base: sqlite3.Connection, paths: Iterable[str]) -> None:
+    for path in paths:
+        base.execute(
+            "INSERT INTO words (words, rowid, head, terms)"
+            " SELECT 'delete', number, head, terms FROM block WHERE path = ?",
+            (path,),
+        )
+        base.execute(
+            "DELETE FROM statement WHERE number IN (SELECT number FROM block WHERE path = ?)",
+            (path,),
+        )
+        base.execute("DELETE FROM block WHERE path = ?", (path,))
+        base.execute("DELETE FROM evidence WHERE path = ?", (path,))
+
+
+# -- sources ---------------------------------------------------------------------------------
+
+
+class _SourceChanges(msgspec.Struct, frozen=True, kw_only=True):
+    """The sources to read again: {path: blob}, with an empty blob for a deleted source.
+
+    `whole` means that these are all sources. `state` has the rejected and corrected statements, or
+    is None if there are none.
+    """
+
+    rules: SourceRules
+    follows: str
+    rejected: str
+    files: Mapping[str, str]
+    whole: bool
+    state: State | None = None
+
+
+def _state_of(wanted: Indexed) -> str:
+    """Return an identifier of what blocks of sources depend on: the commit and the rules."""
+    return f"{wanted.tree.commit} {_digest(repr(wanted.sources))}"
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _source_changes(
+    wanted: Indexed, rules: SourceRules, known: str, rejected: str
+) -> _SourceChanges | None:
+    """Return the sources to read again, or None if their blocks are current.
+
+    `known` is the state of the blocks, and `rejected` the hash of the statements left out so far.
+    """
+    now, tree = _state_of(wanted), wanted.tree
+    if known == now:
+        return None
+    old, _, how = known.partition(" ")
+    differ = tree.files.differences(old) if old and how == now.partition(" ")[2] else None
+    state = None
+    if differ is None or _may_reject(tree, differ):
+        state = tree.state()
+        if (found := _rejected_hash(state)) != rejected:
+            rejected, differ = found, None
+    area = tree.layout.area("sources")
+    if differ is None:
+        files = tree.files.below(area)
+    else:
+        files = {path: blob for path, (_, blob) in differ.items() if path.startswith(area)}
+    if not rejected:
+        state = None
+    elif state is None and any(files.values()):
+        state = tree.state()
+    return _SourceChanges(
+        rules=rules, follows=now, rejected=rejected, files=files, whole=differ is None, state=state
+    )
+
+
+def _may_reject(tree: Snapshot, differ: Mapping[str, tuple[str, str]]) -> bool:
+    """Return whether file differences may change which statements are rejected or corrected."""
+    areas = tuple(map(tree.layout.area, ("tombstones", "corrections")))
+    if any(path.startswith(areas) for path in differ):
+        return True
+    changed = {p: blobs for p, blobs in differ.items() if tree.layout.is_memory(p)}
+    if len(changed) > MAX_COMPARED:
+        return True
+    versions = [(path, blob) for path, both in changed.items() for blob in both if blob]
+    found = tree.files.many(blob for _, blob in versions)
+    return any(_has_corrected(path, found[blob]) for path, blob in versions)
+
+
+def _has_corrected(path: str, data: bytes | None) -> bool:
+    """Return whether a memory version corrects another memory or was corrected itself."""
+    memory, _ = codec.decode(path, data or b"")
+    corrected = ("supersedes", "superseded_by", "former")
+    return memory is None or memory.status != "active" or any(map(memory.texts, corrected))
+
+
+def _rejected_hash(state: State) -> str:
+    """Compute a hash of the rejected and corrected statements. Return "" if there are none."""
+    from memrepo.merge.tombstones import corrected_in, tombstones_in
+
+    stones, corrected = tombstones_in(state), corrected_in(state)
+    if not (stones or corrected):
+        return ""
+    return _digest(repr([*stones.found.values()]), repr(sorted(stones.keys)), corrected.spelled)
+
+
+def _follow_sources(base: sqlite3.Connection, wanted: Indexed, found: _SourceChanges) -> None:
+    old: Iterable[str] = found.files
+    if found.whole:
+        rows = base.execute("SELECT DISTINCT path FROM block WHERE id = ''").fetchall()
+        old = [path for (path,) in rows]
+    _delete(base, old)
+    for blocks in _source_blocks(wanted, found):
+        last = _insert(base, [one.row for one in blocks], [one.language for one in blocks])
+        numbers = range(last + 1, last + 1 + len(blocks))
+        statements = [
+            (number, *place)
+            for number, one in zip(numbers, blocks, strict=True)
+            for place in one.of
+        ]
+        base.executemany("INSERT OR IGNORE INTO statement VALUES (?, ?, ?, ?)", statements)
+    set_meta(base, {FOLLOWS: found.follows, REJECTED: found.rejected})
+
+
+class _SourceBlock(NamedTuple):
+    """The row of a block of a source, its language, and its statements with their lines."""
+
+    row: Row
+    language: str
+    of: list[tuple[str, int, int]]
+
+
+def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_SourceBlock]]:
+    """Yield the blocks of each source, without what was rejected or corrected."""
+    if not any(found.files.values()):
+        return
+    from memrepo.read.intake import Reader, SourceText
+    from memrepo.read.sources import kind_of
+
+    names = {path: wanted.tree.layout.source_name(path) for path, b in found.files.items() if b}
+    texts = (
+        SourceText(name=name, resource=path, blob=found.files[path], kind=kind, committed="")
+        for path, name in names.items()
+        if (kind := kind_of(name, found.rules))
+    )
+    while some := list(islice(texts, FILES_AT_ONCE)):
+        data = wanted.tree.files.many(text.blob for text in some)
+        reader = Reader(some, partial(_bytes, data), found.state, whole=True)
+        for text in some:
+            wanted.tick("sources indexed")
+            units: list[Unit | NoteUnit] = [*reader.claims(text.name, text.blob).units]
+            lines = _shown_lines(reader, text, units, found.state)
+            if text.kind == "notes":
+                units += reader.notes(text.name, text.blob)[0]
+            blocks = [_source_block(text, one, units) for one in cut(lines)]
+            if blocks:
+                yield blocks
+        reader.forget()
+
+
+def _bytes(data: Mapping[str, bytes | None], blob: str) -> bytes:
+    return data[blob] or b""  # a partial clone lacks some blobs
+
+
+def _shown_lines(
+    reader: Reader, text: SourceText, units: Iterable[Unit | NoteUnit], state: State | None
+) -> list[tuple[int, str]]:
+    """Return the numbered lines of a source that a search may show."""
+    from memrepo.read.documents import read_lines
+
+    source = read_lines(text.name, reader.data(text.blob))
+    lines = dict(source.visible(1, source.count))
+    for unit in units if state is not None else ():
+        shown = ""
+        if state is not None and _may_show(state, reader, text, unit):
+            if (unit.resource, unit.text_hash) not in reader.left_out:
+                continue
+            shown = unit.text.replace("\n", " ")
+        first, last = unit.lines
+        for number in range(first, last + 1):
+            if number in lines:
+                lines[number], shown = shown, ""
+    return [*lines.items()]
+
+
+def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteUnit) -> bool:
+    """Return whether a statement's remaining text is unlike all rejected and corrected ones.
+
+    The reader has removed such statements, except where nothing else would remain.
+    """
+    from memrepo.core.memory import Source
+    from memrepo.merge.tombstones import corrected_in, tombstones_in
+
+    shortened = (unit.resource, unit.text_hash) in reader.left_out
+    source = Source(resource=text.resource, text_hash="" if shortened else unit.text_hash)
+    context = _context(text, unit.headings, unit)
+    fields = {"type": "fact", "context": context, "sources": (source,)}
+    draft = Memory.of(text.resource, fields, body=unit.text)
+    stones, corrected = tombstones_in(state), corrected_in(state)
+    if stones and (stones.bar(draft) or stones.near(draft)):
+        return False
+    stone = corrected.bar(draft) if corrected else None
+    return stone is None or not corrected.binds(stone, text.resource, unit.captured, whole=True)
+
+
+def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | None) -> str:
+    from memrepo.read.thoughts import spelled_context
+
+    name = text.name.rpartition("/")[2].removesuffix(".md")
+    lead = getattr(unit, "lead", "")
+    return spelled_context((getattr(unit, "about", ""), name, *headings, lead))
+
+
+def _source_block(
+    text: SourceText, one: Paragraph, units: Sequence[Unit | NoteUnit]
+) -> _SourceBlock:
+    first, last = one.lines
+    here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
+    day = next((unit.captured[:10] for unit in here if unit.captured), "")
+    context = _context(text, one.headings, here[0] if here else None)
+    above = index_terms(each_word_once(context)).terms
+    terms, language = index_terms(f"{one.text} {date_words(day)}")
+    row = (
+        *(text.resource, first, text.blob, "", "", SOURCE, "", "", "", 0, None, ""),
+        *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
+        *(context, one.text, last),
+    )
+    return _SourceBlock(row, language, [(unit.text_hash, *unit.lines) for unit in here])

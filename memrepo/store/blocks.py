@@ -448,7 +448,7 @@ def _source_blocks(wanted: Indexed, found: _SourceChanges) -> Iterator[list[_Sou
             lines = _shown_lines(reader, text, units, found.state)
             if text.kind == "notes":
                 units += reader.notes(text.name, text.blob)[0]
-            blocks = [_source_block(text, one, units) for one in cut(lines)]
+            blocks = [_source_block(text, n, one, units) for n, one in enumerate(cut(lines))]
             if blocks:
                 yield blocks
         reader.forget()
@@ -508,7 +508,7 @@ def _context(text: SourceText, headings: Sequence[str], unit: Unit | NoteUnit | 
 
 
 def _source_block(
-    text: SourceText, one: Paragraph, units: Sequence[Unit | NoteUnit]
+    text: SourceText, part: int, one: Paragraph, units: Sequence[Unit | NoteUnit]
 ) -> _SourceBlock:
     first, last = one.lines
     here = [unit for unit in units if unit.lines[0] <= last and first <= unit.lines[1]]
@@ -517,7 +517,7 @@ def _source_block(
     above = index_terms(each_word_once(context)).terms
     terms, language = index_terms(f"{one.text} {date_words(day)}")
     row = (
-        *(text.resource, first, text.blob, "", "", SOURCE, "", "", "", 0, None, ""),
+        *(text.resource, part, text.blob, "", "", SOURCE, "", "", "", 0, None, ""),
         *(first, "", day, cues_of(one.text), " ".join(above), " ".join(terms)),
         *(context, one.text, last),
     )

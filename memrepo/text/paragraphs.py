@@ -1,7 +1,7 @@
 """Cut a text into paragraphs, each with the headings above it: what a search finds and shows.
 
 Adjacent lines under the same headings are one paragraph, up to LENGTH characters. Paragraphs do not
-overlap, and a single line is never cut.
+overlap. A longer line is cut where a sentence ends.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from memrepo.core.patterns import regex
+from memrepo.text.sentences import sentences
 
 LENGTH = 600
-"""Maximum length of a paragraph in characters, unless it is a single line."""
+"""Maximum length of a paragraph in characters, unless it is a single sentence."""
 _HEADING = regex(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _FENCE = regex(r"[ \t]{0,12}(?:```|~~~)")
 
@@ -40,7 +41,7 @@ def cut(rows: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
     path: list[tuple[int, str]] = []
     held: list[tuple[int, str]] = []
     size, in_fence = 0, False
-    for number, line in rows:
+    for number, line in ((n, piece) for n, whole in rows for piece in _pieces(whole)):
         heading = None if in_fence else _HEADING.match(line)
         if _FENCE.match(line):
             in_fence = not in_fence
@@ -56,6 +57,20 @@ def cut(rows: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
             held.append((number, line.rstrip()))
             size += len(line) + 1
     yield from _joined(held, path)
+
+
+def _pieces(line: str) -> Iterator[str]:
+    """Yield the sentences of a line that is too long, as many together as fit."""
+    if len(line) <= LENGTH:
+        yield line
+        return
+    start = end = 0
+    for first, last in sentences(line):
+        if end and last - start > LENGTH:
+            yield line[start:end]
+            start = first
+        end = last
+    yield line[start:]
 
 
 def _joined(held: list[tuple[int, str]], path: list[tuple[int, str]]) -> Iterator[Paragraph]:

@@ -170,7 +170,6 @@ def test_a_passage_never_repeats_a_claim(repo: Path) -> None:
         ("--tag", "boats"),
         ("--status", "archived"),
         ("--scope", "user:ana"),
-        ("--at", "HEAD"),
         ("--valid-at", "2026-03-01"),
         ("--layered",),
     ],

@@ -128,7 +128,6 @@ def _told(answer: dict[str, Any]) -> dict[str, Any]:
         **answer,
         "hits": hits,
         "heading": [],
-        "passages": [],
         "tokens": 0,
         "why": "",
         "suggestions": [],

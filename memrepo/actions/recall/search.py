@@ -54,7 +54,7 @@ _BY_MEANING = "`pip install '.[dense]'` in memrepo's checkout adds search by mea
 _NEAREST = "nothing contains most of these words: only the closest texts are listed"
 LAYERED_WORDS, MAX_LAYERED = (2, 5), 3
 """Minimum and maximum words of a layered search, and the maximum notes it shows."""
-_LIMITS = ("types", "tags", "scopes", "statuses", "at", "valid_at")
+_LIMITS = ("types", "tags", "scopes", "statuses", "valid_at")
 """Options that restrict a search to memories, because passages have none of these properties."""
 
 

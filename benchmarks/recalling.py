@@ -19,7 +19,6 @@ from memrepo.actions.recall.recall import index_of
 from memrepo.actions.work import Call, Work
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory, Source
-
 from memrepo.store.database import NAME
 from memrepo.store.index import Filter, Index, expression, no_model
 from memrepo.store.repo import Repository, open_repository

@@ -21,12 +21,12 @@ from msgspec.structs import replace
 from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
     ALIKE,
-    bm25,
     ENOUGH,
     Block,
     Held,
     Moment,
     Ranked,
+    bm25,
     rank,
     rarities,
     share_of,

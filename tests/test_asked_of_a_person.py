@@ -218,8 +218,8 @@ def test_what_an_agent_adds_waits_where_the_configuration_says_so(repo: Path) ->
     assert git(repo, "rev-parse", "HEAD") == head
     tool(repo, "memory_store", text=SAID, reason="she told me")
     assert len(waiting(repo)) == 1
-    several = [{"text": "Bo is in Cebu."}, {"text": "Cy sings in the choir."}]
-    tool(repo, "memory_store", memories=several, reason="two more")
+    for more in ("Bo is in Cebu.", "Cy sings in the choir."):
+        tool(repo, "memory_store", text=more, reason="two more")
     assert len(waiting(repo)) == 3
     assert memories(repo) == {}
     for branch in waiting(repo):

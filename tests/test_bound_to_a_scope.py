@@ -73,7 +73,7 @@ def everything(repo: Path, scope: str) -> str:
             ("memory_search", {"query": "lighthouse", "at": "2026-03-01"}),
             ("memory_get", {"id": foreign}),
             ("memory_get", {"id": foreign, "at": commit}),
-            ("memory_get", {"ids": [*memories(repo)]}),
+            *(("memory_get", {"id": id_}) for id_ in memories(repo)),
             ("memory_recent", {"since": "2020-01-01"}),
             ("memory_hot", {}),
             ("memory_related", {"id": foreign}),

@@ -189,7 +189,7 @@ def test_openclaw_searches_stores_and_reads_a_refusal(
         "When does Ana drink tea?",
         Use("memory_search", query="tea"),
         Use("memory_forget", id="nothing-of-this-name", reason="gone"),
-        Use("memory_store", reason="he told me", memories=[{"text": "Bo sings."}]),
+        Use("memory_store", reason="he told me", text="Bo sings."),
         Use("memory_supersede", id=tea, text="Ana drinks tea at five.", reason="it moved"),
         "Noted.",
     )

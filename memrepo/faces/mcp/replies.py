@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from memrepo.actions.recall.quotes import span
 from memrepo.actions.recall.search import Hit, shortened
-from memrepo.actions.request import VerbResult
 from memrepo.actions.verbs import VERBS, perform
 from memrepo.actions.work import Call, Work
 from memrepo.actions.write.commit import EmptyText
@@ -33,12 +32,18 @@ class Done(NamedTuple):
 
     verb: str
     request: Any
-    result: VerbResult
+    result: Any
+
+    @property
+    def reason(self) -> str:
+        """Return the reason of a write, or an empty string."""
+        return str(getattr(self.request, "reason", ""))
 
     @property
     def data(self) -> dict[str, Any]:
         """Return the result of the verb as JSON-compatible data."""
-        return self.result.as_json()
+        found: dict[str, Any] = self.result.as_json()
+        return found
 
     @property
     def text(self) -> str:
@@ -57,18 +62,19 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True):
         return self.arguments.get(name, default)
 
     def run(self, verb: str, **fields: object) -> Done:
-        """Perform a verb. The keyword arguments are the fields of its request."""
-        request = VERBS[verb].load().Request(**fields)
-        return Done(verb, request, perform(self.work, verb, request))
+        """Perform a verb. The keyword arguments are the fields of its request.
 
-    def write(self, verb: str, **fields: object) -> Done:
-        """Perform a writing verb, and pass it the call's reason and expected commit."""
-        reason = fold(self.get("reason"), REASON_LENGTH)
+        A write needs a reason, and expects the commit that the call names.
+        """
+        kind = VERBS[verb].load().Request
+        if "reason" not in fields:
+            request = kind(**fields)
+            return Done(verb, request, perform(self.work, verb, request))
+        reason = fold(str(fields.pop("reason")), REASON_LENGTH)
         if not reason:
             raise EmptyText("the reason")
-        call = replace(self.work.call, expect=self.get("expected_commit"))
-        with Work(call) as work:
-            request = VERBS[verb].load().Request(reason=reason, **fields)
+        request = kind(reason=reason, **fields)
+        with Work(replace(self.work.call, expect=self.get("expected_commit"))) as work:
             return Done(verb, request, perform(work, verb, request))
 
 
@@ -101,11 +107,6 @@ def acting(call: Call, client: str, tick: Callable[[str], None] = nothing) -> Ca
 
 LINE = 200
 """Characters of one memory in the short text."""
-_BOTH = 4_000
-"""Characters from which a reply has its texts only once, in the short text or in the data."""
-SHOWS_DATA = frozenset({"claude-code", "codex-mcp-client"})
-"""Clients that show their model the data of a reply, or the short text if there is no data."""
-ELSEWHERE = "in the text of this answer; with a smaller max_tokens here too"
 
 
 class ToolReply(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,34 +197,6 @@ def hit_entry(hit: Hit, asked: Collection[str] = (), **more: Any) -> ListItem:
         later = hit.later
         line += f"\n  later: {later.captured} {fold(later.text, LINE)} ({fold(later.place, LINE)})"
     return ListItem(data={**found, "text": fenced(hit.text)}, line=line)
-
-
-def one_side(reply: ToolReply, client: str) -> ToolReply:
-    """Keep the texts of a long reply only in the half that the client's model sees.
-
-    The halves are the short text and the data.
-
-    A short reply is returned unchanged. Which half a client's model sees was determined by
-    testing the client or reading its code.
-    """
-    if min(len(reply.text), len(json.dumps(reply.data, ensure_ascii=False))) < _BOTH:
-        return reply
-    if client in SHOWS_DATA:
-        head = reply.text.partition("\n")[0]
-        return replace(reply, text=f"{fold(head, LINE)} The texts are in the data.")
-    return replace(reply, data={key: _without_texts(value) for key, value in reply.data.items()})
-
-
-def _without_texts(data: object) -> object:
-    match data:
-        case dict():
-            return {key: _without_texts(value) for key, value in data.items()}
-        case list():
-            return [_without_texts(value) for value in data]
-        case str() if len(data) > LINE:
-            return ELSEWHERE
-        case _:
-            return data
 
 
 def place(resource: str, lines: Sequence[int]) -> str:

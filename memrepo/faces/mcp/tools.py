@@ -18,7 +18,7 @@ from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.messages import fold
 from memrepo.core.secrets import concealed, harmless, harmless_data
 from memrepo.faces.mcp import handlers
-from memrepo.faces.mcp.replies import ToolCall, ToolReply, acting, nothing, one_side, refusal
+from memrepo.faces.mcp.replies import ToolCall, ToolReply, acting, nothing, refusal
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -27,6 +27,7 @@ Schema = dict[str, object]
 
 _TABLE = tomllib.loads(Path(__file__).with_name("tools.toml").read_text(encoding="utf-8"))
 _LIMITS: Mapping[str, Mapping[str, object]] = _TABLE["limits"]
+MAX_REPORT_TOKENS = 4000
 _BOUNDS = ("additionalProperties", "maxItems", "maxLength", "maximum", "minimum", "pattern")
 """Keys of a schema that are only used for validation. A refusal reports them if violated."""
 
@@ -78,13 +79,13 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         if handler is not None:
             reply: ToolReply = handler(call)
             return reply
-        fields = {
-            argument.field or name: (call.get(name),) if argument.one else call.get(name)
-            for name, argument in self.arguments.items()
-            if call.get(name)
-        }
+        fields: dict[str, object] = {}
+        for name, argument in self.arguments.items():
+            if (value := call.get(name)) or argument.required:
+                value = (value,) if argument.one else value
+                fields[argument.field or name] = tuple(value) if isinstance(value, list) else value
         done = call.run(self.verb, **fields, **self.fields)
-        return handlers.verb_report(done, call.get("max_tokens", 4000))
+        return handlers.report_of(done, call.get("max_tokens", MAX_REPORT_TOKENS))
 
     def listed_schema(self) -> Schema:
         """Return a short JSON Schema for the list of tools. It omits limits to save context."""
@@ -186,7 +187,7 @@ def answer(
             reply = tool.run(ToolCall(work=work, arguments=arguments))
         text, data = concealed([reply.text, reply.data])
         text, data = harmless(text), harmless_data(data)
-        return one_side(replace(reply, text=text, data=data), client)
+        return replace(reply, text=text, data=data)
     except MemrepoError as error:
         reply = refusal(error)
         return replace(reply, text=harmless(reply.text), data=harmless_data(reply.data))

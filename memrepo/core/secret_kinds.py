@@ -207,7 +207,7 @@ _QUOTES = {
     "『": "』",
     "‘": "’",
 }
-_OPEN = regex(r"[*_]{0,3}[ \t]{0,3}[*_]{0,3}\\?[\"'`“„«「『‘]?")
+_OPEN = regex(r"[*_]{0,3}[ \t]{0,3}[*_]{0,3}\\?(?:[\"'`“„「『‘]|«[ \t\u00a0\u202f]?)?")
 _MARKUP = r"[*_\"'`”’\\]{0,4}"
 _BARE = regex(rf"{_MARKUP}[ \t]{{1,3}}")
 _VALUE = regex(r"[^\s\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]{3,200}")
@@ -240,7 +240,8 @@ _MAX_COLUMNS = 8
 """The maximum number of columns of secrets that are read in a table."""
 _SPOKEN = ("password", "pass", "secret")
 _PIN = regex(
-    r"(?:\d{4,8}[#*A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})(?![A-Za-z0-9_%/]|[.,:-]\d)"
+    r"(?:\d{4,8}[#*A-F]?|\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,2}(?:([-. ])\d{1,2})(?:\1\d{1,2}){1,2})"
+    r"(?![A-Za-z0-9_%/]|[.,:-]\d)"
 )
 _UNPRONOUNCEABLE = regex(
     r"(?i)[^\W\d_aeiouy]{3}|q[^u\W]|[jvz][^aeiouy\W]|[^aeiouyns\W][jqxz]|[aeiou]{3}|[jqvwxz]{2}"
@@ -256,8 +257,9 @@ _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
 _SEGMENTS = regex(r"[^\W\d_]{2,20}(?:-[^\W_]{1,20}){2,5}")
 _CODE_APART = regex(
-    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
+    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}[A-F]?|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
 )
+_SIGNED = regex(r"\w[!#$%^&*?=]\w")
 _SUFFIX = regex(r":\w{1,6}$")
 """What some services append to a key to say of which plan it is."""
 _CVV = regex(r"\d{3,4}(?![\w%/]|[.,:-]\d)")
@@ -642,9 +644,11 @@ def _value_at(text: str, at: int, end: int, *, equals: bool = False) -> _Value |
     """Return the value at an offset, without quotes and without the punctuation after it."""
     opening = _OPEN.match(text, at, end)
     start = opening.end() if opening else at
-    close = _QUOTES.get(text[start - 1 : start]) if opening and opening[0] else None
+    close = _QUOTES.get(opening[0].rstrip()[-1:]) if opening else None
     if close:
         stop = text.find(close, start, min(end, start + 200))
+        while stop > start and text[stop - 1].isspace():
+            stop -= 1
         if stop > start and not any(map(str.isspace, text[start:stop])):
             return _Value(start, stop - (text[stop - 1] == "\\"), quoted=True)
     match = _VALUE.match(text, start, end)
@@ -686,6 +690,9 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
             least = 20 if how == "bare" else 12 if sort == "weak" else 0
             if _SUFFIX.search(value):
                 return is_key(_SUFFIX.sub("", value), 12)
+            if sort == "weak" and how == "sign" and len(value) >= 8 and _SIGNED.search(value):
+                is_whole = at.quoted or _REMARK.match(text, at.end, end)
+                return bool(is_whole and _is_secret_word(value))
             return is_key(value, least) and not (sort == "weak" and _UUID.fullmatch(value))
         case _:
             pass
@@ -705,14 +712,17 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         return short or woven or is_key(value, 0 if how == "sign" else 16)
     if how in ("bare", "with") and sort == "password" and _NUMBER.fullmatch(value):
         return True
+    if how in ("bare", "with") and sort == "password" and _SEGMENTS.fullmatch(value):
+        ends = text[at.end : at.end + 1] in ".,;" or _REMARK.match(text, at.end, end)
+        if ends and any(map(str.isupper, value[1:])):
+            return True
+        if how == "bare":
+            return False
     if how == "with":
         alone = bool(_REMARK.match(text, at.end, end))
         return (made_up and (at.quoted or alone or _is_odd(value))) or _stands_in_speech(text, at)
     if how == "bare" and sort == "password" and _stands_in_speech(text, at):
         return True
-    if how in ("bare", "with") and sort == "password" and _SEGMENTS.fullmatch(value):
-        ends = text[at.end : at.end + 1] in ".,;" or _REMARK.match(text, at.end, end)
-        return bool(ends) and any(map(str.isupper, value[1:]))
     if how == "bare" or sort in ("pass", "secret"):
         return made_up and (at.quoted or _is_odd(value)) and (how != "sign" or alone or at.quoted)
     if made_up or (at.quoted and value.isascii()):

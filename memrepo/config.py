@@ -590,7 +590,6 @@ OUTSIDE = (
     "telemetry.dir",
     "telemetry.preset",
     "agents.author",
-    "downstream.command",
     "notify.command",
 )
 """Keys of the user's own configuration. A repository must not choose a program, host or folder."""

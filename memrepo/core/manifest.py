@@ -178,14 +178,18 @@ def read_manifest(path: str, data: bytes) -> Recorded | Problem:
         if not all(_BLOB.fullmatch(id_) for c in found.consumed for id_ in (c.to, c.from_)):
             raise ValueError("a source without the id of its blob")
     except _UNREADABLE as error:
-        return Problem(
-            path=path,
-            rule="manifest-unreadable",
-            message=f"found {type(error).__name__}: {error}, expected a run manifest",
-            fix="restore it from history (`git log -- <path>`); until then, runs read its input"
-            " again",
-        )
+        return unreadable(path, error)
     return found
+
+
+def unreadable(path: str, error: Exception) -> Problem:
+    """Return the problem of a damaged manifest."""
+    return Problem(
+        path=path,
+        rule="manifest-unreadable",
+        message=f"found {type(error).__name__}: {error}, expected a run manifest",
+        fix="restore it from history (`git log -- <path>`); until then, runs read its input again",
+    )
 
 
 _UNREADABLE = (

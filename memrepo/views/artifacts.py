@@ -36,17 +36,18 @@ from memrepo.views.claims import (
     Claim,
     Claims,
     Json,
-    RunRecord,
+    RunManifest,
     Spelling,
     claim_record,
     claims_of,
     contradiction_records,
     latest,
+    promotion_scores,
     read_judgements,
     read_runs,
     route_of,
+    verdict_of,
 )
-from memrepo.views.scores import promotion_scores, verdict_of
 
 _VERDICTS = {
     "reject": "rejected",
@@ -97,15 +98,10 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     """The data for the manifest and the summary: claims, newest run, sources and views."""
 
     claims: Claims
-    run: RunRecord | None
+    run: RunManifest | None
     inventory: Mapping[str, str]
     views: Sequence[str]
     layout: Layout
-
-    @property
-    def record(self) -> Json:
-        """Return the newest run's manifest as written, or an empty mapping without a run."""
-        return self.run.record if self.run else {}
 
     @property
     def touched(self) -> tuple[Claim, ...]:
@@ -125,14 +121,12 @@ def manifest(published: Published, how: Spelling) -> Json:
     Runs record no duration, so start and finish have the same time. An import counts as a
     reconciliation. The build metadata of the version names memrepo as the writer.
     """
-    record, run = published.record, published.run
+    run = published.run
     at = how.stamps(run.now if run else None, "finishedAt")
-    package = f"{purifier.PACKAGE_VERSION}+memrepo.{record.get('package_version', __version__)}"
+    package = f"{purifier.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
-    status = "skipped" if run is None else "partial_failure" if record.get("partial") else "ok"
-    consumed = {
-        published.layout.source_name(str(e.get("resource", ""))) for e in record.get("consumed", ())
-    }
+    status = "skipped" if run is None else "partial_failure" if run.partial else "ok"
+    consumed = {published.layout.source_name(c.resource) for c in (run.consumed if run else ())}
     return {
         "version": package,
         "packageVersion": package,
@@ -161,8 +155,8 @@ def manifest(published: Published, how: Spelling) -> Json:
         },
         "claimStats": dict(sorted(Counter(c.status for c in published.touched).items())),
         "homeStats": dict(sorted(Counter(c.home for c in published.touched).items())),
-        "warnings": list(record.get("warnings", ())),
-        "partialFailures": _failures(record),
+        "warnings": list(run.warnings) if run else [],
+        "partialFailures": _failures(run) if run else [],
         "routeValidationWarnings": [
             {
                 "claim_id": claim.id,
@@ -185,15 +179,15 @@ def manifest(published: Published, how: Spelling) -> Json:
     }
 
 
-def _failures(record: Json) -> list[Json]:
+def _failures(run: RunManifest) -> list[Json]:
     """Group a run's quarantined answers by pass, adding a failure for an incomplete run."""
     errors: dict[str, list[str]] = {}
-    for entry in record.get("quarantined", ()):
+    for entry in run.quarantined:
         id_ = str(entry.get("id", ""))
         name = next((name for start, name in _PASSES if id_.startswith(start)), "assemble")
         errors.setdefault(name, []).append(f"{id_}: {entry.get('reason', '')}")
-    if record.get("partial"):
-        errors.setdefault("run", []).append(str(record["partial"]))
+    if run.partial:
+        errors.setdefault("run", []).append(run.partial)
     return [
         {"pass": name, "attempts": None, "errors": found, "failed_record_path": None}
         for name, found in sorted(errors.items())
@@ -202,10 +196,10 @@ def _failures(record: Json) -> list[Json]:
 
 def summary(published: Published, page: Json, how: Spelling, now: datetime) -> Json:
     """Return the summary of the newest run and its manifest page, with the time of the export."""
-    claims, record, touched = published.claims, published.record, published.touched
-    tokens = record.get("tokens") or {}
+    claims, run, touched = published.claims, published.run, published.touched
+    tokens = run.tokens if run else {}
     source = str(tokens.get("source", "unavailable"))
-    backend, _, model = str(record.get("judge", "")).partition("/")
+    backend, _, model = (run.judge if run else "").partition("/")
     return {
         "ok": page["status"] != "partial_failure",
         "status": page["status"],
@@ -241,7 +235,7 @@ def summary(published: Published, page: Json, how: Spelling, now: datetime) -> J
 
 
 def candidate_records(
-    state: State, rules: SourceRules, runs: Sequence[RunRecord], how: Spelling
+    state: State, rules: SourceRules, runs: Sequence[RunManifest], how: Spelling
 ) -> dict[VerdictWord, list[dict[str, object]]]:
     """Return the statements of the sources that no memory states, by derived verdict."""
     last = latest(runs)
@@ -267,7 +261,7 @@ def candidate_records(
 
 
 def _record(
-    unit: Unit, ranked: RankedUnit, verdict: VerdictWord, run: RunRecord | None, how: Spelling
+    unit: Unit, ranked: RankedUnit, verdict: VerdictWord, run: RunManifest | None, how: Spelling
 ) -> dict[str, object]:
     scores = promotion_scores(ranked.rank, ranked.type, verdict)
     captured = unit.captured[:10]
@@ -348,7 +342,7 @@ def artifacts(state: State, terms: ExportTerms) -> Exported:
 
 
 def _spelling(
-    state: State, claims: Claims, runs: tuple[RunRecord, ...], terms: ExportTerms
+    state: State, claims: Claims, runs: tuple[RunManifest, ...], terms: ExportTerms
 ) -> Spelling:
     memories = [claim.memory for claim in claims.all]
     resources = {s.resource for m in memories for s in m.sources}

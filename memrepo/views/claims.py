@@ -3,14 +3,26 @@
 Lineage: memory-purifier, artifacts. Deliberate differences: a contradiction appears on both sides,
 with one stable id. Records are sorted by id, not by time. Memories written by hand have their own
 file as provenance.
+
+No judge gives scores any more. The six of Pass 1 follow from a statement's rank on the shelf, its
+type, and whether it was repeated. The eight of Pass 2 follow from a memory's evidence:
+
+| score | formula |
+|---|---|
+| semantic_cluster_confidence | 1.0, or 0.8 for evidence in other words |
+| canonical_clarity | 0.9 with a key, 0.7 with a subject, else 0.6; -0.2 unresolved |
+| provenance_strength | 0.4 + 0.2 per further file + 0.1 per further day + 0.1 if dated |
+| contradiction_pressure | 0.6 contested, 0.3 superseding, else 0 |
+| freshness | halves every 180 days from the newest evidence; 0.5 for undated evidence |
+| confidence | 0.35 + 0.15 strength + 0.1 (provenance - 0.4) - 0.2 unresolved - 0.3 pressure |
+| route_fitness | the score of the page's affinity |
+| supersession_confidence | 0.95 superseding, else 0 |
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, TypeAlias
 from zoneinfo import ZoneInfo
@@ -18,9 +30,10 @@ from zoneinfo import ZoneInfo
 import msgspec
 from msgspec.structs import asdict, replace
 
-from memrepo.core.judge import Profile, Scores
+from memrepo import __version__
+from memrepo.core.judge import Profile, Scores, VerdictWord
 from memrepo.core.layout import Layout
-from memrepo.core.manifest import read_manifests
+from memrepo.core.manifest import Consumed, read_manifests, unreadable
 from memrepo.core.memory import CLAIM_TYPES, HOME_OF_TYPE, Memory, Retired
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -28,7 +41,7 @@ from memrepo.core.times import format_time, parse_time
 from memrepo.formats.purifier import contradiction_id, status_of
 from memrepo.policies.claims import AFFINITY_SCORE, affinity, is_permitted, route, type_in_profile
 from memrepo.policies.matching import normal_predicate, normal_subject
-from memrepo.views.scores import scores_of
+from memrepo.read.shelf import FAIR, POOR
 
 Json: TypeAlias = dict[str, Any]
 IMPORT = "import"
@@ -51,75 +64,44 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     signs: tuple[str, ...] = ()
 
 
-_TEXTS = ("cluster", "disposition", "reason", "rationale", "route", "freshness", "confidence")
-
-
-class RunRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A run manifest in a tree: the run, its time, its judgements by memory, and the raw record."""
+class RunManifest(msgspec.Struct, frozen=True, kw_only=True, rename={"package": "package_version"}):
+    """A committed manifest with what it states about memories. An import's `mode` is `import`."""
 
     run: str
-    now: datetime | None
-    record: Json
-    judgements: Mapping[str, Sequence[Judgement]]
-    counts: Mapping[str, int]
-
-    @property
-    def mode(self) -> str:
-        """Return the mode of the run: "incremental", "reconciliation" or "import"."""
-        return str(self.record.get("mode", ""))
-
-
-def _mapping(value: object) -> Json:
-    return value if isinstance(value, dict) else {}
-
-
-def _mappings(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    mode: str = ""
+    judge: str = ""
+    now: datetime | None = None
+    package: str = __version__
+    partial: str = ""
+    consumed: tuple[Consumed, ...] = ()
+    counts: Mapping[str, int] = msgspec.field(default_factory=dict)
+    judgements: Mapping[str, tuple[Judgement, ...]] = msgspec.field(default_factory=dict)
+    tokens: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    warnings: tuple[Any, ...] = ()
+    quarantined: tuple[Mapping[str, Any], ...] = ()
 
 
 def read_runs(
     files: Mapping[str, bytes], layout: Layout
-) -> tuple[tuple[RunRecord, ...], tuple[Problem, ...]]:
+) -> tuple[tuple[RunManifest, ...], tuple[Problem, ...]]:
     """Return a tree's run manifests, oldest first, and the problems of damaged manifests."""
     manifests, problems = read_manifests(files, layout)
-    records = []
-    for manifest in manifests:
-        path = layout.manifest(manifest.run)
-        if path not in files:
-            continue
-        record = json.loads(files[path])
-        now = None
-        with suppress(ValueError):
-            now = parse_time(str(record.get("now")))
-        judgements = {
-            id_: [
-                Judgement(
-                    **{key: str(entry.get(key) or "") for key in _TEXTS},
-                    scores=_mapping(entry.get("scores")),
-                    run=manifest.run,
-                    rank=float(entry.get("rank") or 0.0),
-                    signs=tuple(map(str, entry.get("signs") or ())),
-                )
-                for entry in _mappings(entries)
-            ]
-            for id_, entries in _mapping(record.get("judgements")).items()
-        }
-        counts = _mapping(record.get("counts"))
-        records.append(
-            RunRecord(
-                run=manifest.run, now=now, record=record, judgements=judgements, counts=counts
-            )
-        )
-    return tuple(records), problems
+    found = []
+    for path in (layout.manifest(manifest.run) for manifest in manifests):
+        try:
+            found += [msgspec.json.decode(files[path], type=RunManifest)] if path in files else []
+        except msgspec.MsgspecError as error:
+            problems = (*problems, unreadable(path, error))
+    return tuple(found), problems
 
 
-def latest(records: Sequence[RunRecord]) -> RunRecord | None:
+def latest(records: Sequence[RunManifest]) -> RunManifest | None:
     """Return the newest run, or the newest import if there is no run."""
     runs = [r for r in records if r.mode != IMPORT]
     return next(reversed(runs or records), None)
 
 
-def read_judgements(records: Iterable[RunRecord]) -> dict[str, Judgement]:
+def read_judgements(records: Iterable[RunManifest]) -> dict[str, Judgement]:
     """Return each memory's newest judgement. Within one run, the first judgement counts.
 
     The disposition of a duplicate is that of its creation and never changes later.
@@ -129,7 +111,7 @@ def read_judgements(records: Iterable[RunRecord]) -> dict[str, Judgement]:
         for id_, judged in run.judgements.items():
             if not judged:
                 continue
-            new, old = judged[0], found.get(id_)
+            new, old = replace(judged[0], run=run.run), found.get(id_)
             if old is not None:
                 first = old if old.disposition == "probable_duplicate" else new
                 new = replace(
@@ -396,3 +378,109 @@ def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, objec
         for claim in claims.all
         for competing in _competing(claim, claims, how.judged.get(claim.memory.id, Judgement()))
     ]
+
+
+# -- scores ---------------------------------------------------------------------------------------
+
+HALF_LIFE_DAYS = 180.0
+UNDATED_FRESHNESS = 0.5
+_ACTS = frozenset(("constraint", "procedure", "method", "commitment", "decision"))
+_PERSONAL = frozenset(("identity", "preference", "relationship"))
+
+
+class PromotionScores(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The six scores of Pass 1, each from 0 to 1."""
+
+    durability: float
+    future_judgment_value: float
+    action_value: float
+    identity_relationship_weight: float
+    cross_time_persistence: float
+    noise_risk: float
+
+    @property
+    def strength(self) -> float:
+        """Return the sum of the first five scores minus the noise risk (-1 to 5)."""
+        values: list[float] = [getattr(self, name) for name in self.__struct_fields__]
+        return round(sum(values[:5]) - values[5], 4)
+
+
+_DIMENSIONS = PromotionScores.__struct_fields__
+
+
+def promotion_scores(
+    rank: float, type_: str, verdict: VerdictWord, *, again: bool = False
+) -> PromotionScores:
+    """Return the six scores of a statement, with a strength that agrees with the verdict.
+
+    The strength is at least 2.0 for promoted statements, and from 0.5 to 1.5 for deferred ones. For
+    rejected ones, it is lower.
+    """
+    if verdict == "promote":
+        strength, noise = min(2.1 + 0.3 * max(rank - FAIR, 0.0), 4.4), 0.1
+    elif verdict == "reject":
+        strength, noise = 0.2, 0.8
+    else:
+        strength, noise = min(max(0.7 + 0.2 * (rank - POOR), 0.6), 1.4), 0.35
+    weights = [
+        1.2,
+        1.1,
+        0.8 * (2 if type_ in _ACTS else 1),
+        0.6 * (2 if type_ in _PERSONAL else 1),
+        0.9 * (2 if again else 1),
+    ]
+    left, values = strength + noise, [0.0] * 5
+    for _ in range(3):  # move any excess over 1.0 to the other dimensions
+        room = [w if v < 1.0 else 0.0 for w, v in zip(weights, values, strict=True)]
+        spread = [left * part / sum(room) for part in room]
+        values = [min(1.0, value + more) for value, more in zip(values, spread, strict=True)]
+        left = strength + noise - sum(values)
+    scores = {name: round(value, 2) for name, value in zip(_DIMENSIONS, values, strict=False)}
+    return PromotionScores(**scores, noise_risk=noise)
+
+
+def verdict_of(rank: float) -> VerdictWord:
+    """Return the verdict on a statement that did not become a memory."""
+    return "reject" if rank <= POOR else "defer"
+
+
+def scores_of(memory: Memory, rank: float, now: datetime | None) -> Scores:
+    """Return the eight scores of a memory. `now` is the time of the run that made it."""
+    captured = {s.captured[:10] for s in memory.sources if s.captured}
+    files = {s.resource for s in memory.sources}
+    dated = 0.1 if captured else 0.0
+    provenance = 0.4 + 0.2 * max(len(files) - 1, 0) + 0.1 * max(len(captured) - 1, 0) + dated
+    doubt = 0.2 if memory.standing == "unresolved" else 0.0
+    supersedes = bool(memory.texts("supersedes"))
+    pressure = 0.6 if memory.standing == "contested" else 0.3 if supersedes else 0.0
+    strength = promotion_scores(rank, memory.type, "promote").strength
+    clarity = 0.9 if memory.text("predicate") else 0.7 if memory.text("subject") else 0.6
+    merged = any(s.kind == "merged" for s in memory.sources)
+    return Scores(
+        semantic_cluster_confidence=0.8 if merged else 1.0,
+        canonical_clarity=_bounded(clarity - doubt),
+        provenance_strength=_bounded(provenance),
+        contradiction_pressure=pressure,
+        freshness=_freshness(max(captured, default=""), now or memory.time("created")),
+        confidence=_bounded(
+            0.35 + 0.15 * strength + 0.1 * (_bounded(provenance) - 0.4) - doubt - 0.3 * pressure
+        ),
+        route_fitness=AFFINITY_SCORE[affinity(memory.type, memory.text("home"))],
+        supersession_confidence=0.95 if supersedes else 0.0,
+    )
+
+
+def _freshness(newest: str, now: datetime | None) -> float:
+    """Return the freshness of evidence: 1.0 today, halved every 180 days, and 0.5 if undated."""
+    try:
+        captured = parse_time(newest)
+    except ValueError:
+        return UNDATED_FRESHNESS
+    if now is None:
+        return UNDATED_FRESHNESS
+    age_days = max((now - captured).total_seconds() / 86_400, 0.0)
+    return _bounded(0.5 ** (age_days / HALF_LIFE_DAYS))
+
+
+def _bounded(value: float) -> float:
+    return round(min(1.0, max(0.0, value)), 2)

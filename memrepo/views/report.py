@@ -51,14 +51,6 @@ def count_lines(counts: Mapping[str, int]) -> list[tuple[int, str]]:
     ]
 
 
-class Downstream(msgspec.Struct, frozen=True, kw_only=True):
-    """A committed run's manifest, and the result of its hand-off (empty if not configured)."""
-
-    manifest: str
-    result: Literal["", "done", "failed"] = ""
-    said: str = ""
-
-
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is recorded of one run: its events, its report and its chat message follow from it.
 
@@ -88,7 +80,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many answers of the judge could not be used."""
     views: tuple[str, ...] = ()
     """The changed pages."""
-    downstream: Downstream | None = None
+    landed: bool = False
+    """Whether a chain of decisions was committed."""
     claims_total: int | None = None
     next_schedule: Mapping[str, str] | None = None
     """When the next run is due, for a run that was skipped."""
@@ -121,7 +114,7 @@ def ended_event(run: RunRecord) -> dict[str, object]:
         "rendered_views": list(run.views),
         "warnings_count": len(run.warnings),
         "partial_failures_count": run.quarantined,
-        "downstream_wiki_ingest_suggested": run.downstream is not None,
+        "downstream_wiki_ingest_suggested": run.landed,
         "cost_usd": run.cost_usd,
         "duration_s": int((run.finished - run.started).total_seconds()),
     }
@@ -177,7 +170,6 @@ def last_run(run: RunRecord) -> str:
         ("Views", [_line(view) for view in run.views]),
         ("Issues", warnings),
         ("Tokens", _token_lines(run)),
-        ("Downstream", _downstream_lines(run)),
         ("Next", [f"{due['when']}, {due['name']}"] if due else []),
     )
     text = [f"# Last run: {run.status}"]
@@ -226,13 +218,6 @@ def _token_lines(run: RunRecord) -> list[str]:
     return [f"{counts} ({tokens['source']})", price]
 
 
-def _downstream_lines(run: RunRecord) -> list[str]:
-    if run.downstream is None:
-        return []
-    outcomes = {"": "no command is set", "done": "told", "failed": _line(run.downstream.said)}
-    return [f"manifest: {run.downstream.manifest}", outcomes[run.downstream.result]]
-
-
 # -- chat ------------------------------------------------------------------------------------------
 
 
@@ -250,7 +235,6 @@ def chat(run: RunRecord, *, enabled: bool, mode: str) -> str:
     if mode == "summary":
         return one_line(run)
     lines = [one_line(run), *(f"- {line}" for line in _count_lines(run))]
-    lines += [f"- wiki: {line}" for line in _downstream_lines(run)[1:]]
     if tokens := _token_lines(run):
         lines += ["Token usage", *(f"- {line}" for line in tokens)]
     return "\n".join(lines)

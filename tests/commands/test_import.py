@@ -68,30 +68,6 @@ def test_a_round_trip_gives_equal_claims_but_for_run_ids(workspace: Path, tmp_pa
         assert (tmp_path / "out" / name).read_bytes() == (runtime / name).read_bytes()
 
 
-def test_the_import_is_a_commit_of_its_own_before_the_snapshot(
-    workspace: Path, tmp_path: Path
-) -> None:
-    answer = done(tmp_path, "init", "repo", "--from", workspace)
-    repo = tmp_path / "repo"
-    count = answer["imported"]
-    assert subjects(repo)[1:] == [
-        f"Import {count} memories from artifacts",
-        "Create knowledge repository",
-    ]
-    assert subjects(repo)[0].startswith("Copy sources: ")
-    assert all(m.text("origin") == "import" for m in memories(repo).values())
-    assert memrepo(repo, "check", "--all").exit == 0
-    assert_sound(repo)
-
-
-def test_init_again_imports_nothing_again(workspace: Path, tmp_path: Path) -> None:
-    done(tmp_path, "init", "repo", "--from", workspace)
-    repo = tmp_path / "repo"
-    before = standing(repo)
-    assert done(tmp_path, "init", "repo", "--from", workspace)["imported"] == 0
-    assert standing(repo) == before
-
-
 def test_a_run_after_the_import_makes_no_memory_a_second_time(
     workspace: Path, tmp_path: Path
 ) -> None:
@@ -129,23 +105,11 @@ def test_an_import_of_its_own_export_changes_nothing(small_repo: Path, tmp_path:
     assert standing(small_repo) == before
 
 
-def test_a_dry_run_of_an_import_writes_nothing(published: Path, small_repo: Path) -> None:
-    before = standing(small_repo)
-    answer = done(small_repo, "import", "artifacts", published, "--dry-run")
-    assert answer["imported"] > 30
-    assert standing(small_repo) == before
-
-
 def test_an_import_can_be_reverted(published: Path, small_repo: Path) -> None:
     tree = git(small_repo, "rev-parse", "HEAD^{tree}")
     commit = done(small_repo, "import", "artifacts", published, now=LATER)["commit"]
     done(small_repo, "revert", commit, now=LATER)
     assert git(small_repo, "rev-parse", "HEAD^{tree}") == tree
-
-
-def test_a_folder_without_claims_is_a_usage_error(small_repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    assert memrepo(small_repo, "import", "artifacts", tmp_path / "empty").exit == 2
 
 
 def test_lines_that_cannot_be_read_are_listed_and_the_rest_is_imported(

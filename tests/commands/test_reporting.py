@@ -1,4 +1,4 @@
-"""What is told of runs: events, report, record, hand-off; and that none of it fails a run."""
+"""What is told of runs: events, report, record; and that none of it fails a run."""
 
 from __future__ import annotations
 
@@ -56,7 +56,6 @@ def test_a_run_that_lands_is_told_of_from_start_to_end(fresh_repo: Path) -> None
     assert details["rendered_views"] == data["views"]
     assert "LTMEMORY.md" in data["views"]
     assert details["downstream_wiki_ingest_suggested"] is True
-    assert (fresh_repo / data["downstream"]["manifest"]).is_file()
     assert report(fresh_repo).startswith("# Last run: ok\n")
     assert data["run"] in report(fresh_repo)
     assert record(fresh_repo)["failed"] is None
@@ -108,14 +107,14 @@ def test_a_failure_is_told_kept_and_shown_until_a_run_succeeds(small_repo: Path)
 
 def test_what_is_in_effect_is_shown_with_its_place(fresh_repo: Path) -> None:
     git(fresh_repo, "config", "memrepo.telemetry.dir", "/var/log/agents")
-    git(fresh_repo, "config", "memrepo.downstream.command", "wiki read")
+    git(fresh_repo, "config", "memrepo.notify.command", "tell me")
     configure(fresh_repo, "[reporting]\nmode = 'full'")
     shown = {row["key"]: row for row in done(fresh_repo, "config")["keys"]}
     assert (shown["telemetry.dir"]["value"], shown["telemetry.dir"]["from"]) == (
         "/var/log/agents",
         ".git/config",
     )
-    assert shown["downstream.command"]["value"] == "wiki read"
+    assert shown["notify.command"]["value"] == "tell me"
     assert shown["reporting.mode"]["value"] == "full"
     assert shown["reporting.mode"]["from"].startswith("memrepo.toml:")
     assert shown["schedule.incremental"]["value"] == ["15 5 * * 1,2,4,5,6", "15 17 * * *"]
@@ -132,43 +131,6 @@ def test_a_log_that_cannot_be_written_is_a_warning_and_the_run_lands(fresh_repo:
     assert answer.exit == 0
     assert answer.err.count("telemetry-unwritable") == 3
     assert len(list((fresh_repo / "runs").rglob("*.json"))) == 1
-
-
-# -- the hand-off ----------------------------------------------------------------------------------
-
-
-def hand_to(repo: Path, code: str) -> None:
-    command = shlex.join([sys.executable, "-c", code])
-    git(repo, "config", "memrepo.downstream.command", command)
-
-
-def test_a_landed_run_is_handed_to_the_person_s_command(fresh_repo: Path, tmp_path: Path) -> None:
-    got = tmp_path / "got"
-    hand_to(fresh_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1] + '\\n')")
-    data = done(fresh_repo, "run")
-    assert data["downstream"]["result"] == "done"
-    assert got.read_text() == f"{fresh_repo / data['downstream']['manifest']}\n"
-    assert json.loads(Path(got.read_text().strip()).read_text())["run"] == data["run"]
-    assert "- told" in report(fresh_repo)
-    done(fresh_repo, "run")  # nothing new: nothing to hand on
-    assert len(got.read_text().splitlines()) == 1
-
-
-def test_a_run_that_waits_is_handed_on_when_it_is_accepted(
-    small_repo: Path, tmp_path: Path
-) -> None:
-    got = tmp_path / "got"
-    hand_to(small_repo, f"import sys; open({str(got)!r}, 'a').write(sys.argv[1])")
-    grow(small_repo)
-    answer = memrepo(small_repo, "run", "--mode", "reconciliation", now="2026-03-01T11:00:00Z")
-    assert answer.data["status"] == "held"
-    event = events(small_repo / ".memrepo" / "telemetry")[-1]
-    assert (event["event"], event["status"]) == ("run_completed", "held")
-    assert "downstream" not in answer.data
-    assert not got.exists()
-    accepted = done(small_repo, "accept", now="2026-03-01T11:05:00Z")
-    assert accepted["downstream"]["result"] == "done"
-    assert got.read_text() == str(small_repo / accepted["downstream"]["manifest"])
 
 
 # -- chat ------------------------------------------------------------------------------------------
@@ -198,7 +160,7 @@ def test_the_last_run_is_reported_to_its_operator(small_repo: Path) -> None:
     done(small_repo, "run", now="2026-03-01T11:00:00Z")
     told = memrepo(small_repo, "report", as_json=False).out
     assert report(small_repo) in told
-    assert '- added: "Vera decided to sell the pump to Holt in June."' in told
+    assert f"`memrepo diff {record(small_repo)['last']['run']}` lists them" in told
     assert done(small_repo, "report")["last"]["status"] == "ok"
 
 

@@ -1,41 +1,16 @@
-"""hygiene.json and refcount.json: in the shapes of their tools, and there and back."""
+"""hygiene.json and the files of its months."""
 
 from __future__ import annotations
 
 import json
 from datetime import timedelta
-from pathlib import Path
-from typing import Any
 
-from driving import NOW, done, memories
+from driving import NOW
 
 from memrepo.core.access import Accesses
 from memrepo.core.memory import Memory
-from memrepo.core.times import format_time, parse_time
+from memrepo.core.times import parse_time
 from memrepo.views.bundles import HYGIENE, SIZE, Logged, hygiene_files
-
-
-def after(**span: int) -> str:
-    return format_time(parse_time(NOW) + timedelta(**span))
-
-
-def filled(base: Path, name: str) -> Path:
-    """Return a repository with two facts and a note, as any clone would make them."""
-    done(base, "init", name)
-    repo = base / name
-    for text in ("The shed is red.", "The pump is new.", "The gate is oak."):
-        done(repo, "add", text)
-    done(repo, "add", "Vera came by and took the spare key.", "--type", "note", "--title", "Key")
-    return repo
-
-
-def ids(repo: Path) -> dict[str, str]:
-    return {m.body.split()[1]: m.id for m in memories(repo).values()}
-
-
-def exported(repo: Path, to: Path, kind: str, now: str) -> dict[str, Any]:
-    done(repo, "export", kind, to, "--force", now=now)
-    return json.loads((to / f"{kind}.json").read_text())
 
 
 def test_old_log_entries_go_to_the_file_of_their_month_and_the_tracker_stays_small() -> None:

@@ -64,7 +64,7 @@ def test_no_link_of_a_work_tree_is_followed(tmp_path: Path, link: str) -> None:
     assert (outside / "theirs").read_text() == '{"a": 1}'
 
 
-# -- the hand-off ----------------------------------------------------------------------------------
+# -- a command ----------------------------------------------------------------------------------
 
 
 def test_a_command_is_given_the_manifest_and_the_folder(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memrepo.views.report import (
-    Downstream,
     RunRecord,
     chat,
     last_run,
@@ -32,7 +31,6 @@ def told(status: str = "ok", **more: Any) -> RunRecord:
         "views": ("LTMEMORY.md",),
         "warnings": ("a.md: unit-cut found\na cut",),
         "quarantined": 1,
-        "downstream": Downstream(manifest="runs/m.json", result="done"),
         "claims_total": 40,
     }
     return RunRecord(
@@ -83,11 +81,6 @@ def test_the_report_names_run_counts_views_issues_and_tokens() -> None:
 
 - 1200 in, 80 out, 1280 in all (exact)
 - 0.0123 USD
-
-## Downstream
-
-- manifest: runs/m.json
-- told
 """
     )
 

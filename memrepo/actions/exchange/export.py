@@ -52,8 +52,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     format: Annotated[
         str,
         option(
-            "artifacts (the purifier's files), jsonl (one memory per line), hygiene (the hot"
-            " cache's tracker) or refcount (the notes' tracker and report)",
+            "artifacts (the purifier's files), jsonl (one memory per line) or refcount (the"
+            " notes' tracker and report)",
             metavar="FORMAT",
             choices=tuple(_FORMATS),
         ),
@@ -144,7 +144,7 @@ def write_layers(work: Work) -> tuple[Problem, ...]:
     read as sources.
     """
     state, root, prefix = work.tree.state(), work.store.root, work.tree.layout.prefix
-    hygiene = _hygiene(work, Request(format="hygiene", dir="memory"), state)
+    hygiene = _hygiene(work, state)
     read = workspace(work.store.repo)
     is_read = read is not None and read.resolve() == root.resolve()
     layers = {} if is_read else layer_pages(state)
@@ -223,7 +223,7 @@ def _jsonl(work: Work, request: Request, state: State) -> Exported:
     return Exported(files=jsonl(state), counts={"memories": len(state.memories)}, left_out={})
 
 
-def _hygiene(work: Work, request: Request, state: State) -> Exported:
+def _hygiene(work: Work, state: State) -> Exported:
     """Return hygiene.json and its monthly logs, computed from memories, ledger and history."""
     files = hygiene_files(
         state.memories, ledger_of(work.store).accesses(), _logged(work), work.call.now
@@ -266,7 +266,6 @@ _Make = Callable[[Work, Request, State], Exported]
 _FORMATS: Mapping[str, _Make] = {
     "artifacts": _artifacts,
     "jsonl": _jsonl,
-    "hygiene": _hygiene,
     "refcount": _refcount,
 }
 

@@ -116,7 +116,7 @@ def was_imported(work: Work) -> bool:
     """Return whether a purifier's claims were ever imported, even if they were removed since."""
     runs, _ = read_runs(work.tree.files, work.tree.layout)
     judges = (ARTIFACTS, "memory-purifier")
-    return any(run.mode == IMPORT and run.record.get("judge") in judges for run in runs)
+    return any(run.mode == IMPORT and run.judge in judges for run in runs)
 
 
 def bring_in(

@@ -30,7 +30,7 @@ from memrepo.core.state import State
 from memrepo.policies.standing import after, before
 from memrepo.store import history
 from memrepo.store.history import MemoryVersion
-from memrepo.views.claims import RunRecord, read_judgements, read_runs
+from memrepo.views.claims import RunManifest, read_judgements, read_runs
 
 MAX_TITLE = 100
 Show = Literal["evidence", "history"]
@@ -60,9 +60,6 @@ class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
     disposition: str
     reason: str
     rationale: str
-    route: str
-    freshness: str
-    confidence: str
 
 
 class Other(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,7 +186,7 @@ def do(work: Work, request: Request) -> Result | History:
     )
 
 
-def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterator[RunJudgement]:
+def _judgements(work: Work, memory: Memory, runs: Sequence[RunManifest]) -> Iterator[RunJudgement]:
     """Yield each run's judgement of the memory, oldest first, with the commit that accepted it."""
     judged = [r for r in runs if r.judgements.get(memory.id)]
     merges = merges_of(work, (r.run for r in judged))
@@ -198,14 +195,11 @@ def _judgements(work: Work, memory: Memory, runs: Sequence[RunRecord]) -> Iterat
             yield RunJudgement(
                 run=record.run,
                 mode=record.mode,
-                judge=str(record.record.get("judge", "")),
+                judge=record.judge,
                 accepted=merges[record.run].commit if record.run in merges else "",
                 disposition=_clean(entry.disposition),
                 reason=_clean(entry.reason),
                 rationale=_clean(entry.rationale),
-                route=_clean(entry.route),
-                freshness=_clean(entry.freshness),
-                confidence=_clean(entry.confidence),
             )
 
 

@@ -29,7 +29,6 @@ from memrepo.actions.pending import (
 )
 from memrepo.actions.request import DryRun, Reason, VerbResult, option
 from memrepo.actions.run.land import count_of_entries, headline
-from memrepo.actions.run.telemetry import hand_off_run
 from memrepo.actions.run.upkeep import first_page_steps
 from memrepo.actions.work import Work
 from memrepo.actions.write.commit import ASKS, refuse_taking
@@ -43,7 +42,6 @@ from memrepo.merge.tombstones import tombstones_in
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
 from memrepo.store.stream import NewCommit
-from memrepo.views.report import Downstream
 
 _DERIVED = ("view", "run")
 _RUN = f"the pending run, or `{REMOVALS}` for all memories marked for removal"
@@ -76,7 +74,6 @@ class AcceptResult(VerbResult, frozen=True, kw_only=True):
     conflicts: tuple[LeftOut, ...] = ()
     rejected: tuple[str, ...] = ()
     """Memories that state what a person rejected."""
-    downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
 
 
 class DecidedRemovals(VerbResult, frozen=True, kw_only=True):
@@ -162,10 +159,7 @@ class _Merge:
             return found
         commit = self._commit(result)
         put_away(work, waits)
-        downstream, problems = hand_off_run(work.refreshed(), waits.run)
-        return replace(
-            found, commits=(commit,), downstream=downstream or msgspec.UNSET, notices=problems
-        )
+        return replace(found, commits=(commit,))
 
     def _commit(self, result: MergeResult) -> str:
         work, waits, base = self.work, self.waits, self.work.tree.commit

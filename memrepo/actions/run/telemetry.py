@@ -43,11 +43,9 @@ from memrepo.policies.hotcache import hot_of
 from memrepo.store import run_files
 from memrepo.store.errors import Locked
 from memrepo.store.git import agent_name
-from memrepo.store.run_files import run_command
 from memrepo.store.settings import workspace
 from memrepo.store.workspace import find_unread
 from memrepo.views.report import (
-    Downstream,
     RunRecord,
     counts_in_words,
     ended_event,
@@ -174,8 +172,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     """Message about taking over the runs from another clone."""
     views: tuple[str, ...] = ()
     """The changed pages."""
-    downstream: Downstream | msgspec.UnsetType = msgspec.UNSET
-    """The hand-off of a committed run."""
     duration_s: float | None = None
     first: FirstRun | msgspec.UnsetType = msgspec.UNSET
     """Set for the first committed run of a repository."""
@@ -312,9 +308,7 @@ def record_run(
         raise
     after = first if found.head == first.tree.commit else first.refreshed()
     problems += _exported(after, place, landed=found.landed)
-    downstream, failed = hand_off_run(after, found.run)
-    problems += failed
-    found = replace(found, views=_views(first, after), downstream=downstream or msgspec.UNSET)
+    found = replace(found, views=_views(first, after))
     is_skipped = found.status.startswith("skipped")
     fire = next_fire(first.call.now, after.config.cadence, after.config.zone)
     run = ended(
@@ -329,7 +323,7 @@ def record_run(
         warnings=tuple(f"{p.path}: {p.rule} {p.message}" for p in found.warnings),
         quarantined=len(found.quarantined),
         views=found.views,
-        downstream=downstream,
+        landed=found.landed,
         claims_total=None if is_skipped else sum(not m.is_note for m in after.tree.state().active),
         next_schedule=msgspec.to_builtins(next_of(fire)) if is_skipped else None,
     )
@@ -406,31 +400,6 @@ def _views(before: Work, after: Work) -> tuple[str, ...]:
     area = after.tree.layout.area("views")
     one, other = (work.tree.files.below(area) for work in (before, after))
     return tuple(sorted({path.removeprefix(area) for path, _ in one.items() ^ other.items()}))
-
-
-def hand_off_run(after: Work, run: str) -> tuple[Downstream | None, tuple[Problem, ...]]:
-    """Pass a committed run's manifest to the downstream command, if one is configured.
-
-    Return the outcome and the errors.
-    """
-    setting = outside(after).get("downstream.command")
-    manifest = after.tree.layout.manifest(run) if run else ""
-    if not manifest or not after.tree.files.regular(manifest):
-        return None, ()
-    if setting is None:
-        return Downstream(manifest=manifest), ()
-    error = run_command(str(setting.value), after.store.root / manifest, after.store.root)
-    if not error:
-        return Downstream(manifest=manifest, result="done"), ()
-    problem = Problem(
-        path=setting.origin,
-        rule="downstream-failed",
-        key="downstream.command",
-        message=f"{setting.value}: {error}",
-        severity="warning",
-        fix=f"the run landed; repeat it by hand with {manifest}",
-    )
-    return Downstream(manifest=manifest, result="failed", said=error), (problem,)
 
 
 def _log(place: ReportPlace, event: Mapping[str, Any]) -> tuple[Problem, ...]:

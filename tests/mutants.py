@@ -30,13 +30,16 @@ EQUIVALENT = ROOT / "tests" / "mutants_equivalent.toml"
 MUTATED = "memrepo/merge/*.py"
 MIN_PERCENT = 85
 ALSO = {
-    "memrepo/merge/files.py": ["core/test_corrections.py", "merge/test_merge.py"],
     "memrepo/merge/versions.py": [
         "merge/test_merge.py",
         "merge/test_splice.py",
         "merge/test_reversal.py",
     ],
-    "memrepo/merge/states.py": ["merge/test_merge.py", "core/test_corrections.py"],
+    "memrepo/merge/states.py": [
+        "merge/test_merge.py",
+        "merge/test_files.py",
+        "core/test_corrections.py",
+    ],
 }
 """Tests of other rooms, or under another name, that concern a module."""
 OPTIONS = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist", "--tb=no"]

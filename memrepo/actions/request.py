@@ -31,7 +31,7 @@ from memrepo.core.fields import defaults_of
 from memrepo.core.problems import Problem
 
 if TYPE_CHECKING:
-    from memrepo.merge.reversal import Side
+    from memrepo.merge.versions import Side
 
 
 class Option(NamedTuple):

@@ -45,7 +45,7 @@ id of the remaining one. `both`: the memories do not contradict each other. `new
 merge worded a text differently, and the newer wording is used."""
 ID = regex(r"con-[0-9a-f]{16}")
 _GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
-"""The ending of files that store other losing versions of a merge (`merge.files.keep`)."""
+"""The ending of files that store other losing versions of a merge (`merge.states.keep`)."""
 REASON_LENGTH = 500
 
 _FIELDS: Mapping[str, Kind] = {

@@ -22,12 +22,11 @@ from memrepo.core.changes import Update
 from memrepo.core.corrections import Correction, correction_paths, decode
 from memrepo.core.memory import FIELDS, REFERENCES, Memory, references, targets
 from memrepo.core.state import Effect, State, apply
-from memrepo.merge.files import is_derived
+from memrepo.merge.states import is_derived
 from memrepo.merge.tombstones import is_tombstone, sweep, tombstones_in
-from memrepo.merge.versions import FileVersion, join_versions, own_words
+from memrepo.merge.versions import FileVersion, Side, join_versions, own_words
 
 RevertConflictKind = Literal["edited-later", "text-overlaps", "depended-on"]
-Side = Literal["", "ours", "theirs"]
 _AGEING = frozenset({"tier", "tier_since", "tier_written", "gist"})
 """Fields written by tier moves. Ageing does not count as an edit."""
 _DECIDED_AS_ONE = ("supersedes", "superseded_by", "compressed_into")

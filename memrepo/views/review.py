@@ -188,11 +188,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         return self.kind in LEAVING
 
     @property
-    def is_new(self) -> bool:
-        """Return whether the decision creates a memory."""
-        return any(c.difference.before is None for c in self.changes)
-
-    @property
     def target(self) -> Memory:
         """Return the memory that is valid after the decision, to be edited, split or merged."""
         made = [c.difference.memory for c in self.changes if c.difference.before is None]
@@ -203,11 +198,6 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self) -> tuple[Change, ...]:
         """Return the changes to show, omitting new memories that are shown as replacements."""
         return tuple(c for c in self.changes if c is self.changes[0] or not c.replaces)
-
-    @property
-    def against(self) -> tuple[Memory, ...]:
-        """Return the memories that contradict a changed memory since the change."""
-        return tuple({m.id: m for c in self.changes for m in c.against}.values())
 
     @property
     def mark(self) -> str:
@@ -344,12 +334,6 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def totals(self) -> dict[ChangeKind, int]:
         """Return the number of changed memories by their main kind of change."""
         counts = Counter(change.difference.kind for change in self.changes)
-        return {kind: counts[kind] for kind in KINDS if counts[kind]}
-
-    @cached_property
-    def kinds(self) -> dict[ChangeKind, int]:
-        """Return the number of changed memories for each kind of change."""
-        counts = Counter(kind for change in self.changes for kind in change.difference.kinds)
         return {kind: counts[kind] for kind in KINDS if counts[kind]}
 
 

@@ -15,7 +15,7 @@ from memrepo.core.corrections import Correction, Side, decode, encode, read_corr
 from memrepo.core.layout import Layout
 from memrepo.core.memory import Memory
 from memrepo.core.state import State, read_state
-from memrepo.merge.files import join_file
+from memrepo.merge.states import join_file
 
 A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

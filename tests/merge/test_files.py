@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from memrepo.core.layout import Layout
-from memrepo.merge.files import FileConflict, is_derived, join_file
+from memrepo.merge.states import FileConflict, is_derived, join_file
 from memrepo.merge.tombstones import Tombstone, read_tombstone, tombstone_bytes
 
 T0 = datetime(2026, 3, 1, 9, tzinfo=UTC)

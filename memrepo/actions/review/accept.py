@@ -39,6 +39,7 @@ from memrepo.core.messages import Context, message
 from memrepo.core.state import Effect, State, apply, play
 from memrepo.merge.states import MergeResult, merge_states
 from memrepo.merge.tombstones import tombstones_in
+from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.history import DISCARDS
 from memrepo.store.stream import NewCommit
@@ -127,19 +128,18 @@ class _Merge:
         work, waits = self.work, self.waits
         people = _edited_by_people(work, waits)
         changed = frozenset(work.store.work.changed(waits.base, waits.tip))
+        found: list[LeftOut] = []
 
-        def merge() -> MergeResult:
-            tip = _without(self.base, self.tip, self.left)
-            found = merge_states(self.base, self.ours, tip, changed=changed)
-            removed = (c for c in found.conflicts if c.kind == "removed-and-edited")
-            safe = {c for c in removed if c.id not in people}
-            return replace(found, conflicts=tuple(c for c in found.conflicts if c not in safe))
+        def settle(conflict: MergeConflict) -> Side:
+            if conflict.kind == "removed-and-edited" and conflict.id not in people:
+                return ""
+            found.append(LeftOut(memory=conflict.id, kind=conflict.kind))
+            return "ours"
 
-        result = merge()
-        if result.conflicts:
-            self.conflicts = tuple(LeftOut(memory=c.id, kind=c.kind) for c in result.conflicts)
-            self.left |= {c.id for c in result.conflicts}
-            result = merge()
+        tip = _without(self.base, self.tip, self.rejected)
+        result = merge_states(self.base, self.ours, tip, changed=changed, settle=settle)
+        self.conflicts = tuple(found)
+        self.left |= {one.memory for one in found}
         return result
 
     def land(self) -> AcceptResult:

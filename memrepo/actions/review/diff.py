@@ -65,8 +65,6 @@ class Result(VerbResult, frozen=True, kw_only=True):
     reason: str
     totals: Mapping[ChangeKind, int]
     """The number of memories by main kind of change. Each memory is counted once."""
-    also: Mapping[ChangeKind, int]
-    """The number of memories by kind of change. A memory counts for each of its kinds."""
     memories: int
     decisions: int
     """The number of decisions. Memories that must be decided together are one decision."""
@@ -96,7 +94,6 @@ def _result(review: Review, *, stat: bool) -> Result:
         head=review.tip,
         reason=review.reason,
         totals=review.totals,
-        also=review.kinds,
         memories=len(review.changes),
         decisions=len(review.decisions),
         groups=msgspec.UNSET if stat else groups,

@@ -17,7 +17,7 @@ from memrepo.actions.work import Work
 from memrepo.core import codec
 from memrepo.core.errors import Exit
 from memrepo.core.layout import ADOPTED_PREFIX, Layout
-from memrepo.merge.files import join_file
+from memrepo.merge.states import join_file
 from memrepo.merge.versions import FileVersion, join_versions
 from memrepo.store.errors import problem
 

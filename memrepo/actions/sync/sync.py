@@ -25,9 +25,8 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted, message
 from memrepo.core.problems import Problem
 from memrepo.core.state import Effect, State, play
-from memrepo.merge.reversal import Side
 from memrepo.merge.states import MergeResult, merge_states
-from memrepo.merge.versions import MergeConflict
+from memrepo.merge.versions import MergeConflict, Side
 from memrepo.store import history
 from memrepo.store.errors import (
     BranchMoved,

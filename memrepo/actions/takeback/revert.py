@@ -26,8 +26,9 @@ from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.core.ids import ID_PATTERN, visible
 from memrepo.core.messages import PREFIX, message
 from memrepo.core.state import EMPTY, Effect, State
-from memrepo.merge.reversal import RevertConflict, Side, revert_change, together
+from memrepo.merge.reversal import RevertConflict, revert_change, together
 from memrepo.merge.tombstones import Tombstones, is_tombstone, tombstones_in
+from memrepo.merge.versions import Side
 from memrepo.store import history
 from memrepo.store.history import LandedOperation, commit_landing, newest_in_effect
 from memrepo.store.stream import NewCommit

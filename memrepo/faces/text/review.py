@@ -62,13 +62,13 @@ def review_text(review: Review, *, stat: bool = False, colour: bool = False) -> 
         lines.append(f"{label}: {_line(review.reason, 500)}")
     lines += _context(review)
     for group in () if stat else review.groups:
-        lines += ["", bold(_heading(group), colour)]
+        lines += ["", _bold(_heading(group), colour)]
         if group.is_card:
-            lines += card_lines([c for d in group.decisions for c in d.changes])
+            lines += _card_lines([c for d in group.decisions for c in d.changes])
             continue
         for decision in group.decisions:
             for change in decision.changes:
-                lines += ["", *change_lines(change, colour=colour)]
+                lines += ["", *_change_lines(change, colour=colour)]
     return "\n".join(lines)
 
 
@@ -77,8 +77,7 @@ def _heading(group: ReviewGroup) -> str:
     return heading if group.is_by_cause else f"{heading} ({len(group.decisions)})"
 
 
-def bold(text: str, colour: bool) -> str:
-    """Return a heading, in bold if `colour` is set."""
+def _bold(text: str, colour: bool) -> str:
     return f"{_BOLD}{text}{_PLAIN}" if colour else text
 
 
@@ -99,33 +98,26 @@ def review_markdown(review: Review) -> str:
 
 
 def _context(review: Review) -> Iterator[str]:
-    more = {k: n - review.totals.get(k, 0) for k, n in review.kinds.items()}
-    if any(more.values()):
-        yield "among these also: " + ", ".join(f"{n} {kind}" for kind, n in more.items() if n)
     if review.files:
         names = ((name, n) for name, n in review.files.items())
         files = ", ".join(name if name.endswith(".md") else f"{n} in {name}" for name, n in names)
         yield f"other files changed: {files}"
 
 
-def card_lines(changes: Sequence[Change], most: int = MAX_ITEMS) -> list[str]:
+def _card_lines(changes: Sequence[Change]) -> list[str]:
     """List memories that are decided together, one per line, up to a maximum number."""
+    most = MAX_ITEMS
     found = [change.difference.memory for change in changes]
     lines = [f"    {memory.id}  {cut(memory.body, WIDTH - 26)}" for memory in found[:most]]
     return lines + [f"    and {len(found) - most} more"] * (len(found) > most)
 
 
-def change_lines(
-    change: Change, *, colour: bool, width: int = WIDTH, quote: bool = False
-) -> list[str]:
-    """Return the lines that describe a change: texts, contradictions, fields, sources and reason.
-
-    `quote` adds the recorded lines of the sources.
-    """
+def _change_lines(change: Change, *, colour: bool) -> list[str]:
+    """Return the lines that describe a change: texts, contradictions, fields, sources, reason."""
     found, memory = change.difference, change.difference.memory
     old, new = found.before.body if found.before else "", memory.body
-    lines = [f"{found.kind:<11}{memory.id}  {memory.type}{'' if quote else f'  {memory.path}'}"]
-    shown = partial(_side, colour=colour, width=width)
+    lines = [f"{found.kind:<11}{memory.id}  {memory.type}  {memory.path}"]
+    shown = partial(_side, colour=colour)
     match found.kind:
         case "superseded" if len(change.successors) == 1:
             (heir,) = change.successors
@@ -142,14 +134,12 @@ def change_lines(
         case _ if "reworded" in found.kinds:
             spans = word_diff(visible(old), visible(new))
             lines += [*shown(spans, "old"), *shown(spans, "new")]
-        case kind if kind in LEAVING and quote:
-            lines += shown([Span(mark="old", text=new)], "old")
         case _:
             lines.append(f"    {_line(new)}")
     for other in change.against:
         lines.append(f"    contradicts {other.id}, which says: {_line(other.body, 500)}")
     lines += _fields(change)
-    lines += _quotes(change, width) if quote else _evidence(change)
+    lines += _evidence(change)
     if change.why:
         lines.append(f"    because: {_line(in_words(change.why), 500)}")
     return lines
@@ -177,23 +167,12 @@ def _evidence(change: Change) -> Iterator[str]:
     yield from _more(len(marked) - MAX_SOURCES)
 
 
-def _quotes(change: Change, width: int) -> Iterator[str]:
-    for piece in change.evidence[:3]:
-        label = "no longer from" if piece.mark == "gone" else "from"
-        dated = f" ({piece.source.captured})" if piece.source.captured else ""
-        yield f"    {label} {_line(place_of(piece.source) + dated)}"
-        for _, line in piece.text[:3]:
-            rows = textwrap.wrap(_line(line, 500), width - 8, break_on_hyphens=False)
-            yield from (f"      | {row}" for row in rows[:2])
-    yield from _more(len(change.evidence) - 3)
-
-
 def _more(count: int) -> Iterator[str]:
     if count > 0:
         yield f"    and {counted(count, 'more source', 'more sources')}"
 
 
-def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> list[str]:
+def _side(spans: Iterable[Span], side: Mark, *, colour: bool) -> list[str]:
     """Return the wrapped lines for the old or the new text, with long unchanged parts shortened."""
     sign = "-" if side == "old" else "+"
     every = [s for s in spans if s.mark in ("same", side)]
@@ -201,7 +180,7 @@ def _side(spans: Iterable[Span], side: Mark, *, colour: bool, width: int) -> lis
     texts = [_shortened(s, n, len(every)) for n, s in enumerate(every)]
     if not colour or only:
         message = " ".join(visible("".join(texts)).split())
-        rows = textwrap.wrap(message, width - 4, break_on_hyphens=False)
+        rows = textwrap.wrap(message, WIDTH - 4, break_on_hyphens=False)
         rows = [f"  {sign if n == 0 else ' '} {row}" for n, row in enumerate(rows)]
         return [f"{_COLOURS[side]}{row}{_PLAIN}" for row in rows] if colour else rows
     # `textwrap` would count colour codes as text, so the terminal wraps marked text.

@@ -111,39 +111,3 @@ def test_a_hook_after_the_fact_tells_and_stops_nothing(repository: Path, bare_pa
         check=False,
     )
     assert (done.returncode, "cannot find memrepo" in done.stderr) == (0, True)
-
-
-@pytest.mark.parametrize("exit_code", [0, 1])
-def test_a_hook_that_was_there_before_is_asked_first(
-    repository: Path, bare_path: Path, tmp_path: Path, exit_code: int
-) -> None:
-    program(bare_path / "memrepo", 0)
-    earlier = repository / ".git" / "hooks" / "pre-commit.before-memrepo"
-    earlier.write_text(f'#!/bin/sh\necho "earlier $#" >&2\nexit {exit_code}\n')
-    earlier.chmod(0o755)
-    done = commit(repository, bare_path)
-    assert "earlier 0" in done.stderr
-    assert (done.returncode, "asked:" in done.stderr) == (exit_code, exit_code == 0)
-
-
-def test_both_hooks_before_a_push_are_given_what_is_pushed(
-    repository: Path, bare_path: Path, tmp_path: Path
-) -> None:
-    program(bare_path / "memrepo", 0).write_text('#!/bin/sh\nsed "s/^/ours $1 $2 $3 /" >&2\n')
-    (bare_path / "sed").symlink_to(str(shutil.which("sed")))
-    elsewhere = tmp_path / "their hooks" / "pre-push"
-    program(elsewhere, 0).write_text('#!/bin/sh\nsed "s/^/theirs /" >&2\n')
-    git = ["git", "-C", str(repository)]
-    subprocess.run([*git, "config", "memrepo.hooksbefore", str(elsewhere.parent)], check=True)
-    subprocess.run([*git, "commit", "-q", "--no-verify", "-m", "a"], check=True)
-    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "hub")], check=True)
-    env = {**os.environ, "PATH": str(bare_path)}
-    done = subprocess.run(
-        [*git, "push", "-q", str(tmp_path / "hub"), "HEAD:x"],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "theirs HEAD " in done.stderr
-    assert "ours hooks run pre-push HEAD " in done.stderr

@@ -4,9 +4,8 @@ The clone's id is stored in the common git directory, which is never cloned or p
 inode of that directory are stored with the id. If the directory is copied, they no longer match,
 and a new id is created.
 
-Hooks are copies of one shim that calls the installed program. An existing hook is stored and called
-first. If `core.hooksPath` names another folder, git ignores the clone's own hooks folder.
-`take_over_hooks` resets the setting, and the shim then calls the hooks of that other folder.
+Hooks are copies of one shim that calls the installed program. A hook of another program stays as it
+is, and has to call memrepo's itself.
 
 Git calls the merge driver for each file that both sides changed. The merge strategy `recursive`
 obeys `merge.renames=false`, so an edit is never applied to a memory that is only similar.
@@ -131,29 +130,27 @@ def append_local(repo: Repo, name: str, lines: list[str]) -> None:
 
 
 PROGRAM = "memrepo.program"
-HOOKS_BEFORE = "memrepo.hooksbefore"
 HOOKS = (
     *("pre-commit", "pre-merge-commit", "commit-msg"),
     *("post-merge", "post-checkout", "post-rewrite", "pre-push"),
 )
 _MARK = b"#!/bin/sh\n# memrepo:"
 HOOK_CALL = '`memrepo hooks run NAME "$@"` in the hook of each name there asks memrepo'
-_KEPT = ".before-memrepo"
 _LEGACY = ".legacy"  # where the pre-commit framework moves a hook that it calls first
 
 
 def hook_states(repo: Repo, shim: Path) -> Mapping[str, str]:
     """Return {hook: reason why it does not run}. The reason is empty if the hook runs.
 
-    A hook in the folder of `core.hooksPath` counts if it calls `memrepo hooks run NAME`.
+    A hook of another program counts if it calls `memrepo hooks run NAME`.
     """
-    wanted = shim.read_bytes()
-    elsewhere = other_hooks_path(repo)
+    wanted, elsewhere = shim.read_bytes(), other_hooks_path(repo)
+    folder = repo.top / elsewhere if elsewhere else _hooks_folder(repo)
+    found = {name: _hook_state(folder / name, wanted) for name in HOOKS}
     if elsewhere:
         reason = f"core.hooksPath is {elsewhere}, so git does not run the hooks of this clone"
-        folder = repo.top / elsewhere
-        return {name: "" if _calls_memrepo(folder / name, name) else reason for name in HOOKS}
-    return {name: _hook_state(_hooks_folder(repo) / name, wanted) for name in HOOKS}
+        found = {name: reason if state else "" for name, state in found.items()}
+    return found
 
 
 def wrong_hooks(repo: Repo, shim: Path) -> str:
@@ -162,24 +159,23 @@ def wrong_hooks(repo: Repo, shim: Path) -> str:
     if not found:
         return ""
     names = "" if len(found) == len(HOOKS) else f"{', '.join(found)}: "
-    fix = HOOK_CALL if hooks_in_tree(repo) else "`memrepo hooks install`"
-    return f"{names}{next(iter(found.values()))} ({fix})"
+    reason = next(iter(found.values()))
+    is_foreign = reason == _FOREIGN or other_hooks_path(repo)
+    return f"{names}{reason} ({HOOK_CALL if is_foreign else '`memrepo hooks install`'})"
 
 
-def _calls_memrepo(path: Path, name: str) -> bool:
-    """Return whether a hook of another program calls memrepo's hook."""
-    runs = path.is_file() and bool(path.stat().st_mode & stat.S_IXUSR)
-    return runs and f"hooks run {name}".encode() in path.read_bytes()
+_FOREIGN = "belongs to another program"
 
 
 def _hook_state(path: Path, wanted: bytes) -> str:
+    call = f"hooks run {path.name}".encode()
     for place in (path, path.with_name(path.name + _LEGACY)):
         found = place.read_bytes() if place.is_file() else b""
-        if found == wanted:
+        if found == wanted or call in found:
             return "" if place.stat().st_mode & stat.S_IXUSR else "is not executable"
         if found.startswith(_MARK):
             return "is from another version of memrepo"
-    return "belongs to another program" if path.exists() else "is not installed"
+    return _FOREIGN if path.exists() else "is not installed"
 
 
 def other_hooks_path(repo: Repo) -> str:
@@ -191,46 +187,21 @@ def other_hooks_path(repo: Repo) -> str:
     return "" if place.resolve() == _hooks_folder(repo).resolve() else found
 
 
-def hooks_in_tree(repo: Repo) -> str:
-    """Return the value of `core.hooksPath` if it points into the work tree, else ""."""
-    found = other_hooks_path(repo)
-    top = repo.top.resolve()
-    return found if found and (top / found).resolve().is_relative_to(top) else ""
-
-
 def install_hooks(repo: Repo, shim: Path, *, dry_run: bool = False) -> list[str]:
-    """Install memrepo's hooks. Return the existing hooks that will be called first."""
-    folder, kept = _hooks_folder(repo), []
+    """Install memrepo's hooks. Return those left to another program that does not call memrepo."""
+    folder, left = _hooks_folder(repo), []
     for name in HOOKS:
         path = folder / name
-        aside = path.with_name(name + _KEPT)
-        is_foreign = path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK))
-        if is_foreign and not _hook_state(path, shim.read_bytes()):
-            continue  # the pre-commit framework calls ours first
-        if is_foreign or aside.exists():
-            kept.append(name)
-        if not dry_run:
+        if path.exists() and not (path.is_file() and path.read_bytes().startswith(_MARK)):
+            left += [name] * bool(_hook_state(path, shim.read_bytes()))
+        elif not dry_run:
             folder.mkdir(exist_ok=True)
-            if is_foreign:
-                path.replace(aside)
             path.unlink(missing_ok=True)  # never write through a link
             path.write_bytes(shim.read_bytes())
             path.chmod(0o755)
     if not dry_run:
         name_program(repo)
-    return kept
-
-
-def take_over_hooks(repo: Repo) -> str:
-    """Let git run this clone's hooks instead of those in another folder.
-
-    Return the folder whose hooks are then called first, or "" if there is none.
-    """
-    elsewhere = other_hooks_path(repo)
-    if elsewhere:
-        put(repo, HOOKS_BEFORE, str(repo.top / elsewhere))
-        put(repo, "core.hooksPath", str(_hooks_folder(repo)))
-    return elsewhere
+    return left
 
 
 def name_program(repo: Repo) -> None:

@@ -150,39 +150,22 @@ def test_a_secret_stops_a_push_and_stays_out_of_what_is_said(repo: Path, tmp_pat
     assert memrepo(repo, "check", "--all").exit == 0
 
 
-def test_hooks_of_another_program_are_kept_and_asked_first(repo: Path) -> None:
+def test_a_hook_of_another_program_stays_and_is_told_how_to_call_ours(repo: Path) -> None:
     hook = repo / ".git" / "hooks" / "pre-commit"
     hook.write_text("#!/bin/sh\necho theirs >&2\n")
-    hook.chmod(0o755)
     assert memrepo(repo, "hooks", "status").exit == 1
-    assert done(repo, "hooks", "install", "--dry-run")["kept"] == ["pre-commit"]
+    for more in (["--dry-run"], []):
+        assert done(repo, "hooks", "install", *more)["left"] == ["pre-commit"]
     assert hook.read_text().endswith("theirs >&2\n")
-    assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
-    assert done(repo, "hooks", "install")["kept"] == ["pre-commit"]
-    write(repo, "---\ntype: facct\n---\n\nx\n")
-    ran = run(repo, "commit", "-qm", "mine")
-    assert (
-        ran.returncode,
-        "theirs" in ran.stderr,
-        "frontmatter-value" in ran.stdout + ran.stderr,
-    ) == (1, True, True)
-
-
-def test_a_hooks_path_elsewhere_is_taken_over_and_asked_first(repo: Path, tmp_path: Path) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "pre-commit").write_text("#!/bin/sh\necho theirs >&2\n")
-    (theirs / "pre-commit").chmod(0o755)
-    git(repo, "config", "core.hooksPath", str(theirs))
-    assert memrepo(repo, "hooks", "status").exit == 1
-    assert "hook" in {c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]}
-    assert done(repo, "hooks", "install", "--dry-run")["before"] == str(theirs)
-    assert git(repo, "config", "core.hooksPath").strip() == str(theirs)
-    assert done(repo, "hooks", "install")["before"] == str(theirs)
+    assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
+    call = '"$(git config memrepo.program)" hooks run pre-commit "$@"'
+    hook.write_text(f"#!/bin/sh\necho theirs >&2\n{call}\n")
+    assert done(repo, "hooks", "install")["left"] == []
     assert memrepo(repo, "hooks", "status").exit == 0
     write(repo, "---\ntype: facct\n---\n\nx\n")
     ran = run(repo, "commit", "-qm", "mine")
-    assert (ran.returncode, "theirs" in ran.stderr) == (1, True)
+    said = ran.stdout + ran.stderr
+    assert (ran.returncode, "theirs" in said, "frontmatter-value" in said) == (1, True, True)
 
 
 def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: Path) -> None:
@@ -193,9 +176,11 @@ def test_a_linked_work_tree_is_checked_with_its_own_index(repo: Path, tmp_path: 
     assert memrepo(repo, "check", "--staged").data["problems"] == []
 
 
-def test_a_hooks_path_in_the_work_tree_is_refused(repo: Path) -> None:
-    git(repo, "config", "core.hooksPath", ".husky")
+@pytest.mark.parametrize("place", [".husky", "/elsewhere"])
+def test_a_hooks_path_elsewhere_is_left_and_said(repo: Path, place: str) -> None:
+    git(repo, "config", "core.hooksPath", place)
     answer = memrepo(repo, "hooks", "install")
-    assert (answer.exit, "inside the work tree" in answer.error["message"]) == (3, True)
+    assert (answer.exit, place in answer.error["message"]) == (3, True)
     assert 'memrepo hooks run NAME "$@"' in answer.error["fix"]
     assert "memrepo hooks run NAME" in done(repo, "status")["hooks"]
+    assert "hook" in {c["name"] for c in memrepo(repo, "doctor").data["checks"] if not c["ok"]}

@@ -333,13 +333,6 @@ def _program(work: Work, fix: bool) -> CheckFinding:
     return _finding(problem if is_missing and not fix else "", fine, fixed=is_missing and fix)
 
 
-@_check("hookspath")
-def _hookspath(work: Work, fix: bool) -> CheckFinding:
-    path = settings.hooks_in_tree(work.store.repo)
-    problem = f"core.hooksPath is {path}, which anyone who can push can change"
-    return _finding(problem if path else "", "outside")
-
-
 @_check("attributes")
 def _attributes(work: Work, fix: bool) -> CheckFinding:
     repo, layout = work.store.repo, work.store.layout

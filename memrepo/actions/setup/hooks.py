@@ -32,12 +32,10 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Installed(VerbResult, frozen=True, kw_only=True):
-    """The installed hooks, and the existing hooks that run before them (`kept`)."""
+    """The installed hooks, and those left to another program that does not call memrepo."""
 
     hooks: tuple[str, ...]
-    kept: tuple[str, ...]
-    before: str
-    """The previous value of core.hooksPath, or an empty string."""
+    left: tuple[str, ...]
     dry_run: bool
 
 
@@ -93,16 +91,15 @@ def _install(work: Work, *, dry_run: bool) -> Installed:
     from memrepo.store import settings
 
     repo = work.store.repo
-    if path := settings.hooks_in_tree(repo):
+    if path := settings.other_hooks_path(repo):
         raise MemrepoError(
-            f"core.hooksPath is {path}, inside the work tree: whoever can change the"
-            " repository could run programs here",
+            f"core.hooksPath is {path}, so git does not run the hooks of this clone",
             fix=f"`git config --unset core.hooksPath`; or leave it so: {settings.HOOK_CALL}",
             exit_code=Exit.DECIDE,
         )
-    before = settings.other_hooks_path(repo) if dry_run else settings.take_over_hooks(repo)
-    kept = settings.install_hooks(repo, asset("hooks", "shim"), dry_run=dry_run)
-    return Installed(hooks=tuple(settings.HOOKS), kept=tuple(kept), before=before, dry_run=dry_run)
+    left = settings.install_hooks(repo, asset("hooks", "shim"), dry_run=dry_run)
+    hooks = tuple(name for name in settings.HOOKS if name not in left)
+    return Installed(hooks=hooks, left=tuple(left), dry_run=dry_run)
 
 
 def _status(work: Work) -> States:

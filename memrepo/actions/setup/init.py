@@ -33,15 +33,13 @@ from memrepo.store.git import top_of
 from memrepo.store.local import find_layout, refuse_other_root
 from memrepo.store.repo import Repository, open_or_create
 from memrepo.store.settings import (
-    HOOK_CALL,
     append_local,
     author,
-    hooks_in_tree,
     install_drivers,
     install_hooks,
     is_adopted,
-    other_hooks_path,
     person,
+    wrong_hooks,
 )
 from memrepo.store.stream import COMMITTER, Chain, NewCommit
 from memrepo.store.workspace import (
@@ -418,13 +416,10 @@ def _local_side(store: Repository, *, adopted: bool) -> list[str]:
     warnings = []
     if adopted:
         append_local(store.repo, "exclude", [f"/{store.layout.prefix}.memrepo/"])
-    install_hooks(store.repo, asset("hooks", "shim"))
-    if elsewhere := other_hooks_path(store.repo):
-        advice = "`memrepo hooks install` puts them in front of those"
-        warnings.append(
-            f"core.hooksPath is {elsewhere}, so memrepo's hooks do not run:"
-            f" {HOOK_CALL if hooks_in_tree(store.repo) else advice}"
-        )
+    shim = asset("hooks", "shim")
+    install_hooks(store.repo, shim)
+    if wrong := wrong_hooks(store.repo, shim):
+        warnings.append(f"hooks: {wrong}")
     if not person(store.repo)[1]:
         warnings.append("user.email is not set in git: set it, and list it under human_authors")
     return warnings

@@ -10,6 +10,7 @@ from memrepo.core.ids import visible
 from memrepo.core.messages import counted
 from memrepo.core.times import parse_time
 from memrepo.faces.text.plumbing import findings
+from memrepo.store.settings import HOOK_CALL
 
 if TYPE_CHECKING:
     from memrepo.actions.request import VerbResult
@@ -61,12 +62,10 @@ def _ran(name: str, result: hooking.Ran) -> str:
 
 def _installed(result: hooking.Installed) -> str:
     lines = [f"installed: {', '.join(result.hooks)}"]
-    if result.kept:
-        lines.append(f"existing hooks that run first: {', '.join(result.kept)}")
-    if result.before:
-        lines.append(f"also run first: the hooks in {result.before} (was core.hooksPath)")
     if result.dry_run:
         lines = ["dry run: nothing was written", *(f"would be {line}" for line in lines)]
+    if result.left:
+        lines.append(f"left to another program: {', '.join(result.left)} ({HOOK_CALL})")
     return "\n".join(lines)
 
 
@@ -76,7 +75,7 @@ def _states(result: hooking.States) -> str:
         for hook in result.hooks
     ]
     if not all(hook.ok for hook in result.hooks):
-        lines.append("`memrepo hooks install` puts them in place")
+        lines.append(f"`memrepo hooks install` puts them in place; or {HOOK_CALL}")
     return "\n".join(lines)
 
 

@@ -559,12 +559,13 @@ def _bounds_of(value: tuple[str, ...]) -> tuple[str, ...]:
 
 _FILES = frozenset("memory rtmemory ltmemory user tools identity agents claude notes log".split())
 _DAY = regex(r"\d{4}-\d\d.*")
+_DATED = regex(r"[\s(\[,:–—-]*\d{4}-\d\d-\d\d[)\]]?$")
 
 
 def _headings(under: str) -> tuple[str, ...]:
     """Return the headings above a statement, except days and common file names."""
     written = (part.strip() for part in re.split(r" [›–] ", under))
-    parts = (_plain(part) for part in written if not _DAY.fullmatch(part))
+    parts = (_plain(_DATED.sub("", part)) for part in written if not _DAY.fullmatch(part))
     return tuple(part for part in parts if part and part not in _FILES)
 
 

@@ -30,6 +30,7 @@ from memrepo.read.kinds import (
 from memrepo.read.learned import features, worth
 from memrepo.read.sources import default_type
 from memrepo.read.thoughts import Unit, field_of
+from memrepo.text.dates import find_date
 from memrepo.text.languages import patterns
 from memrepo.text.words import content_words
 
@@ -112,6 +113,7 @@ def rank_file(
     ranked: dict[str, RankedUnit] = {}
     seen: Counter[tuple[str, ...]] = Counter()
     repeated = _repeated(units) if _is_in(kind.kind.name, "returning") else frozenset[str]()
+    repeated |= _former_states(units)
     for unit in units:
         one = _rank(kind, unit, names)
         if unit.hash in repeated:
@@ -171,6 +173,22 @@ def _repeated(units: Sequence[Unit]) -> frozenset[str]:
             found[unit.headings, plain_line(unit.text)].append(unit.hash)
     runs = (hashes for (_, line), hashes in found.items() if line and len(hashes) >= MIN_REPEATS)
     return frozenset(hash_ for hashes in runs for hash_ in hashes[:-1] if hash_ != hashes[-1])
+
+
+def _former_states(units: Sequence[Unit]) -> frozenset[str]:
+    """Return the hashes of what a dated section about the current state says, but for the newest.
+
+    Sections are about the same state if their headings are equal without the date.
+    """
+    found: dict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)
+    for unit in units:
+        of = next((h for h in unit.headings if patterns().headings["state"].search(h)), "")
+        if of and (day := find_date(of)):
+            above = unit.headings[: unit.headings.index(of) + 1]
+            found[tuple(map(plain_line, above))].append((day, unit.hash))
+    return frozenset(
+        hash_ for every in found.values() for day, hash_ in every if day < max(every)[0]
+    )
 
 
 def _is_in(name: str, group: str) -> bool:

@@ -191,18 +191,45 @@ def _updated() -> re.Pattern[str]:
     return re.compile(rf"^[\W_]*(?:{words})\W*[:：\d]")
 
 
-def date_until(text: str) -> str:
-    """Return the day until which a statement of one line is true, or an empty string."""
-    if "\n" in text or not _YEAR_LIKE.search(text):
+def date_until(text: str, said: str = "") -> str:
+    """Return the day until which a statement of one line is true, or an empty string.
+
+    `said` is the day on which the statement was made, if that is known: a weekday (`until Friday`)
+    is the next one after it. A text with two weekdays is about every week.
+    """
+    if "\n" in text:
         return ""
-    found = (day for start, _, day in _dates(text) if _until().search(text[:start].casefold()))
-    return max(found, default="")
+    found = [day for start, _, day in _dates(text) if _until().search(text[:start].casefold())]
+    if found or not said:
+        return max(found, default="")
+    plain = _folded(text.casefold())
+    named = list(_weekdays().finditer(plain))
+    if len(named) != 1 or not named[0]["ends"] or _RECURRING.search(plain):
+        return ""
+    day = date.fromisoformat(said)
+    ahead = (_weekday_numbers()[named[0]["day"]] - day.weekday() - 1) % 7 + 1
+    return (day + timedelta(days=ahead)).isoformat()
 
 
 @cache
 def _until() -> re.Pattern[str]:
     words = "|".join(re.escape(word) for word in entries("dates", "until"))
     return re.compile(rf"(?:^|[\W_]|(?<=[\u3400-\u9fff]))(?:{words})\W{{0,3}}$")
+
+
+@cache
+def _weekdays() -> re.Pattern[str]:
+    """Return the pattern of a weekday, and of a phrase before it that ends something on it."""
+    ends = _any([*entries("dates", "until"), *entries("dates", "due")])
+    days = "|".join(sorted(map(re.escape, _weekday_numbers()), key=len, reverse=True))
+    return re.compile(
+        rf"(?P<ends>(?<!\w){ends} (?:[^\W\d_]{{1,7}} )?)?(?<!\w)(?P<day>{days})(?!\w)"
+    )
+
+
+@cache
+def _weekday_numbers() -> Mapping[str, int]:
+    return _foreign_rows("weekdays") | {name: n for n, name in enumerate(WEEKDAYS)}
 
 
 def _dates(text: str) -> Iterator[tuple[int, int, str]]:

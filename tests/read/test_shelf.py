@@ -186,3 +186,14 @@ def test_a_file_keeps_its_kind_and_of_returning_lines_only_the_last() -> None:
     assert [n for n, one in enumerate(log) if "repeated" in one.signs] == [*range(33)]
     for name in ("MEMORY.sync-conflict-20261005-120000-AB.md", "memory/archive/MEMORY.md"):
         assert {one.fits for one in ranked(name, ["Never restart the relay."])} == {""}
+
+
+def test_of_dated_sections_about_the_current_state_only_the_newest_counts() -> None:
+    sections = (("2026-04-01", "The wheel stands still."), ("2026-05-01", "The wheel turns again."))
+    for heading, is_state in (("Current state", True), ("Stand", True), ("Visits", False)):
+        lines = "".join(f"## {heading} ({day})\n\n- {line}\n\n" for day, line in sections)
+        units = scan("MEMORY.md", f"# Mill\n\n{lines}".encode()).units
+        kind = file_kind("MEMORY.md", lines, units)
+        old, new = rank_file(kind, units).values()
+        assert ("repeated" in old.signs) == is_state
+        assert "repeated" not in new.signs

@@ -304,7 +304,8 @@ def _reword(known: Known, old: Memory, one: Statement, sources: tuple[Source, ..
 
 def _end_after_edit(old: Memory, one: Statement) -> dict[str, object]:
     """Return the field by which an edited statement ends, or no longer ends, on a day."""
-    was_stated = old.has("valid_until") and old.text("valid_until") == date_until(old.body)
+    stated = date_until(old.body, old.captured[:10]) if old.has("valid_until") else ""
+    was_stated = bool(stated) and old.text("valid_until") == stated
     return {"valid_until": one.until or None} if one.until or was_stated else {}
 
 

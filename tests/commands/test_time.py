@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -239,17 +238,6 @@ def test_show_valid_at_names_what_held_instead(watered: Path) -> None:
     text = memrepo(watered, "show", new, "--valid-at", "2026-02-01", as_json=False).out
     assert "not true at 2026-02-01" in text
     assert f"true then:     {old}" in text
-
-
-def test_export_valid_at_leaves_out_what_was_not_true(watered: Path, tmp_path: Path) -> None:
-    old, new = dated(watered)
-    answer = done(watered, "export", "jsonl", tmp_path / "out", "--valid-at", "2026-02-01")
-    rows = (tmp_path / "out" / "memories.jsonl").read_text().splitlines()
-    ids = {json.loads(row)["id"] for row in rows}
-    assert old in ids
-    assert new not in ids
-    assert answer["left_out"] == {"not true then": 1}
-    done(watered, "export", "artifacts", tmp_path / "artifacts", "--valid-at", "2026-02-01")
 
 
 def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:

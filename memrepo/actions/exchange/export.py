@@ -13,8 +13,8 @@ from typing import Annotated
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.recall.recall import heading, true_then, work_at
-from memrepo.actions.request import At, ValidAt, VerbResult, option
+from memrepo.actions.recall.recall import heading, work_at
+from memrepo.actions.request import At, VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, MemrepoError
 from memrepo.core.ids import strip_deceptive
@@ -70,7 +70,6 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = False
     force: Annotated[bool, option("write into a folder that is not empty", "--force")] = False
     at: At = ""
-    valid_at: ValidAt = ""
     dry_run: Annotated[bool, option("print what would be written", "--dry-run")] = False
 
 
@@ -95,16 +94,11 @@ def do(work: Work, request: Request) -> Result:
     refuse_place(work, where, force=request.force)
     there = work_at(work, request.at)
     whole = there.tree.state()
-    true = _then(there, whole, request.valid_at)
-    state = _shown(true, request)
+    state = _shown(whole, request)
     made = _FORMATS[request.format](there, request, state)
-    head = heading(there, request.at, request.valid_at)
-    untrue, resting = (
-        len(before.memories) - len(after.memories)
-        for before, after in ((whole, true), (true, state))
-    )
-    kept_back = {"not true then": untrue, "not active": resting}
-    left_out = {**made.left_out, **{why: count for why, count in kept_back.items() if count}}
+    left_out = dict(made.left_out)
+    if resting := len(whole.memories) - len(state.memories):
+        left_out["not active"] = resting
     if not request.dry_run:
         place(where, made.files)
     return Result(
@@ -116,7 +110,7 @@ def do(work: Work, request: Request) -> Result:
         left_out=left_out,
         dry_run=request.dry_run,
         warnings=made.problems,
-        heading=tuple(head),
+        heading=tuple(heading(there, request.at)),
         notices=(*state.problems, *made.problems),
     )
 
@@ -180,25 +174,15 @@ def _unwritten(path: Path, why: str) -> Problem:
     )
 
 
-def _then(work: Work, state: State, valid_at: str) -> State:
-    """Return the state with only the memories that were true at a date, or all if it is empty."""
-    if not valid_at:
-        return state
-    return replace(state, memories=MappingProxyType(dict(true_then(work, state, valid_at))))
-
-
 def _shown(state: State, request: Request) -> State:
     """Return the state with the memories to export: active ones, unless all are requested.
 
-    Rejected memories are never exported. With a date, superseded and archived memories are
-    included.
+    Rejected memories are never exported.
     """
     if request.format != "jsonl":
         return state
     stones = tombstones_in(state)
     asked: tuple[str, ...] = STATUSES if request.all else ("active",)
-    if request.valid_at and not request.all:
-        asked = ("active", "superseded", "archived")
     shown = {
         id_: memory
         for id_, memory in state.memories.items()

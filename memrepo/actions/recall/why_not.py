@@ -7,13 +7,12 @@ from datetime import datetime
 from typing import Annotated
 
 import msgspec
-from msgspec.structs import replace
 
 from memrepo.actions.landing import hot_rules
-from memrepo.actions.past.log import Past, find_past
+from memrepo.actions.past.log import find_past
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall.lookup import NoSuchMemory, find
-from memrepo.actions.recall.recall import EXPIRED, Derived, facts, index_of, recall, recalled
+from memrepo.actions.recall.recall import EXPIRED, index_of, recall, recalled
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.core.access import Access, Accesses
@@ -75,43 +74,27 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ] = ()
 
 
+class Searched(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether a search finds a memory, and the memory's rank among the hits (0 if not found)."""
+
+    held: tuple[str, ...]
+    """The query words that the memory contains."""
+    place: int
+    hits: int
+    said: str
+
+
 class Result(VerbResult, frozen=True, kw_only=True):
     """The explanation for a memory. `why` has one sentence per reason."""
 
     id: str
-    path: str
+    path: str = ""
+    """Empty if the memory left the tree."""
     why: tuple[str, ...]
-
-
-class Searched(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether a search finds a memory, and the memory's rank among the hits (0 if not found)."""
-
-    words: tuple[str, ...]
-    held: tuple[str, ...]
-    """The query words that the memory contains."""
-    status: str
-    place: int
-    hits: int
-    score: float
-    said: str
-
-
-class Present(Result, frozen=True, kw_only=True):
-    """The explanation for a memory that is in the tree."""
-
-    derived: Derived
-    search: Searched | None
+    commit: str = ""
+    """The commit that removed the memory from the tree, if one did."""
+    search: Searched | None = None
     """The result for the given query words, if any."""
-
-
-class Gone(Result, frozen=True, kw_only=True):
-    """The explanation for a memory that left the tree, and the commit that removed it."""
-
-    commit: str
-
-
-class Waits(Result, frozen=True, kw_only=True):
-    """The explanation for a memory that exists only in a pending run."""
 
 
 def do(work: Work, request: Request) -> Result:
@@ -133,17 +116,11 @@ def do(work: Work, request: Request) -> Result:
     if request.words:
         found = _found_by(case, index_of(work, tick=work.call.tick), request.words)
         why.append(found.said)
-    return Present(
-        id=memory.id,
-        path=memory.path,
-        why=tuple(why),
-        derived=facts(memory, case.accesses, work.call.now, case.rules),
-        search=found,
-    )
+    return Result(id=memory.id, path=memory.path, why=tuple(why), search=found)
 
 
 def _absent(work: Work, state: State, word: str) -> Result:
-    """Explain a name that no memory at HEAD has. Raises UnknownMemory."""
+    """Explain a name that no memory at HEAD has: it waits in a run, or a commit removed it."""
     waiting = _waiting(work, word)
     try:
         past = find_past(work, state, word)
@@ -151,11 +128,6 @@ def _absent(work: Work, state: State, word: str) -> Result:
         if waiting is None:
             raise UnknownMemory(word, error.fix) from None
         return waiting
-    return _gone(state, past, waiting)
-
-
-def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
-    """Return the commit that removed a memory from the tree, and how to restore the memory."""
     last = past.versions[0]
     entry = last.entry
     why = f"{visible(entry.subject)} ({entry.commit[:10]}, {format_time(entry.when)})"
@@ -169,12 +141,12 @@ def _gone(state: State, past: Past, waiting: Waits | None) -> Gone:
     elif waiting is not None:
         lines += waiting.why
     elif not last.unreadable:
-        lines.append(f"`memrepo restore {past.id}` brings it back")
-    return Gone(id=past.id, path="", why=tuple(lines), commit=entry.commit)
+        lines.append(_restorable(past.id))
+    return Result(id=past.id, why=tuple(lines), commit=entry.commit)
 
 
-def _waiting(work: Work, word: str) -> Waits | None:
-    """Return the pending run that contains a memory, or None."""
+def _waiting(work: Work, word: str) -> Result | None:
+    """Return the explanation by the pending run that contains a memory, or None."""
     for one in all_waiting(work):
         try:
             memory = find(work.store.snapshot(one.tip).state(), word)
@@ -184,7 +156,7 @@ def _waiting(work: Work, word: str) -> Waits | None:
             f"not in effect yet: {one.branch} contains it and is pending review"
             f" (`memrepo diff {one.run}`, `memrepo accept {one.run}`)"
         )
-        return Waits(id=memory.id, path=memory.path, why=(reason,))
+        return Result(id=memory.id, why=(reason,))
     return None
 
 
@@ -223,11 +195,14 @@ def _of_recall(case: Case) -> list[str]:
             lines = [f"not recalled: superseded{since} by {heirs}{case.because('supersede')}"]
         case "archived":
             since = _since(memory, "archived_at")
-            lines = [f"not recalled: archived{since}{case.because('archive')}", _restorable(memory)]
+            lines = [
+                f"not recalled: archived{since}{case.because('archive')}",
+                _restorable(memory.id),
+            ]
         case status:
             stone = _rejection(case.state, memory.id)
             lines = [f"not recalled: {status}{'' if stone else case.because('forget')}"]
-            lines.append(stone or _restorable(memory))
+            lines.append(stone or _restorable(memory.id))
     if scope := memory.text("scope"):
         lines.append(f"its scope is {visible(scope)}: a search in another scope does not return it")
     return lines
@@ -238,8 +213,8 @@ def _since(memory: Memory, name: str) -> str:
     return f" at {format_time(at)}" if at is not None else ""
 
 
-def _restorable(memory: Memory) -> str:
-    return f"`memrepo restore {memory.id}` brings it back"
+def _restorable(id_: str) -> str:
+    return f"`memrepo restore {id_}` brings it back"
 
 
 def _rejection(state: State, id_: str) -> str:
@@ -352,29 +327,18 @@ def _found_by(case: Case, index: Index, words: Sequence[str]) -> Searched:
     only = Filter(statuses=(status,), limit=_DEEP)
     found = recall(case.work, index, words, only, case.now).hits
     place = next((n for n, one in enumerate(found, 1) if one.memory.id == memory.id), 0)
-    lacks = [word for word in telling if word not in held]
-    answer = Searched(
-        words=tuple(words),
-        held=tuple(held),
-        status=status,
-        place=place,
-        hits=len(found),
-        score=found[place - 1].score if place else 0.0,
-        said="",
-    )
-    return replace(answer, said=_placed(answer, lacks))
-
-
-def _placed(answer: Searched, missing: Sequence[str]) -> str:
-    asked, place = visible(" ".join(answer.words)), answer.place
-    lacks = f"; it does not contain {', '.join(map(visible, missing))}" if missing else ""
-    if not place and not answer.held:
-        return f"not found by {asked!r}: it contains none of these words"
-    if not answer.hits:
-        return f"not found by {asked!r}: no memory contains enough of these words{lacks}"
-    if not place:
-        better = counted(answer.hits, "other answers", "others answer")
-        return f"not found by {asked!r}: {better} better{lacks}"
-    more = f", with `--status {answer.status}`" if answer.status != "active" else ""
-    more += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
-    return f"found by {asked!r} as hit {place} of {answer.hits}{more}{lacks}"
+    lacks = ", ".join(visible(word) for word in telling if word not in held)
+    lacking = f"; it does not contain {lacks}" if lacks else ""
+    asked = f"{visible(' '.join(words))!r}"
+    if place:
+        said = f"found by {asked} as hit {place} of {len(found)}"
+        said += f", with `--status {status}`" if status != "active" else ""
+        said += f"; {SHOWN} are shown unless `-k` asks for more" if place > SHOWN else ""
+    elif not held:
+        said, lacking = f"not found by {asked}: it contains none of these words", ""
+    elif not found:
+        said = f"not found by {asked}: no memory contains enough of these words"
+    else:
+        better = counted(len(found), "other answers", "others answer")
+        said = f"not found by {asked}: {better} better"
+    return Searched(held=tuple(held), place=place, hits=len(found), said=said + lacking)

@@ -366,11 +366,5 @@ def related(request: relating.RelatedRequest, result: relating.Related, colour: 
 
 def why_not(request: explaining.Request, result: explaining.Result, colour: bool) -> str:
     """Format the reasons why an item is not recalled, one per line below the item."""
-    from memrepo.actions.recall.why_not import Present
-
-    match result:
-        case Present():
-            head = f"{result.id}  {result.path}"
-        case _:
-            head = result.id
+    head = f"{result.id}  {result.path}" if result.path else result.id
     return "\n".join([head, *result.why])

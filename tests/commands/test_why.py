@@ -37,6 +37,11 @@ def piece(repo: Path, id_: str, *flags: str) -> dict[str, Any]:
     return found
 
 
+def related(repo: Path, id_: str, word: str) -> list[dict[str, Any]]:
+    """Return the memories that stand in a relation to a memory."""
+    return [one for one in done(repo, "why", id_)["relations"] if one["is"] == word]
+
+
 BEDS = "- Vera prefers raised beds because her back hurts."
 
 
@@ -115,20 +120,20 @@ def test_why_follows_the_supersession_both_ways_and_survives_a_ring(small_repo: 
     ]
 
     def line(id_: str, side: str) -> list[str]:
-        return [other["id"] for other in done(small_repo, "why", id_)["supersession"][side]]
+        return [other["id"] for other in related(small_repo, id_, side)]
 
-    assert (line(first, "before"), line(first, "after")) == ([], [second, third])
-    assert (line(second, "before"), line(second, "after")) == ([first], [third])
-    assert (line(third, "before"), line(third, "after")) == ([second, first], [])
-    assert line(first, "after")[0] in memrepo(small_repo, "why", first, as_json=False).out
+    assert (line(first, "replaced"), line(first, "replaced by")) == ([], [second, third])
+    assert (line(second, "replaced"), line(second, "replaced by")) == ([first], [third])
+    assert (line(third, "replaced"), line(third, "replaced by")) == ([second, first], [])
+    assert line(first, "replaced by")[0] in memrepo(small_repo, "why", first, as_json=False).out
     memory = memories(small_repo)[third]
     path = small_repo / memory.path
     path.write_text(path.read_text().replace("created:", f"superseded_by: [{first}]\ncreated:", 1))
     git(small_repo, "rm", "-q", memories(small_repo)[second].path)
     git(small_repo, "commit", "-q", "--no-verify", "-am", "a ring with a gap")
-    found = done(small_repo, "why", third)["supersession"]
-    assert [(o["id"], o["gone"]) for o in found["before"]] == [(second, True)]
-    assert [o["id"] for o in found["after"]] == [first, second]
+    found = related(small_repo, third, "replaced")
+    assert [(o["id"], o["gone"]) for o in found] == [(second, True)]
+    assert line(third, "replaced by") == [first, second]
 
 
 def test_why_of_a_memory_that_left_the_tree_says_where_it_still_is(small_repo: Path) -> None:
@@ -159,11 +164,12 @@ def test_why_names_duplicates_contradictions_and_corrections(small_repo: Path) -
     )
     git(small_repo, "add", "-A")
     git(small_repo, "commit", "-q", "--no-verify", "-m", "by hand")
-    found = done(small_repo, "why", other.id)
-    assert [m["id"] for m in found["contested"]] == [one.id]
+    assert [m["id"] for m in related(small_repo, other.id, "contradicts")] == [one.id]
     found = done(small_repo, "why", one.id)
-    assert [m["id"] for m in found["contested"]] == [other.id]
-    assert [m["id"] for m in found["duplicates"]["by"]] == [by_text(small_repo, "rotary hoe").id]
+    assert [m["id"] for m in related(small_repo, one.id, "contradicts")] == [other.id]
+    twin = by_text(small_repo, "rotary hoe").id
+    assert [m["id"] for m in related(small_repo, one.id, "repeated by")] == [twin]
+    assert [m["id"] for m in related(small_repo, twin, "repeats")] == [one.id]
     assert found["corrections"] == [
         {"path": "corrections/2026-03-02-gave-way-0123456789ab.md", "title": "Beds, high or low"}
     ]

@@ -62,28 +62,15 @@ class RunJudgement(msgspec.Struct, frozen=True, kw_only=True):
     rationale: str
 
 
-class Other(msgspec.Struct, frozen=True, kw_only=True):
-    """A summary of another memory. Only the id is known if that memory is gone."""
+class Relation(msgspec.Struct, frozen=True, kw_only=True, rename={"is_": "is"}):
+    """Another memory and what it is to this one. Only its id is known if that memory is gone."""
 
+    is_: Literal["replaced", "replaced by", "repeats", "repeated by", "contradicts"]
     id: str
-    gone: bool
-    status: str
-    text: str
-    superseded_at: str | None
-
-
-class Supersession(msgspec.Struct, frozen=True, kw_only=True):
-    """The memories that a memory replaced, and those that replaced it, nearest first."""
-
-    before: tuple[Other, ...]
-    after: tuple[Other, ...]
-
-
-class Duplicates(msgspec.Struct, frozen=True, kw_only=True):
-    """The id of the memory's probable original, and the ids of its probable duplicates."""
-
-    of: str
-    by: tuple[Other, ...]
+    gone: bool = False
+    status: str = ""
+    text: str = ""
+    superseded_at: str | None = None
 
 
 class CorrectionFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,9 +97,8 @@ class Result(VerbResult, frozen=True, kw_only=True):
     decisions: tuple[Act, ...]
     judgements: tuple[RunJudgement, ...]
     scores: Mapping[str, Any]
-    supersession: Supersession
-    duplicates: Duplicates
-    contested: tuple[Other, ...]
+    relations: tuple[Relation, ...]
+    """The memories that it replaced and that replaced it, nearest first; then the others."""
     retired: tuple[Mapping[str, Any], ...]
     corrections: tuple[CorrectionFile, ...]
     heading: tuple[str, ...]
@@ -173,12 +159,7 @@ def do(work: Work, request: Request) -> Result | History:
         decisions=tuple(acts_of(there, named)),
         judgements=tuple(_judgements(there, memory, runs)),
         scores=last.scores if last else {},
-        supersession=Supersession(
-            before=tuple(_brief(other) for other in before(memory, state.memories)),
-            after=tuple(_brief(other) for other in after(memory, state.memories)),
-        ),
-        duplicates=_duplicates(state, memory),
-        contested=_contested(state, memory),
+        relations=tuple(_relations(state, memory)),
         retired=tuple(field_as_json("retired", memory) or ()),
         corrections=tuple(_corrections(there, memory)),
         heading=tuple(heading(there, request.at)),
@@ -208,37 +189,39 @@ def _clean(value: object) -> str:
     return without_secrets(str(value or ""))
 
 
-def _brief(memory: Memory) -> Other:
-    if not memory.path:
-        return Other(id=memory.id, gone=True, status="", text="", superseded_at=None)
-    return Other(
-        id=memory.id,
-        gone=False,
-        status=memory.status,
-        text=memory.body,
-        superseded_at=field_as_json("superseded_at", memory),
-    )
-
-
-def _duplicates(state: State, memory: Memory) -> Duplicates:
-    """Return the probable original of a memory, and its probable duplicates."""
-    repeating = having(state.every, ("duplicate_of",))
-    twins = [m for m in repeating if m.text("duplicate_of") == memory.id]
-    return Duplicates(
-        of=memory.text("duplicate_of"),
-        by=tuple(_brief(m) for m in sorted(twins, key=lambda m: m.path)),
-    )
-
-
-def _contested(state: State, memory: Memory) -> tuple[Other, ...]:
-    """Return the memories that contradict a memory, in either direction."""
+def _relations(state: State, memory: Memory) -> Iterator[Relation]:
+    """Yield the memories that a memory replaced, repeats or contradicts, in either direction."""
+    for other in before(memory, state.memories):
+        yield _relation("replaced", other)
+    for other in after(memory, state.memories):
+        yield _relation("replaced by", other)
+    if original := memory.text("duplicate_of"):
+        yield _relation("repeats", state.memories.get(original) or Memory.of("", {"id": original}))
+    twins = [
+        m for m in having(state.every, ("duplicate_of",)) if m.text("duplicate_of") == memory.id
+    ]
+    for twin in sorted(twins, key=lambda m: m.path):
+        yield _relation("repeated by", twin)
     ids = {link.target for link in memory.fields.get("links", ()) if link.type == "contradicts"}
     ids |= {
         m.id
         for m in having(state.every, ("links",))
         if any(k.target == memory.id and k.type == "contradicts" for k in m.fields.get("links", ()))
     }
-    return tuple(_brief(state.memories[id_]) for id_ in sorted(ids) if id_ in state.memories)
+    for id_ in sorted(ids & state.memories.keys()):
+        yield _relation("contradicts", state.memories[id_])
+
+
+def _relation(is_: Any, other: Memory) -> Relation:
+    if not other.path:
+        return Relation(is_=is_, id=other.id, gone=True)
+    return Relation(
+        is_=is_,
+        id=other.id,
+        status=other.status,
+        text=other.body,
+        superseded_at=field_as_json("superseded_at", other),
+    )
 
 
 def _corrections(work: Work, memory: Memory) -> Iterator[CorrectionFile]:

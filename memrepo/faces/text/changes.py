@@ -441,12 +441,7 @@ def _evidence(result: explaining.Result) -> str:
         lines.append(f"scores:        {message}")
     for decided in result.decisions:
         lines += _decided(decided)
-    lines += [f"{'replaced:':<15}{_other(other)}" for other in result.supersession.before]
-    lines += [f"{'replaced by:':<15}{_other(other)}" for other in result.supersession.after]
-    if result.duplicates.of:
-        lines.append(f"{'repeats:':<15}{result.duplicates.of}")
-    lines += [f"{'repeated by:':<15}{_other(other)}" for other in result.duplicates.by]
-    lines += [f"{'contradicts:':<15}{_other(other)}" for other in result.contested]
+    lines += [f"{f'{other.is_}:':<15}{_other(other)}" for other in result.relations]
     lines += [
         f"{'retired:':<15}{visible(in_words(gone['reason']))} (run {visible(gone['run'])})"
         for gone in result.retired
@@ -477,7 +472,7 @@ def _decided(decided: Act) -> Iterator[str]:
         yield f"  {_short(in_words(decided.reason))}"
 
 
-def _other(other: explaining.Other) -> str:
+def _other(other: explaining.Relation) -> str:
     if other.gone:
         return f"{other.id}  (no longer in the tree; `memrepo why {other.id} --show history`)"
     when = f" {other.superseded_at}" if other.superseded_at else ""

@@ -30,15 +30,11 @@ _BLOB = regex(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
 class Consumed(msgspec.Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
-    """A source read by a run, with its blobs from the previous run (or empty) and from this run.
-
-    `also` contains hashes of units left open by a reverted run and processed by this one.
-    """
+    """A source read by a run, with its blobs from the previous run (or empty) and from this run."""
 
     resource: str
     to: str
     from_: str = ""
-    also: tuple[str, ...] = ()
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):

@@ -116,7 +116,10 @@ UnitHashes = Callable[[str], frozenset[str]]
 
 
 class Cursor(msgspec.Struct, frozen=True, kw_only=True):
-    """The versions of a source file that runs have consumed, as spans from blob to blob."""
+    """The versions of a source file that runs have consumed, as spans from blob to blob.
+
+    A span from an empty id consumed all of its version.
+    """
 
     spans: tuple[Consumed, ...] = ()
 
@@ -133,17 +136,14 @@ class Cursor(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_at(self, blob: str) -> bool:
         """Return whether exactly this blob was consumed, completely, so nothing is left to read."""
-        if len(self.spans) != 1:
-            return False
-        span = self.spans[0]
-        return (span.from_, span.to, span.also) == ("", blob, ())
+        return len(self.spans) == 1 and (self.spans[0].from_, self.spans[0].to) == ("", blob)
 
     def taken(self, hashes: UnitHashes) -> frozenset[str]:
         """Return the hashes of all units consumed so far."""
         taken: frozenset[str] = frozenset()
         for span in self.spans:
             old, new = hashes(span.from_), hashes(span.to)
-            taken = (taken - (old - new)) | (new - old) | frozenset(span.also)
+            taken = (taken - (old - new)) | (new - old)
         return taken
 
 
@@ -152,7 +152,11 @@ def cursors(manifests: Iterable[Recorded]) -> dict[str, Cursor]:
     found: dict[str, Cursor] = {}
     for manifest in manifests:
         for entry in manifest.consumed:
-            found[entry.resource] = _extend(found.get(entry.resource, Cursor()), entry)
+            spans = found.get(entry.resource, Cursor()).spans
+            if spans and spans[-1].to == entry.from_:
+                entry = replace(entry, from_=spans[-1].from_)
+                spans = spans[:-1]
+            found[entry.resource] = Cursor(spans=(*spans, entry))
     return found
 
 
@@ -161,25 +165,14 @@ def advance(
 ) -> tuple[frozenset[str], Consumed] | None:
     """Return the hashes of unconsumed units, and the manifest entry that consumes them.
 
-    Return None if there is neither an open unit nor a new version. Units left open by a reverted
-    run are listed in `also`, since the difference between the two versions does not contain them.
+    Return None if there is neither an open unit nor a new version. The entry begins at the last
+    version, or anew if a reverted run left units of that version open.
     """
     open_ = new - cursor.taken(hashes)
     if not open_ and cursor.last == blob:
         return None
-    also = tuple(sorted(open_ & hashes(cursor.last)))
-    entry = Consumed(resource=resource, from_=cursor.last, to=blob, also=also)
-    return open_, entry
-
-
-def _extend(cursor: Cursor, entry: Consumed) -> Cursor:
-    """Append a span to a cursor, merging it with the last span if both are complete."""
-    last = cursor.spans[-1] if cursor.spans else None
-    left_open = last is not None and (last.also or entry.also)
-    if last is None or last.to != entry.from_ or left_open:
-        return Cursor(spans=(*cursor.spans, entry))
-    joined = Consumed(resource=entry.resource, from_=last.from_, to=entry.to)
-    return Cursor(spans=(*cursor.spans[:-1], joined))
+    is_anew = bool(open_ & hashes(cursor.last))
+    return open_, Consumed(resource=resource, from_="" if is_anew else cursor.last, to=blob)
 
 
 MIN_SHARED_WORDS = 0.5

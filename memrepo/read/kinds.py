@@ -186,7 +186,8 @@ _PLACEHOLDERS = (
 )
 PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
 _SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
-_TURN = regex(r"^(user|assistant):\s", re.IGNORECASE)
+_TURN = regex(r"^(?:#{1,6}\s[\W\d]*)?(user|assistant)(?::\s|\W*$)", re.IGNORECASE)
+"""A line or a heading that names the speaker of a turn."""
 _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
 _DIGITS = regex(r"\d+")

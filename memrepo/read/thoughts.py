@@ -29,7 +29,6 @@ from memrepo.text.dates import (
     date_unit,
     find_clock,
     find_date,
-    is_date_heading,
     is_time_heading,
 )
 from memrepo.text.languages import patterns
@@ -70,8 +69,6 @@ _LABEL = regex(r"^[^\w\n]{0,12}[^*_:：|\n\[\]`]{1,40}(?:\*\*|__)?[:：](?:\*\*|
 _ASIDE = regex(r"^(?:[^:：\n]{1,50}[:：][*_]{0,2}\s*)?[_*][(（].{0,300}[)）][_*]$")
 """A placeholder for a value that nobody has written yet: `_(not set)_`."""
 _ITALIC = regex(r"^[_*](?![_*])[^_*\n]{1,60}[_*]$")
-_TAG = regex(r"[#\[]?[\w-]+\]?(?:[ :=]{1,3}\d+(?:[./]\d+|%)?)?")
-_TAGS = regex(r"\s*[·•|,]\s*|\s+(?=[#\[])|\s[–—-]\s")
 _COLON_NEAR = regex(r".{0,12}[:：]")
 _DAY_AND_TIME = (
     r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?: ?(?:UTC|GMT|Z|[+-]\d{2}:?\d{2}))?"
@@ -211,16 +208,6 @@ def _leads(label: str, below: str, *, alone: bool) -> bool:
     return not _LABEL.match(_bare(below)) and not field_of(_bare(below))[0]
 
 
-def _entry_day(line: str) -> str:
-    """Return the date of a line that contains only a date and tags, or an empty string."""
-    day = find_date(line[:LEAD_LENGTH])
-    if not day or is_date_heading(line):
-        return day
-    first, *tags = _TAGS.split(line.replace("*", "").replace("`", "").strip())
-    is_tagged = len(tags) > 1 or any(tag.startswith(("#", "[")) for tag in tags)
-    return day if is_tagged and is_date_heading(first) and all(map(_TAG.fullmatch, tags)) else ""
-
-
 def width(text: str) -> int:
     """Return the display width of a text. A wide character counts as two."""
     return sum(2 if ord(ch) >= 0x2E80 else 1 for ch in text)
@@ -277,8 +264,6 @@ class _FileReader(msgspec.Struct):
     units: list[Unit] = msgspec.field(default_factory=list)
     problems: list[Problem] = msgspec.field(default_factory=list)
     dropped: int = 0
-    entry: tuple[tuple[str, ...], str] = ((), "")
-    """The headings and date of the last line that dates the text after it."""
 
     # -- kinds of files ------------------------------------------------------------------------
 
@@ -537,11 +522,6 @@ class _FileReader(msgspec.Struct):
     ) -> None:
         """Add a text as a statement if it contains enough letters and digits."""
         captured, basis = "", ""
-        first, _, rest = text.partition("\n")
-        if kind in ("paragraph", "card", "steps") and (day := _entry_day(first)):
-            self.entry, text = (headings, day), rest
-            if not text:
-                return
         if (stamp := _STAMP.match(text)) and (day := find_date(stamp[0])):
             text, captured, basis = text[stamp.end() :], day, "unit"
         if sum(map(str.isalnum, text)) < MIN_CHARACTERS:
@@ -554,8 +534,6 @@ class _FileReader(msgspec.Struct):
             captured, basis = date_unit(
                 text if kind in ("item", "paragraph", "row") else "", headings, self.resource
             )
-            if basis != "unit" and self.entry[1] and self.entry[0] == headings:
-                captured, basis = self.entry[1], "heading"
         key, value = field_of(text) if kind in ("item", "paragraph") else ("", "")
         self.units.append(
             Unit(

@@ -16,8 +16,8 @@ def recorded(run: str, *entries: Consumed) -> Recorded:
     return Recorded(run=run, consumed=entries, refused=frozenset())
 
 
-def span(from_: str, to: str, also: str = "") -> Consumed:
-    return Consumed(resource="s", from_=from_, to=to, also=tuple(also))
+def span(from_: str, to: str) -> Consumed:
+    return Consumed(resource="s", from_=from_, to=to)
 
 
 def taken(*entries: Consumed) -> frozenset[str]:
@@ -32,7 +32,7 @@ def taken(*entries: Consumed) -> frozenset[str]:
         ([span("", "b1"), span("b1", "b2")], "abc"),
         ([span("", "b1"), span("b1", "b2"), span("b2", "b3")], "bcd"),
         ([span("b1", "b2")], "c"),
-        ([span("b1", "b2"), span("b2", "b2", also="ab")], "abc"),
+        ([span("b1", "b2"), span("", "b2")], "abc"),
         ([span("", "b2"), span("b2", "")], ""),
     ],
 )

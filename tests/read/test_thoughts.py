@@ -142,19 +142,6 @@ def test_a_file_with_a_memory_s_header_and_several_sections_is_split_by_section(
     assert found == [f"## {w}\n- **Problem:** {w} clogs\n- **Fix:** dry it" for w in WET]
 
 
-@pytest.mark.parametrize(
-    "header",
-    [
-        "**2026-01-04T21:00:22Z** · `repair` · importance 3/5",
-        "2026-01-04 14:00 | #belt",
-        "2026-01-04",
-    ],
-)
-def test_a_line_of_a_date_and_tags_dates_what_follows_it(header: str) -> None:
-    (found,) = thoughts(f"# Entry\n\n{header}\n\nThe belt of the wheel tore at noon.\n")
-    assert (found.text, found.captured) == ("The belt of the wheel tore at noon.", "2026-01-04")
-
-
 def test_a_long_list_and_a_long_table_are_split_under_their_lead() -> None:
     items = "".join(f"- {LONG}{n}\n" for n in range(12))
     found = thoughts(f"# Mill\n\nThe rules of the house:\n\n{items}")

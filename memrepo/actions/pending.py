@@ -223,18 +223,11 @@ def refuse_no_room(work: Work) -> None:
 
 
 def left_behind(work: Work, waits: Waiting, refused: Iterable[str]) -> tuple[Write, ...]:
-    """Return the files to keep from a decided run: candidates, and the manifest with refusals."""
-    layout, snap = work.tree.layout, work.store.snapshot(waits.entry.commit)
+    """Return the file to keep from a decided run: its manifest with the refusals."""
     record = waits.manifest(work)
     record["refused"] = sorted({*record.get("refused", ()), *refused})
     text = json.dumps(record, ensure_ascii=False, indent=1, sort_keys=True)
-    aside = [
-        Write(path=path, data=snap.files[path])
-        for path in sorted(snap.blobs)
-        if path.startswith(layout.area("candidates"))
-        and snap.blobs[path] != work.tree.blobs.get(path)
-    ]
-    return (*aside, Write(path=layout.manifest(waits.run), data=text.encode() + b"\n"))
+    return (Write(path=work.tree.layout.manifest(waits.run), data=text.encode() + b"\n"),)
 
 
 REMOVALS = "removals"

@@ -123,11 +123,6 @@ class Layout(msgspec.Struct, frozen=True):
         """Return the path of a run's manifest. The run id starts with the year and month."""
         return f"{self.area('runs')}{run[:4]}-{run[4:6]}/{run}.json"
 
-    def candidate(self, verdict: str, text_hash: str) -> str:
-        """Return the path of a candidate that Pass 1 `deferred` or `rejected`."""
-        digits = text_hash.removeprefix("th-")
-        return f"{self.area('candidates')}{verdict}/{digits[:2]}/{text_hash}.md"
-
 
 def below(files: Mapping[str, object], folder: str) -> Collection[str]:
     """Return the paths under a folder such as `x/`. They are sorted if `files` is sorted."""

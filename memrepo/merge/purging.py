@@ -276,7 +276,7 @@ def _lone_words(edit: Edit, files: Iterable[File], layout: Layout) -> frozenset[
         if is_page(file.data):
             listed = map(fold, set(WORD.findall(text)))
             own.update(word for word in listed if any(word in one for one in letters))
-        elif not file.path.removeprefix(layout.prefix).startswith(("runs/", "candidates/")):
+        elif not file.path.removeprefix(layout.prefix).startswith("runs/"):
             spans = edit.spans(text)
             if spans and layout.is_memory(file.path):
                 memory, _ = codec.decode(file.path, file.data)

@@ -231,8 +231,6 @@ def join_file(
         return _join_tombstone(path, older, newer)
     if corrections.correction_paths([path], layout):
         return _join_correction(path, older, newer)
-    if path.startswith(layout.area("candidates")):
-        return JoinedFile(data=newer)
     if path.startswith(layout.area("runs")):
         return JoinedFile(data=newer, conflict="manifest-differs")
     if path == layout.config or path.startswith(layout.area("sources")):

@@ -384,12 +384,13 @@ class Tombstones:
         """
         scope, text = memory.text("scope"), memory.body
         for stone, key_of in self._matches(text, scope, whole=True):
-            if _ROW.match(text) and leave_out(text, [one for one, _ in key_of]):
-                continue  # a table with rows of its own
             keys = {key for _, key in key_of}
+            is_whole = stone.text in keys or stone.bare in keys
+            if not is_whole and _ROW.match(text) and leave_out(text, [one for one, _ in key_of]):
+                continue  # a table with rows of its own
             long = any(len(tokens(one.text)) >= MIN_PART_WORDS for one, _ in key_of)
             alone = any(one.text == text.strip() for one, _ in key_of)
-            if stone.text in keys or stone.bare in keys or long or alone or len(keys) > 1:
+            if is_whole or long or alone or len(keys) > 1:
                 return stone
         return None
 

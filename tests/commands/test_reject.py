@@ -104,18 +104,6 @@ def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "only a person may" in answer.error["message"]
 
 
-def test_rejecting_twice_makes_no_commit_and_lifting_deletes_the_file(repo: Path) -> None:
-    id_, key = reject(repo)
-    head = git(repo, "rev-parse", "HEAD")
-    assert done(repo, "reject", id_, "--reason", "again")["unchanged"]
-    assert git(repo, "rev-parse", "HEAD") == head
-    done(repo, "unreject", key, now=THIRD)
-    assert memrepo(repo, "unreject", id_, now=THIRD).exit == 2
-    assert not (repo / "tombstones" / f"{key}.md").exists()
-    assert memories(repo)[id_].status == "active"
-    assert len(subjects(repo, f"{head.strip()}..")) == 1
-
-
 # -- the incident: forgotten, extracted again, imported again, resurrected by a revert ----------
 
 
@@ -202,12 +190,6 @@ def test_no_revert_of_an_older_operation_brings_it_back(repo: Path, pruned: bool
     assert SAID not in in_recall(repo)
     assert BETA.removeprefix("- ") in in_recall(repo)
     assert_sound(repo)
-
-
-def test_a_clone_keeps_out_what_was_rejected(repo: Path, tmp_path: Path) -> None:
-    reject(repo)
-    git(tmp_path, "clone", "-q", str(repo), str(tmp_path / "clone"))
-    assert memrepo(tmp_path / "clone", "add", SAID).exit == 3
 
 
 def test_what_a_program_rejected_a_program_may_lift(

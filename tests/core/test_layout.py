@@ -20,9 +20,6 @@ def test_a_prefix_moves_every_path(prefix: str) -> None:
     assert layout.manifest("20260301T090000Z-0a1b2c3d") == (
         f"{prefix}runs/2026-03/20260301T090000Z-0a1b2c3d.json"
     )
-    assert layout.candidate("deferred", "th-ab00000000000000") == (
-        f"{prefix}candidates/deferred/ab/th-ab00000000000000.md"
-    )
     assert all(layout.owns(layout.area(area) + "x") for area in AREAS)
 
 

@@ -52,7 +52,6 @@ def test_what_was_removed_and_changed_stays() -> None:
     [
         ("runs/2026-03/a.json", "manifest-differs"),
         ("threads/a.json", "both-changed"),
-        ("candidates/deferred/00/th-0.md", None),
     ],
 )
 def test_the_longer_version_stands(prefix: str, path: str, conflict: FileConflict) -> None:

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from memrepo.core import codec
 from memrepo.core.layout import Layout
-from memrepo.core.memory import Memory, Source
-from memrepo.core.problems import Problem
+from memrepo.core.memory import Memory
 from memrepo.core.state import read_state
 from memrepo.merge.tombstones import (
     Tombstone,
@@ -18,11 +17,8 @@ from memrepo.merge.tombstones import (
     is_tombstone,
     join_tombstones,
     path_of,
-    read_tombstone,
-    tokens,
     tombstone_bytes,
     tombstone_of,
-    tombstones_in,
 )
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -48,29 +44,6 @@ def test_a_tombstone_lies_in_its_area_as_markdown() -> None:
     assert not is_tombstone(Layout("memrepo/"), "tombstones/ts-0.md")
 
 
-def test_a_state_is_read_once_and_only_where_tombstones_lie() -> None:
-    files = {path_of(Layout(), "ts-0"): tombstone_bytes(stone()), "sources/x.md": b"no tombstone"}
-    state = read_state(files, Layout())
-    assert tombstones_in(state) is tombstones_in(state)
-    assert tombstones_in(state).problems == ()
-    assert bool(tombstones_in(state))
-    assert not tombstones_in(read_state({}, Layout()))
-
-
-def test_what_is_missing_or_odd_is_named() -> None:
-    whole = tombstone_bytes(stone())
-    for data, said in (
-        (whole.replace(b"\nby: human:me", b""), "by"),
-        (b"no header", ""),
-    ):
-        found = read_tombstone("tombstones/a.md", data)
-        assert isinstance(found, Problem)
-        assert (found.rule, found.path) == ("tombstone-unreadable", "tombstones/a.md")
-        assert said in found.message
-    later = whole.replace(b"---\n", b"---\nmood: calm\n", 1)
-    assert read_tombstone("t.md", later) == stone()
-
-
 def test_of_two_clones_the_later_decision_stays_with_the_evidence_of_both() -> None:
     one = stone(units=("th-1",), forgotten=(A,))
     other = stone(units=("th-2",), reason="later", at=AT.replace(day=2))
@@ -79,45 +52,12 @@ def test_of_two_clones_the_later_decision_stays_with_the_evidence_of_both() -> N
     assert (joined.reason, joined.units, joined.forgotten) == ("later", ("th-1", "th-2"), (A,))
 
 
-def test_a_triple_bars_other_wordings_and_a_text_only_what_has_no_triple() -> None:
-    triple = {"subject": "Gate", "predicate": "colour", "object": "green"}
-    of_triple = Tombstones({"t": stone(fact(**triple))})
-    assert of_triple.bar(fact("Another wording.", B, **triple))
-    assert of_triple.bar(fact(id_=B)), "the same text without a triple"
-    assert not of_triple.bar(fact(id_=B, **{**triple, "object": "red"}))
-    of_text = Tombstones({"t": stone()})
-    assert of_text.bar(fact(id_=B, **triple))
-    assert of_text.bar(fact("Something else.")), "the memory itself"
-    assert not of_text.bar(fact("Something else.", B))
-
-
-def test_a_rejection_in_a_scope_holds_there_and_one_without_everywhere() -> None:
-    everywhere, there = Tombstones({"t": stone()}), Tombstones({"t": stone(fact(scope="work"))})
-    assert everywhere.bar(fact(id_=B, scope="home"))
-    assert there.bar(fact(id_=B, scope="Work"))
-    assert not there.bar(fact(id_=B, scope="home"))
-    assert there.keys == {stone(fact(scope="work")).key}
-
-
-def test_what_is_near_is_near_by_units_wording_or_words() -> None:
-    one, two = (Source(resource="s", text_hash=f"th-{n:016x}") for n in (1, 2))
-    units = Tombstones({"t": stone(fact(sources=(one,)))})
-    assert units.near(fact("Else entirely.", B, sources=(one,)))
-    assert not units.near(fact("Else entirely.", B, sources=(one, two)))
-    assert not units.near(fact("Else entirely.", B))
+def test_what_is_near_shares_most_words() -> None:
     words = "alpha bravo charlie delta echo foxtrot golf"
     by_words = Tombstones({"t": stone(fact(words))})
     assert by_words.near(fact(f"{words} hotel india", B))
     assert not by_words.near(fact(f"{words} hotel india juliett", B))
     assert not Tombstones({}).near(fact())
-
-
-def test_words_are_cut_and_characters_without_blanks_paired() -> None:
-    assert len(tokens("東京都")) == 2
-    assert len(tokens("東")) == 1
-    assert tokens("東京abc") == tokens("東京") | tokens("abc")
-    assert tokens("Gate, gate!") == tokens("gate")
-    assert all(len(token) == 4 for token in tokens("a gate of larch"))
 
 
 def rejected(*memories: Memory) -> Tombstones:
@@ -130,14 +70,6 @@ def test_a_statement_of_two_words_is_found_within_a_text_when_it_is_a_pair() -> 
     within = "The mill was built in 1902.\n\ndoor: ajar"
     assert stones.bar(fact(within, B, subject="Mill")) is not None
     assert stones.bar(fact(within, B, subject="Barn")) is None
-
-
-def test_a_rejection_in_a_scope_is_found_within_texts_of_that_scope_and_of_none() -> None:
-    said = "Milk is served at six in the old mill."
-    stones, within = rejected(fact(said, scope="user:ana")), f"One.\n\n{said}"
-    scopes = ("user:ana", "user:bo", "")
-    found = [stones.bar(fact(within, B, **({"scope": s} if s else {}))) for s in scopes]
-    assert [stone is not None for stone in found] == [True, False, True]
 
 
 def test_a_state_is_read_with_what_is_rejected_forgotten() -> None:

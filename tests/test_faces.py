@@ -19,14 +19,13 @@ from driving import done
 
 from memrepo import OpenRepository, open_repository
 from memrepo.actions.request import Option, Unfit, VerbResult, checked, choices_of
-from memrepo.actions.verbs import ALIASES, VERBS
+from memrepo.actions.verbs import VERBS
 from memrepo.core.fields import defaults_of
 from memrepo.faces.cli import main
 from memrepo.faces.cli.parser import (
     COMMANDS,
     add_fields,
     command_parser,
-    listing,
     request_of,
 )
 from memrepo.faces.mcp.tools import ADMIN, DEFAULT, Tool
@@ -147,20 +146,6 @@ def test_a_method_takes_fields_of_its_verb(name: str) -> None:
         assert field in defaults
         if parameter.default is not inspect.Parameter.empty:
             assert parameter.default == defaults[field]
-
-
-@pytest.mark.parametrize("name", ALIASES)
-def test_an_older_name_is_a_verb_with_fields_given(name: str) -> None:
-    alias = ALIASES[name]
-    kind = VERBS[alias.verb].load().Request
-    assert name not in VERBS
-    assert set(alias.given) <= set(kind.__struct_fields__)
-    needs_id = "id" not in alias.given and defaults_of(kind).get("id") is msgspec.NODEFAULT
-    request = request_of(name, command_parser(name).parse_args(["1"] if needs_id else []))
-    assert isinstance(request, kind)
-    assert alias.given.items() <= msgspec.structs.asdict(request).items()
-    assert f"  {alias.now}" in listing()
-    assert f"  {alias.now}" not in listing(everyday=True)
 
 
 def test_help_shows_the_verbs_of_every_day() -> None:

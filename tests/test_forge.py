@@ -267,7 +267,7 @@ def test_a_nights_run_is_a_branch_that_is_merged_and_taken_back(clone: Path) -> 
     git(clone, "merge", "-q", "--no-ff", "-m", "Merge pull request #1", "memrepo/nightly")
     git(clone, "push", "-q", "origin", "main")
 
-    run = done(clone, "runs")["runs"][0]
+    run = done(clone, "log", "--runs")["runs"][0]
     assert any("blue door" in m.body for m in memories(clone).values())
     assert found_in(clone, f"{start}..main")[0] == 0, subjects(clone)
     assert memrepo(clone, "revert", run["run"], now=LATER).exit == 0

@@ -95,7 +95,7 @@ READS = (
     ["run", "--dry-run"],
     ["log"],
     ["topics"],
-    ["runs"],
+    ["log", "--runs"],
     ["resolve", "--list"],
     ["add", "The anvil is older than the loom."],
 )

@@ -100,7 +100,7 @@ completion bash
 @pytest.mark.parametrize("line", ANSWERED)
 def test_an_answer_is_what_its_schema_says(repo: Path, line: str) -> None:
     hits = done(repo, "search", "Debian tea", "hermes", now=MORNING)["hits"]
-    run = done(repo, "runs", now=MORNING)["runs"][-1]["run"]
+    run = done(repo, "log", "--runs", now=MORNING)["runs"][-1]["run"]
     named = {"ID": hits[0]["id"], "ID2": hits[-1]["id"], "RUN": run}
     words = [named.get(word, word) for word in line.split()]
     answer = memrepo(repo, *words, now=MORNING)
@@ -170,8 +170,8 @@ def test_a_script_completes_every_command(shell: str) -> None:
 
 def test_bash_completes_memories_and_runs_without_starting_memrepo(made: Path) -> None:
     repo = made / "repo"
-    run = done(repo, "runs", now=MORNING)["runs"][-1]["run"]
-    waits = done(repo, "runs", now=MORNING)["waiting"][0]["run"]
+    run = done(repo, "log", "--runs", now=MORNING)["runs"][-1]["run"]
+    waits = done(repo, "log", "--runs", now=MORNING)["waiting"][0]["run"]
     id_ = done(repo, "search", "hermes", now=MORNING)["hits"][0]["id"]
     slug = (
         done(repo, "show", id_, now=MORNING)["memory"]["path"]

@@ -7,7 +7,7 @@ and `--version` import none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -74,28 +74,6 @@ GROUPS = read_verbs(Path(__file__).with_name("verbs.txt"), "memrepo.actions")
 """The verbs by purpose, in the order of `memrepo help --all`."""
 
 VERBS = {verb.name: verb for group in GROUPS.values() for verb in group}
-
-
-class Alias(NamedTuple):
-    """An older name of a verb, with the current verb and the request fields that the alias sets."""
-
-    verb: str
-    given: Mapping[str, object]
-    now: str
-    """The command a person should type now."""
-
-
-ALIASES: dict[str, Alias] = {
-    "runs": Alias("log", {"runs": True}, "log --runs"),
-    "history": Alias("why", {"show": "history"}, "why ID --show history"),
-    "rejected": Alias("reject", {"list": True}, "reject --list"),
-    "unreject": Alias("reject", {"undo": True}, "reject ID --undo"),
-    "unpin": Alias("pin", {"off": True}, "pin ID --off"),
-    "demote": Alias("promote", {"off": True}, "promote ID --off"),
-    "threads": Alias("thread", {"id": ""}, "thread"),
-    "corrections": Alias("resolve", {"list": True}, "resolve --list"),
-}
-"""Former verb names that still work after several verbs were merged into one."""
 
 
 def perform(work: Work, name: str, request: Any) -> VerbResult:

@@ -30,7 +30,7 @@ def test_what_was_added_by_hand_is_compared_by_the_next_run_and_never_again(
     answer = done(small_repo, "run", now=NEXT_DAY)
     (flag,) = (c for c in answer["commits"] if c["op"] == "flag")
     assert set(flag["memories"]) == ids
-    (case,) = done(small_repo, "corrections")["corrections"]
+    (case,) = done(small_repo, "resolve", "--list")["corrections"]
     assert (case["status"], case["run"]) == ("open", answer["run"])
     assert {m["text"] for m in case["memories"]} == {LOVES, HATES}
     assert done(small_repo, "run", now=NEXT_DAY)["status"] == "skipped"
@@ -47,7 +47,7 @@ def test_what_was_taken_back_is_not_flagged_again(small_repo: Path) -> None:
     done(small_repo, "revert", flag, now=NEXT_DAY)
     done(small_repo, "run", now=THIRD_DAY)
     assert flags(small_repo) == 1
-    assert done(small_repo, "corrections")["corrections"] == []
+    assert done(small_repo, "resolve", "--list")["corrections"] == []
 
 
 def ops(answer: dict[str, Any]) -> set[str]:

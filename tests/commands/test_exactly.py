@@ -17,7 +17,7 @@ def by_word(repo: Path, word: str) -> str:
 
 
 def last_run(repo: Path) -> str:
-    return str(done(repo, "runs")["runs"][0]["run"])
+    return str(done(repo, "log", "--runs")["runs"][0]["run"])
 
 
 def statuses(repo: Path) -> dict[str, str]:

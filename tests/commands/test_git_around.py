@@ -49,7 +49,7 @@ CHANGED: dict[str, Callable[[Path], None]] = {
 
 
 def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "runs")["runs"]]
+    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
 
 
 def owned(repo: Path) -> str:

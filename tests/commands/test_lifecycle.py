@@ -152,7 +152,7 @@ def test_a_single_write_that_touches_a_hot_memory_carries_its_page(cold_repo: Pa
     assert "MEMORY.md" in git(cold_repo, "show", "--stat", "--format=", "HEAD")
     done(cold_repo, "pin", id_)
     assert "[pin]" in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
-    done(cold_repo, "demote", id_)
+    done(cold_repo, "promote", "--off", id_)
     assert "←" not in (cold_repo / "MEMORY.md").read_text(encoding="utf-8")
     assert memories(cold_repo)[id_].fields["hot"].until == parse_time(NOW)
     assert_sound(cold_repo)

@@ -24,7 +24,7 @@ def head(repo: Path) -> str:
 
 def changed(repo: Path, id_: str, *flags: str) -> list[tuple[str, str]]:
     """Return what history tells: what each commit did, and by which operation."""
-    rows = done(repo, "history", id_, *flags)["entries"]
+    rows = done(repo, "why", "--show", "history", id_, *flags)["entries"]
     return [(row["change"], row["op"]) for row in rows]
 
 
@@ -57,7 +57,7 @@ def test_history_follows_the_file_to_other_layers_and_other_names(small_repo: Pa
     named = move(small_repo, layer, "memories/decisions/any-name.md")
     edited = write_by_hand(small_repo, "memories/decisions/any-name.md", "roses", "ivy", "reword")
     back = move(small_repo, "memories/decisions/any-name.md", memory.path)
-    rows = done(small_repo, "history", memory.id)["entries"]
+    rows = done(small_repo, "why", "--show", "history", memory.id)["entries"]
     assert [(r["commit"], r["change"]) for r in rows] == [
         (back, "moved"),
         (edited, "changed"),
@@ -88,24 +88,24 @@ def test_a_shallow_clone_says_that_it_ends(small_repo: Path, tmp_path: Path) -> 
     id_ = by_text(small_repo, "prune the roses").id
     done(small_repo, "pin", id_, now=NEXT_DAY)
     git(tmp_path, "clone", "-q", "--depth", "2", f"file://{small_repo}", "shallow")
-    text = memrepo(tmp_path / "shallow", "history", id_, as_json=False).out
+    text = memrepo(tmp_path / "shallow", "why", "--show", "history", id_, as_json=False).out
     assert "shallow clone ends here" in text
 
 
 def test_history_tells_what_each_field_was_and_became(small_repo: Path) -> None:
     id_ = by_text(small_repo, "prune the roses").id
     done(small_repo, "edit", id_, "--set", "title=Beds", "--text", "High beds.", now=NEXT_DAY)
-    row, _, birth = done(small_repo, "history", id_)["entries"]
+    row, _, birth = done(small_repo, "why", "--show", "history", id_)["entries"]
     assert row["changes"]["title"][1] == "Beds"
     assert row["changes"]["text"][1] == "High beds."
     assert "text" in row["fields"]
     assert (birth["change"], birth["changes"]) == ("created", {})
-    text = memrepo(small_repo, "history", id_, "-n", "1", as_json=False).out
+    text = memrepo(small_repo, "why", "--show", "history", id_, "-n", "1", as_json=False).out
     assert "title: none -> Beds" in text
     assert "last frost in April. -> High beds." in text
     assert "created" not in text
     done(small_repo, "forget", id_, now=DAY3)
-    assert done(small_repo, "history", id_)["entries"][0]["changes"] == {
+    assert done(small_repo, "why", "--show", "history", id_)["entries"][0]["changes"] == {
         "status": ["active", "forgotten"],
     }
 
@@ -132,8 +132,8 @@ def test_a_deleted_memory_keeps_its_history_by_any_of_its_names(small_repo: Path
 
 @pytest.mark.parametrize("word", ["mem-ffffffffffff", "nothing-abcdef", "zz", "*", ":(glob)**"])
 def test_a_memory_that_never_was_is_unknown(small_repo: Path, word: str) -> None:
-    for command in ("history", "why"):
-        assert memrepo(small_repo, command, word).exit == 2
+    for more in ((), ("--show", "history")):
+        assert memrepo(small_repo, "why", word, *more).exit == 2
 
 
 # -- log -----------------------------------------------------------------------------------------

@@ -148,7 +148,7 @@ def test_too_short_a_value_is_refused(repo: Path, value: str) -> None:
 
 
 def test_a_run_a_revert_and_an_undo_work_after_it(repo: Path) -> None:
-    (run, *_) = done(repo, "runs")["runs"]
+    (run, *_) = done(repo, "log", "--runs")["runs"]
     done(repo, "revert", run["run"])
     done(repo, "undo")
     purged(repo)

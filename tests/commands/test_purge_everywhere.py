@@ -149,7 +149,7 @@ def test_a_value_in_every_place_is_in_none_after_a_purge(places: tuple[Path, Pat
     hub, laptop, desk = places
     found = given(laptop, VALUE, "purge", "--dry-run", now=NEXT_DAY).data
     assert found["hits"].keys() >= PLANTED, PLANTED - found["hits"].keys()
-    *_, run = done(laptop, "runs", now=NEXT_DAY)["runs"]
+    *_, run = done(laptop, "log", "--runs", now=NEXT_DAY)["runs"]
     count = git(laptop, "rev-list", "--count", "HEAD")
 
     (laptop / "plan.txt").write_text("Dinner with Núria Valdés\n")

@@ -115,7 +115,7 @@ def run(story: Story) -> None:
 
 
 def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "runs")["runs"]]
+    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
 
 
 def add(story: Story) -> None:

@@ -37,7 +37,7 @@ def reject(repo: Path, word: str = "alpha", now: str = LATER) -> tuple[str, str]
     """Reject the memory that has a word; return its id and the tombstone's key."""
     id_ = by_word(repo, word)
     done(repo, "reject", id_, "--reason", "it never did", now=now)
-    (key,) = [r["key"] for r in done(repo, "rejected")["rejected"] if r["memory"] == id_]
+    (key,) = [r["key"] for r in done(repo, "reject", "--list")["rejected"] if r["memory"] == id_]
     return id_, key
 
 
@@ -98,7 +98,7 @@ def test_a_program_may_not(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = memrepo(repo, "add", SAID.replace("choir", "parish"))
     assert answer.exit == 3
     assert "is close to" in answer.error["message"]
-    for argv in (("unreject", by_word(repo, "alpha")), ("undo",), ("revert", "HEAD")):
+    for argv in (("reject", "--undo", by_word(repo, "alpha")), ("undo",), ("revert", "HEAD")):
         answer = memrepo(repo, *argv)
         assert answer.exit == 3
         assert "only a person may" in answer.error["message"]
@@ -197,7 +197,7 @@ def test_what_a_program_rejected_a_program_may_lift(
 ) -> None:
     monkeypatch.setenv("MEMREPO_ACTOR", "bot")
     id_, key = reject(repo)
-    done(repo, "unreject", key, now=THIRD)
+    done(repo, "reject", "--undo", key, now=THIRD)
     assert memories(repo)[id_].status == "active"
 
 
@@ -205,10 +205,10 @@ def test_reverting_the_rejection_lifts_it_and_reverting_that_sets_it_again(repo:
     id_, key = reject(repo)
     commit = git(repo, "rev-parse", "HEAD").strip()
     back = done(repo, "revert", commit, now=THIRD)["commits"][0]
-    assert done(repo, "rejected")["rejected"] == []
+    assert done(repo, "reject", "--list")["rejected"] == []
     assert memories(repo)[id_].status == "active"
     done(repo, "revert", back, now=FOURTH)
-    (shown,) = done(repo, "rejected")["rejected"]
+    (shown,) = done(repo, "reject", "--list")["rejected"]
     assert shown["key"] == key
     assert memories(repo)[id_].status == "forgotten"
     assert_sound(repo)

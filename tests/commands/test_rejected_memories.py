@@ -68,7 +68,7 @@ def test_a_rejection_forgets_every_memory_that_says_it_and_shortens_the_others(r
     (stone,) = listed(repo)
     assert stone["forgotten"] == sorted((one, other, same))
     assert (stone["memory"], stone["path"]) == (same, found[same].path)
-    done(repo, "unreject", same, now=NEXT_DAY)
+    done(repo, "reject", "--undo", same, now=NEXT_DAY)
     assert {i for i, m in memories(repo).items() if m.status == "active"} == {
         one, other, same, long,
     }  # fmt: skip

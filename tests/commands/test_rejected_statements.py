@@ -215,9 +215,9 @@ def test_one_line_of_a_memory_can_be_rejected(tmp_path: Path) -> None:
     done(repo, *argv, now=LATER)
     assert active(repo) == ["- **Cox:** Dag\n- The oars are of spruce."]
     assert memrepo(repo, *argv, now=LATER).exit == 2, "it states that no more"
-    (stone,) = done(repo, "rejected")["rejected"]
+    (stone,) = done(repo, "reject", "--list")["rejected"]
     assert memrepo(repo, "add", card).exit == 3
-    done(repo, "unreject", stone["key"], now=NEXT_DAY)
+    done(repo, "reject", "--undo", stone["key"], now=NEXT_DAY)
     done(repo, "edit", id_, "--text", card, now=NEXT_DAY)
     assert stating(repo, "Ilse")
     assert_sound(repo)

@@ -79,7 +79,7 @@ def test_a_flag_and_its_correction_are_one_commit(repo: Path) -> None:
     assert [p for p in shown if p.startswith("corrections/")] == [
         f"corrections/2026-03-02-{case.id}.md"
     ]
-    run = done(repo, "runs")["runs"][0]["run"]
+    run = done(repo, "log", "--runs")["runs"][0]["run"]
     assert case.run == run
     assert done(repo, "status")["contradictions"] == 1
     assert memrepo(repo, "check", "--all").exit == 0
@@ -133,8 +133,8 @@ def test_both_may_stand_and_no_later_run_flags_them_until_a_text_changes(repo: P
     for id_ in (loves, hates):
         assert (found[id_].status, found[id_].standing) == ("active", "resolved")
         assert not found[id_].fields.get("links")
-    assert done(repo, "corrections")["corrections"][0]["verdict"] == "both"
-    assert done(repo, "corrections", "--status", "open")["corrections"] == []
+    assert done(repo, "resolve", "--list")["corrections"][0]["verdict"] == "both"
+    assert done(repo, "resolve", "--list", "--status", "open")["corrections"] == []
     before = cases(repo)
     for day in (4, 5):
         answer = memrepo(repo, "run", "--mode", "reconciliation", now=f"2026-03-0{day}T09:00:00Z")
@@ -157,7 +157,7 @@ def test_a_revert_opens_the_case_again_and_of_the_run_takes_it_away(repo: Path) 
     done(repo, "revert", commit, now="2026-03-04T09:00:00Z")
     assert the_case(repo).status == "open"
     assert {memories(repo)[i].standing for i in pair(repo)} == {"contested"}
-    run = done(repo, "runs")["runs"][0]["run"]
+    run = done(repo, "log", "--runs")["runs"][0]["run"]
     done(repo, "revert", run, now="2026-03-05T09:00:00Z")
     assert not list((repo / "corrections").glob("*.md"))
     assert_sound(repo)

@@ -216,7 +216,7 @@ def test_undoing_a_rejection_lifts_it_and_again_sets_it(repo: Path) -> None:
     assert memories(repo)[id_].status == "active"
     done(repo, "undo", now=FOURTH)
     assert memories(repo)[id_].status == "forgotten"
-    assert len(done(repo, "rejected")["rejected"]) == 1
+    assert len(done(repo, "reject", "--list")["rejected"]) == 1
 
 
 def test_beside_lets_both_stand_and_contest_each_other(repo: Path) -> None:

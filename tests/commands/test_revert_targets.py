@@ -19,7 +19,7 @@ def named(repo: Path) -> dict[str, str]:
 
 
 def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "runs")["runs"]]
+    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
 
 
 def head(repo: Path, revision: str = "HEAD") -> str:
@@ -226,7 +226,7 @@ def test_a_rejection_of_two_memories_is_reverted_as_a_whole(tmp_path: Path) -> N
     git(repo, "commit", "-qn", "--amend", "-m", text)
     done(repo, "revert", other, now=NIGHT)
     assert memories(repo)[one].status == "active"
-    assert done(repo, "rejected")["rejected"] == []
+    assert done(repo, "reject", "--list")["rejected"] == []
 
 
 # -- what counts as later work, and what goes along ------------------------------------------------

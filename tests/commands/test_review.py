@@ -184,7 +184,7 @@ def test_a_newer_repository_refuses_writes_and_allows_reads(servers: Path) -> No
 def test_runs_lists_what_landed_and_what_waits(servers: Path) -> None:
     write(servers.parent / "workspace", "MEMORY.md", LINES[:10])
     held = run(servers, "--mode", "reconciliation")[1]
-    data = done(servers, "runs")
+    data = done(servers, "log", "--runs")
     assert [w["run"] for w in data["waiting"]] == [waiting(held)]
     assert waiting(held) not in [r["run"] for r in data["runs"]]
 
@@ -245,7 +245,7 @@ def test_what_a_person_did_meanwhile_stays(servers: Path) -> None:
     assert found[reworded["id"]].flag("pinned")
     assert "backups" in found[reworded["id"]].body
     assert found[other].body == "The operator lives in Porto."
-    assert waits["run"] in {r["run"] for r in done(servers, "runs")["runs"]}
+    assert waits["run"] in {r["run"] for r in done(servers, "log", "--runs")["runs"]}
     assert_sound(servers)
 
 
@@ -262,6 +262,6 @@ def test_a_branch_named_run_is_refused_before_anything_is_judged(servers: Path) 
 def test_where_nothing_waits_the_last_run_is_shown(small_repo: Path, tmp_path: Path) -> None:
     shown = done(small_repo, "diff")
     assert shown["state"] == "landed"
-    assert shown["run"] == done(small_repo, "runs")["runs"][0]["run"]
+    assert shown["run"] == done(small_repo, "log", "--runs")["runs"][0]["run"]
     done(tmp_path, "init", "empty")
     assert memrepo(tmp_path / "empty", "diff").exit == 2

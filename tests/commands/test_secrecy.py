@@ -11,7 +11,6 @@ import workspaces
 from anthropic.lib.tools import ToolError
 from driving import LATER, NEXT_DAY, begin, done, git, memories, memrepo, standing
 
-from memrepo.actions.verbs import ALIASES
 from memrepo.actions.work import Call
 from memrepo.core.errors import MemrepoError
 from memrepo.faces.cli.parser import COMMANDS, command_parser
@@ -51,7 +50,6 @@ REASONED: dict[str, tuple[str, ...]] = {
     "edit": ("ID", "--text", "x"),
     "forget": ("ID",),
     "pin": ("ID",),
-    "unpin": ("ID",),
     "link": ("ID", "related", "ID"),
     "directives": ("x.md",),
     "accept": (),
@@ -61,10 +59,8 @@ REASONED: dict[str, tuple[str, ...]] = {
     "undo": (),
     "restore": ("ID",),
     "reject": ("ID",),
-    "unreject": ("ts-1",),
     "session": ("end",),
     "promote": ("ID",),
-    "demote": ("ID",),
     "archive": ("ID",),
     "decay": ("prune",),
     "sync": ("origin",),
@@ -86,7 +82,7 @@ def test_no_command_takes_a_secret_for_its_reason(repo: Path, name: str) -> None
 
 def test_every_command_with_a_reason_is_looked_at_above() -> None:
     found = {n for n in COMMANDS if "--reason" in command_parser(n).format_usage()}
-    assert found == {*REASONED} - {*ALIASES}
+    assert found == {*REASONED}
 
 
 Way = Callable[[Path, str], object]
@@ -324,7 +320,7 @@ def test_no_text_that_is_given_may_state_one(repo: Path, line: str) -> None:
 
 READ = (
     ("show", "ID"),
-    ("history", "ID"),
+    ("why", "ID", "--show", "history"),
     ("why", "ID"),
     ("search", "door"),
     ("search", "door", "--explain"),

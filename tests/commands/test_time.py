@@ -241,7 +241,7 @@ def test_show_valid_at_names_what_held_instead(watered: Path) -> None:
 
 
 def test_at_takes_the_id_of_a_run_and_a_waiting_branch(watered: Path) -> None:
-    run = done(watered, "runs")["runs"][0]["run"]
+    run = done(watered, "log", "--runs")["runs"][0]["run"]
     assert done(watered, "search", "x", "--at", run)["commit"] == first_parents(watered)[1]
     git(watered, "branch", "2026-03-01", "HEAD")
     assert done(watered, "search", "x", "--at", "2026-03-01")["commit"] == first_parents(watered)[3]

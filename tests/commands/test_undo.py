@@ -37,7 +37,7 @@ def by_word(repo: Path, word: str) -> str:
 
 
 def runs(repo: Path) -> list[str]:
-    return [r["run"] for r in done(repo, "runs")["runs"]]
+    return [r["run"] for r in done(repo, "log", "--runs")["runs"]]
 
 
 def test_an_earlier_run_goes_and_later_work_stays(repo: Path) -> None:

@@ -91,7 +91,7 @@ def test_what_a_person_decided_is_told_with_the_way_back(repo: Path) -> None:
     done(repo, "forget", two, "--reason", "not ours")
     assert why(repo, two)[0] == "not recalled: forgotten (not ours)"
     done(repo, "reject", three, "--reason", "never was")
-    (key,) = (stone["key"] for stone in done(repo, "rejected")["rejected"])
+    (key,) = (stone["key"] for stone in done(repo, "reject", "--list")["rejected"])
     told = why(repo, three)[1]
     assert told.startswith("rejected by human:person@example.org at ")
     assert told.endswith(f": never was; `memrepo reject {key} --undo` lifts it")
@@ -109,7 +109,7 @@ def test_why_it_is_not_hot(repo: Path) -> None:
     config = repo / "memrepo.toml"
     config.write_text(f"{config.read_text('utf-8')}\n[hot]\nmax_lines = 6\n", "utf-8")
     assert "left out of MEMORY.md: no room within hot.max_lines (6)" in why(repo, id_)[-1]
-    done(repo, "demote", id_, "--reason", "spring")
+    done(repo, "promote", "--off", id_, "--reason", "spring")
     assert f"since it was demoted at {NOW} (spring" in why(repo, id_)[-1]
 
 

@@ -121,9 +121,9 @@ def test_pinning_and_unpinning_leave_the_bytes_as_they_were(repo: Path) -> None:
     before = path.read_bytes()
     done(repo, "pin", id_)
     assert b"pinned: true" in path.read_bytes()
-    done(repo, "unpin", id_)
+    done(repo, "pin", "--off", id_)
     assert path.read_bytes() == before
-    assert "unchanged" in done(repo, "unpin", id_)
+    assert "unchanged" in done(repo, "pin", "--off", id_)
 
 
 def test_an_edit_keeps_the_id_and_remembers_the_old_wording(repo: Path) -> None:

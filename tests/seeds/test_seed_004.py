@@ -386,7 +386,7 @@ def test_a_row_undated_waits(tmp_path: Path) -> None:
     ids = {added(repo, HATES), added(repo, LOVES, now=LATER)}
     done(repo, "run", now=NEXT_DAY)
     assert {memories(repo)[id_].standing for id_ in ids} == {"contested"}
-    (case,) = done(repo, "corrections")["corrections"]
+    (case,) = done(repo, "resolve", "--list")["corrections"]
     assert case["status"] == "open"
 
 
@@ -413,7 +413,7 @@ def test_a_row_superseded(tmp_path: Path) -> None:
     assert [h["id"] for h in hits(repo, "watering", now=NEXT_DAY)] == [pair["new"].id]
     every = done(repo, "search", "watering", "--status", "superseded", now=NEXT_DAY)["hits"]
     assert [h["id"] for h in every] == [pair["old"].id]
-    entries = done(repo, "history", pair["old"].id)["entries"]
+    entries = done(repo, "why", "--show", "history", pair["old"].id)["entries"]
     assert any(entry["op"] == "supersede" for entry in entries)
     (commit,) = git(repo, "log", "--grep=^Memrepo-Op: supersede", "--format=%H").split()
     done(repo, "revert", commit, now=NEXT_DAY)
@@ -430,9 +430,9 @@ def test_a_row_superseded(tmp_path: Path) -> None:
 def test_a_row_compared_by_runs(tmp_path: Path) -> None:
     repo = new(tmp_path)
     ids = {added(repo, HATES), added(repo, LOVES)}
-    assert done(repo, "corrections")["corrections"] == []
+    assert done(repo, "resolve", "--list")["corrections"] == []
     done(repo, "run", now=NEXT_DAY)
-    (case,) = done(repo, "corrections")["corrections"]
+    (case,) = done(repo, "resolve", "--list")["corrections"]
     assert {m["id"] for m in case["memories"]} == ids
 
 
@@ -606,7 +606,7 @@ def turn(clock: str, text: str, key: str = "") -> str:
 def threads(repo: Path) -> list[list[str]]:
     """Return the texts of each thread, oldest first."""
     found = memories(repo)
-    rows_ = done(repo, "threads")["threads"]
+    rows_ = done(repo, "thread")["threads"]
     return [[found[id_].body.splitlines()[-1] for id_ in one["members"]] for one in rows_[::-1]]
 
 
@@ -631,14 +631,14 @@ def test_a_row_unkeyed(tmp_path: Path) -> None:
 @row("The title of a thread is made of its three best keywords", "default")
 def test_a_row_title(tmp_path: Path) -> None:
     log = turn("09:00", "Lantern lantern barn barn ladder.") + turn("12:00", "The weather was dry.")
-    (_, first) = done(talked(tmp_path, log), "threads")["threads"]
+    (_, first) = done(talked(tmp_path, log), "thread")["threads"]
     assert first["title"] == "Lantern, Barn, Ladder"
 
 
 @row("The context of a conversation is all of its thread, in order", "default")
 def test_a_row_context(tmp_path: Path) -> None:
     repo = talked(tmp_path, turn("09:00", "Ann.") + turn("09:05", "Ben."))
-    (thread,) = done(repo, "threads")["threads"]
+    (thread,) = done(repo, "thread")["threads"]
     read = done(repo, "thread", thread["members"][1])
     assert [m["id"] for m in read["memories"]] == thread["members"]
 
@@ -647,7 +647,7 @@ def test_a_row_context(tmp_path: Path) -> None:
 def test_a_row_linked_threads(tmp_path: Path) -> None:
     log = turn("09:00", "Ann.", "a:1") + turn("12:00", "Ben.", "a:1")
     repo = talked(tmp_path, log)
-    late, early = done(repo, "threads")["threads"]
+    late, early = done(repo, "thread")["threads"]
     assert late["linked"] == [early["id"]]
     (note, *_) = early["members"]
     path = repo / memories(repo)[note].path

@@ -45,7 +45,7 @@ def reject(repo: Path) -> tuple[str, ...]:
 
 def unreject(repo: Path) -> tuple[str, ...]:
     driving.done(repo, *reject(repo), now=NOW)
-    return "unreject", some_memory(repo)
+    return "reject", "--undo", some_memory(repo)
 
 
 def undo(repo: Path) -> tuple[str, ...]:

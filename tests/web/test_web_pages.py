@@ -240,11 +240,11 @@ def said(page: str) -> str:
 def test_a_run_is_taken_or_refused_as_a_whole(
     client: TestClient, repo: Path, deed: str, op: str
 ) -> None:
-    run = done(repo, "runs")["waiting"][0]["run"]
+    run = done(repo, "log", "--runs")["waiting"][0]["run"]
     answer = post(client, deed=deed, run=run, back="morning")
     assert played(answer.text) == [["memrepo", deed, run]]
     assert operations(repo)[0] == op
-    assert done(repo, "runs")["waiting"] == []
+    assert done(repo, "log", "--runs")["waiting"] == []
     assert ("Hamburg" in str(ids(repo))) == (deed == "accept")
 
 
@@ -281,7 +281,7 @@ def test_what_is_done_to_a_memory_is_one_commit(
 
 def test_a_run_is_taken_back_from_the_timeline(client: TestClient, repo: Path) -> None:
     one = ids(repo)["The mail server is called hermes."]
-    run = done(repo, "runs")["runs"][0]["run"]
+    run = done(repo, "log", "--runs")["runs"][0]["run"]
     answer = post(client, deed="revert", target=run, back="timeline")
     assert answer.url.path == f"{HOME}timeline"
     assert subjects(repo)[0].startswith("Revert: Run ")

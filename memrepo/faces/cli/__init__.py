@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
 from memrepo.faces.cli.parser import (
-    canonical,
     command_parser,
     globals_parser,
     listing,
@@ -148,7 +147,6 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
         print(page(rest))
         return Exit.DONE
     command_parser(name).parse_args(rest, namespace=options)
-    request_name, name = name, canonical(name)
     from memrepo.actions.work import Work
 
     try:
@@ -163,7 +161,7 @@ def _main(argv: Sequence[str] | None, age: Callable[[], float]) -> Exit:
             fix="name a folder that exists, or leave out -C",
         )
     with Work(call) as work:
-        request = request_of(request_name, options, call.read)
+        request = request_of(name, options, call.read)
         answer = run_command(work, name, request)
     _print(call, name, request, answer)
     return answer.exit

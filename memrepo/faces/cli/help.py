@@ -14,14 +14,14 @@ from memrepo.actions.request import VerbResult, option
 from memrepo.actions.work import Work
 from memrepo.assets import asset
 from memrepo.core.errors import UsageError
-from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, canonical, command_parser
+from memrepo.faces.cli.parser import COMMANDS, add_fields, add_globals, command_parser
 
 
 def page(words: Sequence[str]) -> str:
     """Return the help or the JSON Schema of a command. Raise UsageError for invalid arguments."""
     match [*words]:
         case ["--schema", name]:
-            return json.dumps(schema(canonical(name)), indent=2)
+            return json.dumps(schema(name), indent=2)
         case [name] if not name.startswith("-"):
             return command_parser(name).format_help().rstrip("\n")
     raise UsageError(

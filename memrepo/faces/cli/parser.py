@@ -7,15 +7,14 @@ when the verb runs.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, get_args, get_origin, get_type_hints
 
 from memrepo import __version__
-from memrepo.actions.verbs import ALIASES, VERBS, perform, read_verbs
 from memrepo.actions.verbs import GROUPS as ACTIONS
+from memrepo.actions.verbs import VERBS, perform, read_verbs
 from memrepo.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,9 +75,6 @@ def listing(*, everyday: bool = False) -> str:
         for group, verbs in groups.items()
         if verbs
     ]
-    if not everyday:
-        older = [f"  {name:<{width}}  {alias.now}" for name, alias in ALIASES.items()]
-        parts.append("\n".join(["older names:", *older]))
     return "\n\n".join(parts)
 
 
@@ -112,8 +108,7 @@ def command_parser(name: str) -> Parser:
 
     Raise UsageError with a suggestion for an unknown command.
     """
-    alias = ALIASES.get(name)
-    if name not in COMMANDS and alias is None:
+    if name not in COMMANDS:
         import difflib
 
         near = difflib.get_close_matches(name, COMMANDS, n=1)
@@ -121,32 +116,23 @@ def command_parser(name: str) -> Parser:
             f"memrepo: {name!r} is not a command",
             fix=f"did you mean {near[0]}?" if near else "`memrepo help --all` lists them",
         )
-    verb = COMMANDS[alias.verb if alias else name]
+    verb = COMMANDS[name]
     parser = Parser(
         prog=f"memrepo {name}",
-        description=f"An older name of `memrepo {alias.now}`."
-        if alias
-        else f"{verb.says.capitalize()}.",
+        description=f"{verb.says.capitalize()}.",
         formatter_class=_DRAFT,
     )
-    add_fields(parser, verb.load().Request, alias.given if alias else {})
+    add_fields(parser, verb.load().Request)
     add_globals(parser, defaults=False)
     parser.formatter_class = argparse.HelpFormatter
     return parser
 
 
-def add_fields(
-    parser: argparse.ArgumentParser,
-    request: Any,
-    given: Mapping[str, object] = MappingProxyType({}),
-) -> None:
-    """Declare an argument for each field of a request, except fields `given` by an alias."""
-    parser.set_defaults(**given)
+def add_fields(parser: argparse.ArgumentParser, request: Any) -> None:
+    """Declare an argument for each field of a request."""
     hints = get_type_hints(request, include_extras=True)
     groups: dict[str, Any] = {}
     for name in request.__struct_fields__:
-        if name in given:
-            continue
         type_, meta = get_args(hints[name])
         known: Option = meta.extra["option"]
         where: Any = parser
@@ -244,14 +230,9 @@ def _reading(read: Any) -> Any:
     return reading
 
 
-def canonical(name: str) -> str:
-    """Return the current name of a command. The given name may be an alias."""
-    return ALIASES[name].verb if name in ALIASES else name
-
-
 def request_of(name: str, options: argparse.Namespace, read: Callable[[], str] = str) -> object:
     """Return a command's request for parsed options. `read` returns standard input."""
-    kind = COMMANDS[canonical(name)].load().Request
+    kind = COMMANDS[name].load().Request
     given = {field: getattr(options, field) for field in kind.__struct_fields__}
     hints = get_type_hints(kind, include_extras=True)
     found = {
@@ -279,6 +260,5 @@ def run_line(work: Work, argv: Sequence[str]) -> tuple[VerbResult, str]:
 
     name, *rest = argv
     request = request_of(name, command_parser(name).parse_args(rest))
-    name = canonical(name)
     result = run_command(work, name, request)
     return result, text_of(name, request, result)

@@ -125,11 +125,13 @@ def bm25(
     return scored
 
 
-Beside = Callable[[Block], tuple[Block | None, Block | None]]
-"""Return the blocks before and after a block in its source."""
+Beside = Callable[[Block], tuple[int, int]]
+"""Return the numbers of the blocks before and after a block in its source, or 0."""
+Load = Callable[[int], Block | None]
+"""Return the block with a number."""
 _MATCHES = ("words", "reply", "date", "meaning")
 """The signals of which a hit has at least one, unless a block of its source has."""
-MAX_ASKING = 50
+MAX_LENDING = 200
 """The number of best hits that lend a score to the text before or after them."""
 _DOUBLINGS = 5
 """How often the number of retrievals must double to reach the maximum bonus."""
@@ -144,7 +146,8 @@ def rank(
     weights: Weights,
     moment: Moment | None = None,
     *,
-    beside: Beside = lambda _: (None, None),
+    beside: Beside = lambda _: (0, 0),
+    load: Load = lambda _: None,
     likeness: Mapping[int, float] | None = None,
 ) -> list[Ranked]:
     """Return the `count` best hits for a question, best first. Ties are sorted by path.
@@ -153,9 +156,11 @@ def rank(
     moment, only the match with the question counts. `likeness` has cosines by number.
     """
     found = {block.number: block for block in blocks}
-    top = max((block.words for block in found.values()), default=0.0) or 1.0
-    words = {n: block.words / top for n, block in found.items()}
-    lent = _lent(found, words, weights, beside)
+    lowered = 0.0 if question.of_assistant else weights.answers.assistant
+    words = {n: b.words * (1 - lowered * (ASSISTANT in b.cues)) for n, b in found.items()}
+    lent = _lent(found, words, weights, beside, load)
+    top = max((words.get(n, 0.0) + lent.get(n, 0.0) for n in found), default=0.0) or 1.0
+    words, lent = ({n: value / top for n, value in one.items()} for one in (words, lent))
     subject = _named_subject(question, found)
     closest = max((likeness or {}).values(), default=0.0) or 1.0
     scored = []
@@ -221,31 +226,38 @@ def _named_subject(question: Question, found: Mapping[int, Block]) -> str:
 
 def _lent(
     found: dict[int, Block],
-    words: dict[int, float],
+    words: Mapping[int, float],
     weights: Weights,
     beside: Beside,
+    load: Load,
 ) -> dict[int, float]:
-    """Return the scores that texts get from the text before or after them. Add such texts.
+    """Return the scores that blocks get from the blocks before or after them in their source.
 
-    A question lends to the reply of another speaker, which often has none of its words. An
-    assistant's answer lends to the user's turn, because it repeats much of it.
+    Adjacent hits lend to each other. A question lends to the reply of another speaker, which often
+    has none of its words and is added. An assistant's answer lends to the user's turn, because it
+    repeats much of it. A user's turn lends nothing to the answer, because every turn is answered.
     """
     lent: dict[int, float] = {}
-    best = sorted(words, key=lambda n: (-words[n], n))[:MAX_ASKING]
-    for one in (found[n] for n in best):
-        asks = ASKS in one.cues and USER not in one.cues
-        if not (asks or ASSISTANT in one.cues) or not one.thread:
-            continue
+    best = sorted(words, key=lambda n: (-words[n], n))[:MAX_LENDING]
+    for one in (found[n] for n in best if found[n].thread):
         before, after = beside(one)
-        if asks and after and ASSISTANT not in after.cues and after.subject != one.subject:
-            found.setdefault(after.number, after)
-            lent[after.number] = lent.get(after.number, 0.0) + (
-                weights.answers.reply * words[one.number]
-            )
-        elif ASSISTANT in one.cues and before and before.number in words and USER in before.cues:
-            lent[before.number] = lent.get(before.number, 0.0) + (
-                weights.answers.question * words[one.number]
-            )
+        asks = ASKS in one.cues and USER not in one.cues
+        for number in filter(None, (before, after)):
+            other = found.get(number) or (load(number) if asks and number == after else None)
+            if other is None:
+                continue
+            share, answers = weights.neighbour, weights.answers
+            is_turn = ASSISTANT in one.cues and USER in other.cues
+            is_reply = asks and ASSISTANT not in other.cues and other.subject != one.subject
+            if number == before and is_turn:
+                share = answers.question
+            elif number == after and is_reply:
+                share = answers.reply
+                found.setdefault(number, other)
+            elif number == after and USER in one.cues:
+                continue
+            if number in found:
+                lent[number] = lent.get(number, 0.0) + share * words[one.number]
     return lent
 
 
@@ -253,14 +265,12 @@ def _by_cues(question: Question, block: Block, weights: Weights) -> float:
     """Return the share of its score that a text gains or loses for what it is.
 
     It gains for the kinds of answer it contains. A question loses, half if it also says something
-    about its speaker, and so does an assistant's answer, unless the question asks for it.
+    about its speaker.
     """
     answers, cues = weights.answers, block.cues
     share = answers.fits * sum(kind in cues for kind in question.wanted)
     if ASKS in cues and USER not in cues:
         share -= answers.asks / 2 if SELF in cues and ASSISTANT not in cues else answers.asks
-    if ASSISTANT in cues and not question.of_assistant:
-        share -= answers.assistant
     return share
 
 

@@ -201,25 +201,12 @@ class Answers(msgspec.Struct, frozen=True, kw_only=True):
 class Weights(msgspec.Struct, frozen=True, kw_only=True):
     """The maximum contribution of each ranking signal to a score."""
 
-    k1: float = 1.0
-    b: float = 0.2
-    """BM25's `b` for short texts, whose length hardly counts."""
-    b_long: float = 0.75
-    """BM25's `b` for long texts."""
-    alike: float = 0.7
-    """The weight of a similarly spelled word for one that no memory contains."""
     neighbour: float = 0.25
-    context: float = 0.5
-    """The weight of a query word in adjacent turns that is missing in the turn itself."""
+    """The share of its score that a hit lends to one next to it."""
     subject: float = 0.3
     answers: Answers = msgspec.field(default_factory=Answers)
-    date: float = 0.2
-    """The score of a day in the month that is named. The exact day has twice this score."""
     span: float = 1.0
     """The score of a day in a named time span, such as last week. It equals that of all words."""
-    other_subject: float = 0.95
-    """The share of the best score that the named subject must reach. Otherwise its name is ignored.
-    """
     meaning: float = 0.6
     """The weight of vectors, if there is a model."""
     merits: Merits = msgspec.field(default_factory=Merits)

@@ -182,6 +182,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             best = rank(
                 *(question, blocks, max(only.limit, RIVALS), weights, moment),
                 beside=queries.beside,
+                load=queries.load,
                 likeness=likeness,
             )
             return _found(question, queries, best, only.limit, likeness, languages)
@@ -497,17 +498,23 @@ class Queries:
             self._values,
         ).fetchall()
 
-    def beside(self, block: Block) -> tuple[Block | None, Block | None]:
-        """Return the blocks before and after a block of a memory in its source."""
-        found: list[Block | None] = []
+    def beside(self, block: Block) -> tuple[int, int]:
+        """Return the numbers of the blocks before and after a block of a memory, or 0."""
+        at = (block.thread, block.id, block.place, block.path, block.part)
+        found = []
         for sign, way in (("<", "DESC"), (">", "ASC")):
-            rows = self._select(
-                f"m.thread = ? AND m.id != ? AND (m.place, m.path, m.part) {sign} (?, ?, ?)",
-                [block.thread, block.id, block.place, block.path, block.part],  # type: ignore[list-item]
-                f"ORDER BY m.place {way}, m.path {way}, m.part {way} LIMIT 1",
-            )
-            found.append(rows[0] if rows else None)
+            row = self.base.execute(
+                f"""SELECT m.number FROM block AS m WHERE m.thread = ? AND m.id != ?
+                AND (m.place, m.path, m.part) {sign} (?, ?, ?) AND {self._of_memories[0]}
+                ORDER BY m.place {way}, m.path {way}, m.part {way} LIMIT 1""",  # noqa: S608
+                (*at, *self._of_memories[1]),
+            ).fetchone()
+            found.append(int(row[0]) if row else 0)
         return found[0], found[1]
+
+    def load(self, number: int) -> Block | None:
+        """Return the block with a number, or None if it is outside the limits of the search."""
+        return next(iter(self._select("m.number = CAST(? AS INTEGER)", [str(number)])), None)
 
     def terms_of(self, block: Block) -> set[str]:
         """Return the terms of a block, with those of its headings."""

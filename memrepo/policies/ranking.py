@@ -254,7 +254,7 @@ def _lent(
             elif number == after and is_reply:
                 share = answers.reply
                 found.setdefault(number, other)
-            elif number == after and USER in one.cues:
+            elif (number == after and USER in one.cues) or not words.get(number):
                 continue
             if number in found:
                 lent[number] = lent.get(number, 0.0) + share * words[one.number]

@@ -159,18 +159,12 @@ def _triple_key(triple: Iterable[str]) -> str:
 _ROW = regex(r"\s*\|")
 _NAME = regex(r"[^\W\d_]{2}")
 """Matches a heading that names something. A date does not."""
-_WORDY = 3
-"""The number of words from which a title can be a statement."""
 
 
 class Traits(NamedTuple):
-    """What a memory is compared by: hashes of its text, of its titles, and of its triple.
-
-    A title or subject with enough words counts as a statement.
-    """
+    """What a memory is compared by: hashes of its text and of its triple, and its scope."""
 
     texts: frozenset[str]
-    titles: frozenset[str]
     triple: str
     place: str
 
@@ -184,24 +178,20 @@ class Traits(NamedTuple):
             return False
         if stone.triple and self.triple:
             return stone.triple == self.triple
-        texts = self.texts if stone.triple else self.texts | self.titles
-        return stone.text in texts or stone.bare in texts
+        return stone.text in self.texts or stone.bare in self.texts
 
 
 def _traits(memory: Memory) -> Traits:
     triple = tuple(memory.text(key) for key in _TRIPLE)
-    titles = (memory.text("title"), triple[0])
-    named = tuple(one for one in titles if len(one.split(None, _WORDY)) >= _WORDY)
-    return _traits_of(memory.body, named, triple, memory.text("scope"))
+    return _traits_of(memory.body, triple, memory.text("scope"))
 
 
 # A merge calls this for all memories, and accepting a run performs a merge per decision.
 @lru_cache(maxsize=1 << 16)
-def _traits_of(text: str, titles: tuple[str, ...], triple: tuple[str, ...], scope: str) -> Traits:
+def _traits_of(text: str, triple: tuple[str, ...], scope: str) -> Traits:
     key, whole, place = text_key(text), _triple_key(triple), look(scope)
     return Traits(
         texts=frozenset((key, text_key(plain(text)))),
-        titles=frozenset(text_key(shape(one)) for one in titles for shape in (str, plain)),
         triple=whole,
         place=place,
     )
@@ -211,7 +201,7 @@ def _prints(memory: Memory) -> str:
     """Return short hashes of everything in a memory that a tombstone may match."""
     traits = _traits(memory)
     inner = {key for one in statements(memory.body) for key in one.keys}
-    keys = {memory.id, traits.triple} | traits.texts | traits.titles | inner
+    keys = {memory.id, traits.triple} | traits.texts | inner
     return " ".join(sorted(map(_short, keys - {""})))
 
 
@@ -266,7 +256,7 @@ class Tombstones:
             return None
         traits = _traits(memory)
         found = [*self._exact.get(memory.id, ())]
-        for key in sorted({traits.triple} | traits.texts | traits.titles):
+        for key in sorted({traits.triple} | traits.texts):
             found += (s for s in self._exact.get(key, ()) if traits.are_rejected_by(s))
         return found[0] if found else None
 

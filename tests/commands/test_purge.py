@@ -320,7 +320,7 @@ def test_who_commits_while_it_takes_its_place_keeps_the_old_repository(
     assert traces(repo) == []
 
 
-@pytest.mark.parametrize("after", [0.5, 0.9, 1.3, 1.7])
+@pytest.mark.parametrize("after", [0.7, 1.5])
 def test_a_real_kill_leaves_the_old_repository_or_the_new_one(repo: Path, after: float) -> None:
     before = git(repo, "rev-parse", "HEAD")
     argv = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", LATER, "purge"]
@@ -377,31 +377,6 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Pat
         done(where, "sync")
     hubs.converge(laptop, desk)
     return tmp_path / "hub.git", laptop, desk
-
-
-def test_hub_and_clones_hold_nothing_of_it_after_the_other_is_cloned_anew(
-    machines: tuple[Path, Path, Path],
-) -> None:
-    hub, laptop, desk = machines
-    told = purged(laptop)
-    done(laptop, "sync", now=LATER)
-    collect(hub, told["collect"])
-    assert traces(laptop) == []
-    assert traces(hub) == []
-    before = git(desk, "for-each-ref"), git(desk, "count-objects", "-v")
-    done(desk, "add", "Something written meanwhile.", now=LATER)
-    answer = memrepo(desk, "sync", now=LATER)
-    assert answer.exit == 3
-    assert "clone" in answer.error["fix"]
-    assert before[0].splitlines()[1:] == git(desk, "for-each-ref").splitlines()[1:]
-    shutil.rmtree(desk)
-    hubs.clone(hub.parent, "desk")
-    done(desk, "add", "The boat of the lake is blue.", now=LATER)
-    hubs.converge(laptop, desk, now=LATER)
-    assert [traces(place) for place in (hub, laptop, desk)] == [[], [], []]
-    assert given(desk, VALUE, "purge", "verify").data["verified"]
-    assert_sound(laptop)
-    assert_sound(desk)
 
 
 def test_of_two_clones_that_purge_each_for_itself_the_second_is_refused(

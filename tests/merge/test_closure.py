@@ -189,16 +189,6 @@ def test_one_that_something_outside_replaced_stays_superseded() -> None:
     assert repairs["b"] == {"superseded_by": (id_of("x"),)}
 
 
-def test_a_ring_that_is_reached_by_a_line_is_found_once() -> None:
-    assert len(found({"a": "b", "b": "c", "c": "b"})) == 1
-    assert len(found({"z": "b", "a": "b", "b": "c", "c": "b"})) == 1
-
-
-def test_two_rings_are_two_findings() -> None:
-    rings = found({"a": "b", "b": "a", "c": "d", "d": "c"})
-    assert len(rings) == 2
-
-
 def test_rings_that_share_a_memory_are_one() -> None:
     ((stays, repairs),) = found({"a": "bc", "b": "a", "c": "a"})
     assert (stays, set(repairs)) == ("c", {"a", "c"})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from fnmatch import fnmatchcase
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -259,11 +259,15 @@ def last_changed(repo: Repo, head: str, paths: Iterable[str]) -> dict[str, datet
     tops = {path.split("/", 1)[0] if "/" in path else "." for path in wanted}
     where = tops.pop() if len(tops) == 1 else "."
     words = ("--first-parent", "-m", head, "--", where)
-    for entry in commits_with_files(repo, *words) if wanted else ():
+    newest = commits_with_files(repo, "-1", *words) if wanted else ()
+    older = commits_with_files(repo, *words)  # not walked if the newest commit changed all paths
+    for entry in chain(newest, older):
         rows = (row.split(" ", 1) for row in entry.trailers.get("Written", ()))
         written = {path: parse_time(time) for time, path in rows}
         for path in wanted.intersection(entry.paths):
             found.setdefault(path, written.get(path, entry.when))
+        if len(found) == len(wanted):
+            break
     return found
 
 

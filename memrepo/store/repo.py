@@ -55,6 +55,8 @@ LOOSE = 256
 """Number of loose objects from which a run packs them, because each occupies a disk block."""
 _GIT_LOOSE = 6700
 """Number of loose objects at which git packs by default (git-gc(1))."""
+_PACKS = 50
+"""Number of packs at which git joins them by default (`gc.autoPackLimit`)."""
 LONGEST_REVISION = 1000
 _COMMITTED = regex(rb"^committer .*> (\d+) [+-]\d+$", re.MULTILINE)
 
@@ -262,15 +264,17 @@ class Repository:
                 report.unlink(missing_ok=True)
         return self.repo.refs.id(ref)
 
-    def land(self, chain: Chain, name: str) -> str:
+    def land(self, chain: Chain, name: str, since: str = "") -> str:
         """Write a chain of commits, fast-forward the branch to it, and return the newest commit.
 
+        If the chain's base has not landed yet (`loose`), `since` is the commit at HEAD below it.
         Work tree files that already have the new content are accepted unchanged. Raises
         BranchMoved, FilesInTheWay, CannotSign or CannotWork, in which case nothing has changed.
         """
+        since = since or chain.base
         with self.writing():
-            self._refuse_unready(chain)
-            return self._advance(chain.base, name, lambda: self._signed(chain, name))
+            self.refuse_unready(chain, since)
+            return self._advance(since, name, lambda: self._signed(chain, name))
 
     def draft(self, chain: Chain, name: str) -> str:
         """Write a chain of commits without a ref and return its tip, for a later `advance`.
@@ -278,7 +282,7 @@ class Repository:
         Raises the same errors as `land`, so that a draft shown to users could land now.
         """
         with self.writing():
-            self._refuse_unready(chain)
+            self.refuse_unready(chain)
             tip = self.loose(chain, name)
             self.work.clear_way(self.work.changed(chain.base, tip))
         return tip
@@ -309,9 +313,10 @@ class Repository:
             return sign_merge(self.repo, chain, tip, TX + name, self._descriptors)
         return tip
 
-    def _refuse_unready(self, chain: Chain) -> None:
+    def refuse_unready(self, chain: Chain, since: str = "") -> None:
+        """Raise CannotWork or BranchMoved if a chain cannot land now. `since` is as in `land`."""
         self.refuse_unfit()
-        self._refuse_other_base(chain.base)
+        self._refuse_other_base(since or chain.base)
         self._refuse_filters(path for commit in chain.commits for path in commit.effect.files)
 
     def _refuse_other_base(self, base: str) -> None:
@@ -353,7 +358,8 @@ class Repository:
     def _drop(self, journal: Journal) -> None:
         if journal.tip and not is_landed(self.repo, journal, self.head()):
             revert_write(self.work, journal, self.head())
-        self.repo.call("update-ref", "-d", journal.ref)
+        if self.repo.refs.id(journal.ref):
+            self.repo.call("update-ref", "-d", journal.ref)
         clear_journal(self.journals)
 
     def leave(self, chain: Chain, branch: str) -> str:
@@ -378,9 +384,11 @@ class Repository:
         Git itself waits for 6,700 loose objects, which use many times the disk space of packed
         ones.
         """
+        loose, packs = self._count_objects()
+        if loose < LOOSE and packs < _PACKS and not self.repo.config.get("gc.auto"):
+            return
         with self.writing():
-            lines = self.repo.call("count-objects", "-v").splitlines()
-            if int(dict(line.split(": ", 1) for line in lines)["count"]) >= LOOSE:
+            if loose >= LOOSE:
                 words = ("repack", "-d", "-l", "-q", "--geometric=2")
                 self.repo.call(*words, inherited=self._descriptors, check=False)
                 # A commit graph with changed paths finds the history of one file without reading
@@ -392,6 +400,12 @@ class Repository:
             options = (word for setting in settings for word in ("-c", setting))
             due = ("maintenance", "run", "--auto", "--quiet")
             self.repo.call(*options, *due, inherited=self._descriptors, check=False)
+
+    def _count_objects(self) -> tuple[int, int]:
+        """Return the numbers of loose objects and of packs."""
+        top = self.repo.common_dir / "objects"
+        loose = sum(1 for _ in top.glob("[0-9a-f][0-9a-f]/*"))
+        return loose, len([*(top / "pack").glob("*.pack")])
 
     def _forward(self, journal: Journal, changed: Mapping[str, ChangedFile]) -> None:
         """Fast-forward the files, the index and then the branch, while other git processes wait.
@@ -439,8 +453,12 @@ class Repository:
     def _move_branch(self, journal: Journal) -> None:
         none = "0" * len(journal.tip)
         message = f"merge {journal.tip}: Fast-forward"
-        words = ("update-ref", "-m", message, journal.branch, journal.tip, journal.base or none)
-        self.repo.call(*words, inherited=self._descriptors)
+        # One transaction. The transaction ref may be gone: an advance to a known commit has none.
+        rows = [f"update {journal.branch} {journal.tip} {journal.base or none}\n"]
+        if self.repo.refs.id(journal.ref):
+            rows.append(f"delete {journal.ref}\n")
+        words = ("update-ref", "-m", message, "--stdin")
+        self.repo.call(*words, lines=rows, inherited=self._descriptors)
         if self.branch_or_none != journal.branch:  # switching HEAD locks no branch
             self.repo.call("update-ref", journal.branch, journal.base or none, journal.tip)
             raise BranchMoved(branch=journal.branch)

@@ -153,3 +153,29 @@ def test_a_statement_is_dated_by_when_it_was_written_and_not_by_its_copy(tmp_pat
     (boat,) = [m for m in memories(tmp_path / "repo").values() if "boat" in m.body]
     assert boat.captured == "2026-03-02"
     assert_sound(tmp_path / "repo")
+
+
+@pytest.mark.parametrize(
+    ("words", "moves", "newest"),
+    [((), 1, "Run"), (("--mode", "reconciliation"), 1, "Copy sources"), (("blocked",), 1, "Copy")],
+    ids=["lands", "waits", "fails"],
+)
+def test_a_run_moves_the_branch_once_and_keeps_the_copies(
+    small_repo: Path, words: tuple[str, ...], moves: int, newest: str
+) -> None:
+    with (workspace_of(small_repo) / "RTMEMORY.md").open("a") as file:
+        file.write("\n- Orlin decided that the depot closes at 6:30 on Fridays.\n")
+    before = git(small_repo, "reflog", "--format=%H").split()
+    if words == ("blocked",):  # a page that the run writes has an edit of somebody
+        page = small_repo / "MEMORY.md"
+        page.write_text(page.read_text() + "\nan edit by hand\n")
+        git(small_repo, "add", "MEMORY.md")
+        page.write_text(page.read_text() + "\nand another\n")
+        assert memrepo(small_repo, "run").exit
+    else:
+        memrepo(small_repo, "run", *words)
+    after = git(small_repo, "reflog", "--format=%H").split()
+    assert len(after) - len(before) == moves
+    assert git(small_repo, "log", "-1", "--format=%s").startswith(newest)
+    copied = git(small_repo, "show", "HEAD:sources/RTMEMORY.md")
+    assert copied.rstrip().endswith("6:30 on Fridays.")

@@ -170,12 +170,12 @@ def take_in(
     dry_run: bool = False,
     only: Sequence[str] | None = None,
     reason: str = "",
-    signed: bool = False,
+    for_run: bool = False,
 ) -> Ingested:
     """Mirror the workspace into `sources/`, including deletions. Inbox files are already there.
 
-    `signed` states that a merge will follow that may need a signature. Nothing is written if
-    signing is not possible.
+    With `for_run`, the commit is written without moving the branch, because it lands with a run.
+    Nothing is written if the run's merge needs a signature and signing is not possible.
     """
 
     def attempt() -> Ingested:
@@ -183,10 +183,10 @@ def take_in(
         found = preview_ingest(at, force=force, only=only, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
-        if signed:
+        if for_run:
             refuse_unsigned(at.store.repo)
         where = found.mirrored or at.tree.layout.area("sources")
-        return _commit(at, found, reason or f"mirrored from workspace {where}")
+        return _commit(at, found, reason or f"mirrored from workspace {where}", lands=not for_run)
 
     return retried(work.store, attempt)
 
@@ -405,7 +405,7 @@ def _loss(work: Work, lost: Sequence[str], mirrored: str) -> Problem:
     )
 
 
-def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:
+def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> Ingested:
     done, fresh = found.done, found.fresh
     rows = (("added", done.added), ("changed", done.changed), ("removed", done.removed))
     layout = work.tree.layout
@@ -426,7 +426,10 @@ def _commit(work: Work, found: IngestPreview, reason: str) -> Ingested:
     lines += [f"and {rest} more"] if rest else []
     context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
     landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
-    commit = work.store.land(landing.chain, "ingest")
+    if lands:
+        return replace(done, commit=work.store.land(landing.chain, "ingest"))
+    work.store.refuse_unready(landing.chain)
+    commit = work.store.loose(landing.chain, "ingest")
     return replace(done, commit=commit)
 
 

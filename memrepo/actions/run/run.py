@@ -6,6 +6,7 @@ stored answers.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import msgspec
@@ -44,7 +45,7 @@ from memrepo.actions.run.upkeep import add_upkeep
 from memrepo.actions.setup.survey import survey, unhooked_problems
 from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
-from memrepo.core.errors import UsageError
+from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.judge import Usage
 from memrepo.store import history
 from memrepo.store.errors import CannotSign
@@ -208,7 +209,8 @@ def run_once(first: Work, request: Request) -> Result:
 def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     """Ingest the workspace, propose changes and commit them.
 
-    Retry the proposal if another commit landed in the meantime.
+    The commit of the copied sources and the run land together. The sources land alone if the run
+    fails, waits or writes nothing. Retry the proposal if another commit landed in the meantime.
     """
     at = first.refreshed()
     refuse_no_room(at)
@@ -226,26 +228,42 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     if desk is not None:
         desk.stored, desk.tick, desk.in_time = stored, first.call.tick, deadline(first)
     plan = replace(plan, desk=desk)
+    at, copied = first.refreshed(), ""
+    base = at.tree.commit
     if "ingest" in plan.stages:
-        merge = not request.dry_run
-        done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, signed=merge)
-    at = first.refreshed()
+        done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
+        copied = done.ingested.commit
     if plan.mode == "reconciliation" and not plan.has_own_limit:
-        waits = [one for one in waiting_of(at, plan.mode) if one.base == at.tree.commit]
+        waits = [one for one in waiting_of(at, plan.mode) if one.base == (copied or base)]
         if waits:  # nothing changed since it was computed
             done.status, done.branch, done.head = "held", waits[-1].branch, at.tree.commit
             done.why = waits[-1].entry.trailer("Reason")
             return done
 
     def attempt() -> Proposal:
+        nonlocal copied
         first.store.refuse_switched()
-        there = first.refreshed()
+        if copied and first.store.head() != base:  # another commit landed: copy on top of it
+            again = take_in(first.refreshed(), force=request.force)
+            done.ingested, copied = replace(again, news=done.ingested.news), ""
+        there = first.at_commit(copied) if copied else first.refreshed()
         found = propose(there, plan)
         if found.draft is not None and not found.draft.wait and not request.dry_run:
-            land(there, found.draft, request.reason)
+            land(there, found.draft, request.reason, since=base if copied else "")
+        elif copied:
+            first.store.advance(base, copied, "ingest")
+        copied = ""
         return found
 
-    done.proposal = retried(first.store, attempt)
+    try:
+        if copied and stored is not None:  # before a question is paid for
+            at.store.work.clear_way(at.store.work.changed(base, copied))
+        done.proposal = retried(first.store, attempt)
+    except BaseException as error:
+        if copied and not isinstance(error, CannotSign):
+            with suppress(MemrepoError):  # the sources stay copied, whatever prevents the run
+                first.store.advance(base, copied, "ingest")
+        raise
     done.used = desk.usage if desk is not None else Usage()
     if request.dry_run:
         done.status, done.head = "dry-run", at.tree.commit

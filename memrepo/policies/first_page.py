@@ -8,7 +8,7 @@ same page. `policies.hotcache` turns the page into steps.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias
@@ -24,7 +24,9 @@ from memrepo.read.kinds import (
     AGENTS,
     PERSONS,
     PLACEHOLDER,
+    is_below,
     is_profile,
+    other_agents,
     path_kind,
     section_kind,
     signs_of,
@@ -103,9 +105,6 @@ _ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
 HOME_FILES = frozenset(
     "USER.md IDENTITY.md human.md persona.md MEMORY.md SOUL.md AGENTS.md CLAUDE.md TOOLS.md".split()
 )
-AGENT_FILES = ("IDENTITY.md", "SOUL.md", "persona.md", "USER.md", "AGENTS.md")
-"""A folder that contains one of these files belongs to another agent, unless it is a main folder.
-"""
 SEPARATOR = " › "
 """The separator of the headings in a memory's context."""
 
@@ -443,30 +442,26 @@ class _House(msgspec.Struct, frozen=True, kw_only=True):
     others: frozenset[str]
 
     def holds(self, resource: str) -> float | None:
-        """Return the bonus for the location of a memory's file."""
+        """Return the bonus for a file's location, or None if the file is another agent's."""
         folder, _, name = resource.rpartition("/")
-        if not resource or folder in self.own or folder.removesuffix("/memory") in self.own:
+        if not resource or folder.removesuffix("/memory") in self.own or folder in self.own:
             kept = name in HOME_FILES or path_kind(name) in ("rules", "decisions")
             return 1.0 if kept or not resource else 0.5
-        parts = folder.split("/")
-        above = {"/".join(parts[: n + 1]) for n in range(len(parts))}
-        return None if above & self.others else 0.0
+        return None if is_below(resource, self.others) else 0.0
 
 
 def _house(memories: Iterable[Memory]) -> _House:
-    folders: dict[str, set[str]] = defaultdict(set)
-    for memory in memories:
-        for file in memory.files:
-            folder, _, name = file.rpartition("/")
-            if name in HOME_FILES:
-                folders[name].add(folder)
-    own = {"sources"}
-    for found in folders.values():
-        least = min(folder.count("/") for folder in found)
-        own |= {f for f in found if f.count("/") == least or "/." in f"/{f}"}
-    apart = {f for name in AGENT_FILES for f in folders[name] if f not in own}
-    apart |= {f for found in folders.values() for f in found if agent_of(f) and f not in own}
-    return _House(own=frozenset(own), others=frozenset(apart))
+    files = {file for memory in memories for file in memory.files}
+    homes = {(name, folder) for folder, _, name in (f.rpartition("/") for f in files)}
+    depths: dict[str, int] = {}
+    for name, folder in homes:
+        depths[name] = min(depths.get(name, folder.count("/")), folder.count("/"))
+    own = {
+        folder
+        for name, folder in homes
+        if name in HOME_FILES and (folder.count("/") == depths[name] or "/." in f"/{folder}")
+    }
+    return _House(own=frozenset(own | {"sources"}), others=other_agents(files) - own)
 
 
 def agent_of(folder: str) -> str:

@@ -82,6 +82,8 @@ _MACHINE_TAIL = regex(
 )
 """The suffix that a program writes on each line it promotes."""
 _MAPPING = regex(r"^[^\n]{1,40}\s(?:→|->|=>)\s[^\n]{1,60}$")
+_EMPTY_END = regex(r"(?:(?:\A|\n)#{1,6} [^\n]*)+\s*\Z")
+"""Headings at the end of a text, with nothing below them."""
 _RULE_LINE = regex(r"^[\s|:-]+$")
 
 
@@ -297,7 +299,7 @@ class _FileReader(msgspec.Struct):
     def make_memory(self, header: _Header) -> None:
         """Combine the statements of a file with a memory header into a single statement."""
         count = self.source.count
-        body = self._verbatim(header.last + 1, count)
+        body = _EMPTY_END.sub("", self._verbatim(header.last + 1, count))
         heads = tuple(filter(None, (header.name,)))
         units, self.units = self.units, []
         parts = {unit.headings for unit in units}

@@ -169,7 +169,9 @@ def test_a_field_has_a_key_and_a_value(text: str, field: tuple[str, str]) -> Non
 
 def test_a_file_of_one_memory_is_one_thought_with_the_type_of_its_header() -> None:
     head = "---\nname: wet-corn\ndescription: No wet corn\nmetadata:\n  type: feedback\n---\n\n"
-    (found,) = thoughts(f"{head}Never grind wet corn.\n\n- It clogs.\n", "memory/wet-corn.md")
+    (found,) = thoughts(
+        f"{head}Never grind wet corn.\n\n- It clogs.\n\n## More\n", "memory/wet-corn.md"
+    )
     assert (found.kind, found.hint, found.headings) == ("memory", "constraint", ("wet-corn",))
     assert found.text == "No wet corn\n\nNever grind wet corn.\n- It clogs."
 

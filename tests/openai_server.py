@@ -5,17 +5,20 @@ Faults: `no-schema` and `no-json` refuse these forms of a reply, `prose` answers
 `cut` ends the first answer early, `slow` waits before the first piece, `silent` never answers,
 `breaks` closes in the middle, `no-usage` tells none, `new-names` wants `max_completion_tokens`,
 `words` rewords every claim, `busy` and `error` answer with 429 and 500, `fence` puts the answer in
-a fence, `wrong-ids` names memories that were not shown.
+a fence, `wrong-ids` names memories that were not shown, `reset` resets the connection, and
+`hangs` never answers the second question.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import struct
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socket import SO_LINGER, SOL_SOCKET
 from typing import Any
 
 from serving import good
@@ -69,7 +72,9 @@ def main(log: Path, faults: frozenset[str]) -> None:
                 text = "Certainly! I would keep all of these."
             if "fence" in faults:
                 text = f"```json\n{text}\n```"
-            if "wrong-ids" in faults:
+            if "hangs" in faults and len(asked) == 2:
+                time.sleep(30)
+            if "wrong-ids" in faults and "\nrefused: " not in request["messages"][1]["content"]:
                 text = text.replace('"op": "add"', '"op": "same", "id": "m99"', 1)
             if "words" in faults:
                 text = re.sub(r'("text": "[^"]*)\."', r'\1, as noted."', text)
@@ -78,8 +83,12 @@ def main(log: Path, faults: frozenset[str]) -> None:
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
             pieces = [text[at : at + 40] for at in range(0, len(text) // (2 if cut else 1), 40)]
-            for piece in pieces[: 2 if "breaks" in faults else None]:
+            for piece in pieces[: 2 if faults & {"breaks", "reset"} else None]:
                 self._piece({"delta": {"content": piece}, "finish_reason": None})
+            if "reset" in faults:
+                self.connection.setsockopt(SOL_SOCKET, SO_LINGER, struct.pack("ii", 1, 0))
+                self.connection.close()
+                return
             if "breaks" in faults:
                 self.wfile.write(b'data: {"cho')
                 return

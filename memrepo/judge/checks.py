@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from pathlib import PurePosixPath
 
 import msgspec
@@ -28,6 +29,8 @@ MIN_TEXT = 10
 """Minimum characters of a text. A wide character counts twice."""
 MAX_SPAN = 26
 """Maximum number of lines in one cited span."""
+MAX_BELOW = 8
+"""Statements below a line that states nothing, from which a judge is asked to choose."""
 NEAR_LINES = 3
 """Distance in lines up to which a line that was shown may support a wording."""
 MAX_VERBATIM = 400
@@ -58,7 +61,8 @@ class Place(msgspec.Struct, frozen=True):
 class Cited(msgspec.Struct, frozen=True, kw_only=True):
     """The lines that an operation cites, and what explains them.
 
-    `above` has their headings and files. `around` has neighbouring lines that were shown.
+    `above` has their headings and files. `around` has neighbouring lines that were shown. Lines
+    that state nothing have a fault, and the places from which others may be cited.
     """
 
     places: tuple[Place, ...] = ()
@@ -97,12 +101,13 @@ def cite(lines: str, batch: Batch) -> Cited:
         if len(shown) > MAX_SPAN:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
         if document.stating and document.stating.isdisjoint(shown):
-            return Cited(
-                fault=f"lines: {id_}:{start} states nothing by itself, cite the lines below it"
-            )
+            below = [n for n in sorted(document.stating & visible[id_]) if n > start]
+            place = Place(document, start, (below or [start])[:MAX_BELOW][-1])
+            why = "states nothing by itself, cite the lines below it"
+            return Cited(places=(place,), fault=f"lines: {id_}:{start} {why}")
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
-        above += [*document.headings(shown[0]), *_names(document)]
+        above += [*document.headings(shown[0]), *_names(document), *document.head]
         near = range(start - NEAR_LINES, end + NEAR_LINES + 1)
         around += [
             document.lines[n - 1] for n in near if n in visible[id_] and not start <= n <= end
@@ -120,7 +125,7 @@ def cite(lines: str, batch: Batch) -> Cited:
 
 def _names(document: Document) -> tuple[str, ...]:
     path = PurePosixPath(document.name)
-    return path.stem, *((path.parent.name,) if path.parent.name else ()), path.name
+    return path.stem, *path.parts
 
 
 def check(
@@ -196,7 +201,10 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
     """Yield lost or added negations, a plan reported as a fact, and another language."""
     words = content_words(op.text)
     whole = "\n".join((cited.evidence, old.body if old else ""))
-    if words_marked(op.text, "negation") and not any(words_marked(whole, k) for k in BOUNDS):
+    is_negated = words_marked(op.text, "negation") and not any(
+        map(partial(words_marked, whole), BOUNDS)
+    )
+    if is_negated and _restates(op.text, whole):
         yield "text: a negation that is not in the lines"
     for kind in BOUNDS:
         if not words_marked(op.text, kind) and (
@@ -213,6 +221,16 @@ def _meaning_faults(op: Operation, cited: Cited, old: Memory | None) -> Iterator
         ch > "\u2e80" for ch in op.text
     ):
         yield "text: not in the language of the lines"
+
+
+def _restates(text: str, whole: str) -> bool:
+    """Return whether a text has the words of some lines, apart from negations.
+
+    Other words may say the same the other way round ("free", "without a fee"), which is a matter
+    for the second question.
+    """
+    known = content_words(whole)
+    return all(word in known or words_marked(word, "negation") for word in content_words(text))
 
 
 def _find_lost_clauses(kind: str, lines: Sequence[str], words: frozenset[str]) -> Iterator[str]:

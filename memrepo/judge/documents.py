@@ -2,14 +2,16 @@
 
 Profile files and MEMORY come first, then other pages, then logs from oldest to newest. A question
 has at most a given number of tokens, and a file that is larger gets questions of its own. Hidden
-are lines of a shipped template, passages that repeat an earlier file, lines of a
-machine that come back with other numbers, and rows without a word. What is hidden depends on all
+are lines of a shipped template, passages that repeat an earlier file, lines of a machine that come
+back with other numbers, unreadable lines, and rows without a word. What is hidden depends on all
 files, never on what an earlier run has read, so equal sources give equal questions.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -19,7 +21,16 @@ import msgspec
 from memrepo.core.patterns import regex
 from memrepo.read.learned import line_hash, weights
 
-FIRST = ("IDENTITY.md", "USER.md", "PROFILE.md", "MEMORY.md", "TOOLS.md", "AGENTS.md", "SOUL.md")
+FIRST = (
+    "IDENTITY.md",
+    "USER.md",
+    "PROFILE.md",
+    "MEMORY.md",
+    "TOOLS.md",
+    "AGENTS.md",
+    "SOUL.md",
+    "CLAUDE.md",
+)
 """Names of the files that are read first, in this order."""
 CONTEXT_LINES = 2
 """Lines shown around a changed line of a page."""
@@ -33,6 +44,13 @@ _DAY = regex(r"(\d{4}-\d\d-\d\d)")
 _CLOCK = regex(r"\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r" {0,3}(#{1,6})\s")
+_HEAD_LINES = 8
+_RUN = regex(r"[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{60,}")
+_ADDRESS = regex(r"[/.\\]")
+MIN_READABLE, MAX_SQUEEZED, MAX_ODD = 0.6, 0.15, 0.1
+"""Minimum share of letters, digits and blanks in a readable line, the share to which it must not be
+compressible, and the maximum share of characters that no text has."""
+_LONG_ROW, _VERY_LONG_ROW = 40, 400
 _ITEM = regex(r"\s*(?:[-*+]|\d+[.)])\s")
 
 
@@ -54,6 +72,16 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     removed: Mapping[int, tuple[str, ...]] = msgspec.field(default_factory=dict)
     hidden: frozenset[int] = frozenset()
     stating: frozenset[int] = frozenset()
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Return the lines above the second heading, which say what the file is about."""
+        found: list[str] = []
+        for line in self.lines[:_HEAD_LINES]:
+            if _HEADING.match(line) and found:
+                break
+            found += [line] if line.strip() else []
+        return tuple(found)
 
     @property
     def is_whole(self) -> bool:
@@ -236,10 +264,14 @@ def _rows(document: Document, seen: dict[str, int]) -> Iterator[tuple[int, str]]
     ]
     template = template_lines(lines)
     visible = [n for n in visible if n not in template]
+    broken = {n for n in visible if is_unreadable(lines[n - 1])}
+    visible = [n for n in visible if n not in broken]
     again = _repeated(lines, visible, seen)
     again |= _returning(lines, visible, timed=document.kind != "log")
     wanted = _wanted(document, visible)
     last = 0
+    if told := sorted(broken & document.new):
+        yield 0, f"({told[0]}-{told[-1]}: {len(told)} unreadable lines are left out)"
     for n in visible:
         if n in again or n not in wanted:
             continue
@@ -295,6 +327,24 @@ def template_lines(lines: Sequence[str]) -> frozenset[int]:
         if one is None and not any(abs(n - other) <= CONTEXT_LINES for other in own):
             found.add(n)
     return frozenset(found)
+
+
+def is_unreadable(line: str) -> bool:
+    """Return whether a line is damaged or a machine's data: binary, encoded, repeated."""
+    text = line.strip().replace("\t", " ")
+    odd = sum(ch == "\ufffd" or unicodedata.category(ch) in ("Cc", "Co", "Cn") for ch in text)
+    if odd > MAX_ODD * len(text):
+        return True
+    if len(text) < _LONG_ROW:
+        return False
+    readable = sum(ch.isalnum() or ch.isspace() or unicodedata.combining(ch) > 0 for ch in text)
+    if readable < MIN_READABLE * len(text) and not _WORD.search(text):
+        return True
+    encoded = sum(len(run) for run in _RUN.findall(text) if not _ADDRESS.search(run))
+    if encoded > MIN_READABLE * len(text):
+        return True
+    data = text.encode()
+    return len(data) > _VERY_LONG_ROW and len(zlib.compress(data)) < MAX_SQUEEZED * len(data)
 
 
 def _repeated(lines: Sequence[str], visible: Sequence[int], seen: dict[str, int]) -> set[int]:

@@ -148,12 +148,18 @@ class Reading:
                 continue
             one = self._proposed(op, batch, known)
             named.add(op.id)
-            faults = faults or check(op, one.cited, known, self._names, self._spoken)
+            faults = faults or check(op, one.cited, known, self._accepted, self._spoken)
             self._sort(one, faults, good, bad, found)
         for id_, value, line in leftovers(batch, known, named):
             op = Operation(op="close", id=id_, lines=line)
             why = f"the memory still states {value}, which an edit removed: replace or close it"
             bad.append((self._proposed(op, batch, known), (why,)))
+
+    @property
+    def _accepted(self) -> tuple[str, ...]:
+        """Return the names that any wording may use: of owner and agents, and accepted subjects."""
+        subjects = (memory.text("subject") for memory in self._view.values())
+        return (*self._names, *dict.fromkeys(filter(None, subjects)))
 
     def _proposed(self, op: Operation, batch: Batch, known: Mapping[str, Memory]) -> Proposed:
         self._count += 1
@@ -172,7 +178,7 @@ class Reading:
         if not faults:
             good.append(one)
             self._learn(one)
-        elif one.cited.fault:
+        elif one.cited.fault and not one.cited.places:
             found.refused[one.op.lines[:80]] = f"{one.cited.fault} ({one.op.text[:80]})"
         else:
             bad.append((one, faults))
@@ -201,7 +207,7 @@ class Reading:
             if attempt == 1 and bad:
                 good, bad = self._again(bad, found)
         for one, reasons in bad:
-            op = verbatim(one.op, one.cited)
+            op = verbatim(one.op, one.cited) if not one.cited.fault else None
             if op is None or (op.op == "same" and one.old is None):
                 found.refused[one.op.lines[:80]] = "; ".join(reasons)
             else:
@@ -257,7 +263,7 @@ class Reading:
             number = "" if owner in left else f".{len(good) + len(bad)}"
             left.pop(owner, None)
             one = Proposed(id=f"{first.id}{number}", op=op, cited=cited, old=known.get(op.id))
-            faults = faults or check(op, cited, known, self._names, self._spoken)
+            faults = faults or check(op, cited, known, self._accepted, self._spoken)
             if faults:
                 bad.append((replace(first, id=one.id), faults))
             else:

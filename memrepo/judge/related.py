@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from memrepo.core.ids import normalise
 from memrepo.core.memory import Memory
@@ -12,8 +12,10 @@ from memrepo.judge.documents import Batch, blocks_of
 from memrepo.judge.grounding import literals_of
 from memrepo.text.words import content_words
 
-PER_BLOCK = 5
-"""Memories shown for the text under each heading."""
+PER_BLOCK, PER_LINE = 5, 2
+"""Memories shown for the text under each heading, and for each of its lines."""
+MIN_SHARED, MIN_COVER = 2, 0.25
+"""Words, and share of a memory's weight, that a text must have in common with the memory."""
 MAX_SHOWN = 120
 """Maximum memories shown with one question."""
 SUBJECT_WEIGHT = 2.0
@@ -26,31 +28,66 @@ def related(
     """Return the memories to show with a question, by short id.
 
     These are memories that cite removed lines (`citing` has their ids), those that contain a
-    removed value, and for each block of the text those that share its rarest words.
+    removed value, and for each block of the text and each of its lines those that share most of
+    their rare words with it.
     """
     every = {memory.id: memory for memory in memories}
-    words = {id_: content_words(memory.body) for id_, memory in every.items()}
-    subjects = {id_: content_words(memory.text("subject")) for id_, memory in every.items()}
     wanted: dict[str, float] = {id_: math.inf for id_ in citing if id_ in every}
     removed = [row for d in batch.files.values() for rows in d.removed.values() for row in rows]
     for value in {normalise(v) for row in removed for v in literals_of(row)}:
         wanted |= {i: math.inf for i, m in every.items() if value in normalise(m.body)}
-    holders: dict[str, set[str]] = defaultdict(set)
-    for id_ in every:
-        for word in words[id_] | subjects[id_]:
-            holders[word].add(id_)
-    for block in (*blocks_of(batch), *removed):
-        scores: dict[str, float] = defaultdict(float)
-        for word in content_words(block):
-            ids = holders.get(word, set())
-            weight = math.log(1 + len(every) / len(ids)) if ids else 0.0
-            for id_ in ids:
-                scores[id_] += weight * (SUBJECT_WEIGHT if word in subjects[id_] else 1.0)
-        best = sorted(scores.items(), key=lambda one: (-one[1], every[one[0]].body))[:PER_BLOCK]
-        for id_, score in best:
-            wanted[id_] = max(score, wanted.get(id_, 0.0))
+    weights = _weights(every)
+    holders: dict[str, list[str]] = defaultdict(list)
+    for id_, words in weights.items():
+        for word in words:
+            holders[word].append(id_)
+    blocks = [*blocks_of(batch), *removed]
+    lines = {line for block in blocks for line in block.splitlines()[1:]}
+    for texts, most in ((blocks, PER_BLOCK), (sorted(lines), PER_LINE)):
+        for text in texts:
+            found = sorted(
+                _alike(text, weights, holders), key=lambda one: (-one[0], every[one[1]].body)
+            )
+            for score, id_ in found[:most]:
+                wanted[id_] = max(score, wanted.get(id_, 0.0))
     chosen = sorted(wanted, key=lambda id_: (-wanted[id_], every[id_].body))[:MAX_SHOWN]
     return short_ids(every[id_] for id_ in chosen)
+
+
+def _weights(memories: Mapping[str, Memory]) -> dict[str, dict[str, float]]:
+    """Return the words of each memory with their weights: rare words and subjects count more."""
+    subjects = {id_: content_words(m.text("subject")) for id_, m in memories.items()}
+    words = {id_: content_words(m.body) | subjects[id_] for id_, m in memories.items()}
+    count: dict[str, int] = defaultdict(int)
+    for some in words.values():
+        for word in some:
+            count[word] += 1
+    return {
+        id_: {
+            word: math.log(1 + len(words) / count[word])
+            * (SUBJECT_WEIGHT if word in subjects[id_] else 1.0)
+            for word in some
+        }
+        for id_, some in words.items()
+    }
+
+
+def _alike(
+    text: str, weights: Mapping[str, Mapping[str, float]], holders: Mapping[str, Collection[str]]
+) -> Iterator[tuple[float, str]]:
+    """Yield (score, id) for the memories that share enough words with a text.
+
+    The score is the weight of the shared words times their share of the memory's weight, so a
+    memory that a text repeats comes before one that has a few words of a long text.
+    """
+    shared: dict[str, list[float]] = defaultdict(list)
+    for word in content_words(text):
+        for id_ in holders.get(word, ()):
+            shared[id_].append(weights[id_][word])
+    for id_, common in shared.items():
+        weight, whole = sum(common), sum(weights[id_].values())
+        if len(common) >= min(MIN_SHARED, len(weights[id_])) and weight >= MIN_COVER * whole:
+            yield weight * weight / whole, id_
 
 
 def short_ids(memories: Iterable[Memory]) -> dict[str, Memory]:

@@ -183,6 +183,26 @@ def test_an_honest_operation_stands(op: Operation) -> None:
     assert check(op, cite(op.lines, batch()), KNOWN, ("Ines",)) == []
 
 
+def test_names_of_the_head_of_a_file_and_accepted_subjects_are_grounds() -> None:
+    page = ["# Brevik", "Keeper: Solveig Holt", "", "## Rates", "", "- The berth costs 90 euros"]
+    cited = cite("F1:6", batch(page))
+    op = Operation(op="add", lines="F1:6", text="The berth that Solveig Holt keeps costs 90 euros.")
+    assert check(op, cited, KNOWN, ()) == []
+    named = Operation(op="add", lines="F1:6", text="For Vidar the berth costs 90 euros.")
+    assert check(named, cited, KNOWN, ())
+    assert check(named, cited, KNOWN, ("Vidar",)) == []
+
+
+def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
+    page = ["# Money", "", "- USDC on Base: free, gas paid by the wallet"]
+    cited = cite("F1:3", batch(page))
+    said = Operation(
+        op="add", lines="F1:3", text="USDC on Base costs nothing: the wallet pays gas."
+    )
+    assert check(said, cited, {}, ()) == []
+    assert needs_second_question(said, cited)
+
+
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:
     text = "Brandt charges 90 euros an hour, not for winter storage in the shed."
     op = Operation(op="add", lines="F1:5", text=text)

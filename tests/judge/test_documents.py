@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from memrepo.core.memory import Memory
 from memrepo.judge.documents import (
     Batch,
     Document,
@@ -13,6 +14,7 @@ from memrepo.judge.documents import (
     pack,
     tokens_of,
 )
+from memrepo.judge.related import related
 
 
 def document(name: str, text: str, old: str | None = None) -> Document:
@@ -149,3 +151,33 @@ def test_a_page_of_short_lines_is_no_template() -> None:
     page = document("\u5468.md", "- \u5468\u4e94\u4e0d\u8981\u90e8\u7f72")
     (found,) = pack([page], 12_000)
     assert "1 - \u5468\u4e94" in found.text
+
+
+def test_unreadable_lines_are_left_out_and_counted() -> None:
+    broken = [
+        "\ufffd\ufffdPK\x03\x04\ufffd\ufffd\x00 memory",
+        "QmFzZTY0" * 40,
+        "the buffer is full " * 200,
+        "q8%$#@!&*()_+{}|:<>?~`-=[];',./" * 2,
+    ]
+    kept = [
+        "- The gateway answers at https://gateway.example/a/very/long/path/that/goes/on/and/on/for/ever",
+        "- \u6bcf\u5929\u65e9\u4e0a\u4e03\u70b9\u63d0\u9192\u6211\u559d\u6c34\uff0c" * 4,
+        "| name | port | owner | since |",
+    ]
+    (found,) = packed(document("log.md", "\n".join(["# Log", *broken, *kept])))
+    assert "(2-5: 4 unreadable lines are left out)" in found.text
+    assert [row.split(" ", 1)[1] for row in found.text.splitlines()[3:]] == kept
+
+
+def test_near_equal_memories_are_shown_and_unrelated_ones_are_not() -> None:
+    near = "The fuel dock in Brevik takes cash only."
+    others = [f"The boat {name} of the harbour is moored at the quay." for name in "ABCDEFGH"]
+    known = [
+        Memory.of("memories/one.md", {"id": f"mem-{n:016}", "type": "fact"}, body=text)
+        for n, text in enumerate([near, *others])
+    ]
+    filler = [f"- Note {n} about wind and weather of the harbour" for n in range(20)]
+    row = "- The fuel dock at Brevik still takes no cards, cash only"
+    (found,) = packed(document("log.md", "\n".join(["# Log", *filler, row])))
+    assert [m.body for m in related(known, found).values()] == [near]

@@ -211,6 +211,15 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         process.communicate()
 
 
+def with_local_model(base: Path) -> Path:
+    """Make a repository whose judge is a model of a local server."""
+    repo = begin(base)
+    text = (repo / "memrepo.toml").read_text()
+    (repo / "memrepo.toml").write_text(f'{text}model = "llama-local:8b"\n')
+    git(repo, "commit", "-qam", "model", "--no-verify")
+    return repo
+
+
 @pytest.mark.parametrize(
     ("fault", "code"),
     [
@@ -221,17 +230,16 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         ("new-names", 0),
         ("no-usage", 0),
         ("fence", 0),
+        ("wrong-ids", 0),
         ("busy", 4),
         ("error", 4),
         ("silent", 4),
         ("breaks", 4),
+        ("reset", 4),
     ],
 )
 def test_openai(server: Callable[..., str], tmp_path: Path, fault: str, code: int) -> None:
-    repo = begin(tmp_path)
-    text = (repo / "memrepo.toml").read_text()
-    (repo / "memrepo.toml").write_text(f'{text}model = "llama-local:8b"\n')
-    git(repo, "commit", "-qam", "model", "--no-verify")
+    repo = with_local_model(tmp_path)
 
     def run(now: str) -> Any:
         return memrepo(repo, "run", "--judge", "openai", now=now)
@@ -241,6 +249,10 @@ def test_openai(server: Callable[..., str], tmp_path: Path, fault: str, code: in
     assert found.exit == code, found
     if fault == "no-usage":
         assert found.data["tokens"]["total"] > 1000
+    if code:
+        assert found.data["partial"]
+        said = memrepo(repo, "status", now=SECOND, as_json=False).out
+        assert found.data["partial"].split(";")[0] in " ".join(said.split())
     git(repo, "config", "memrepo.judge.openai-base-url", server())
     ends_alike(repo, run)
 
@@ -267,6 +279,9 @@ def program(repo: Path, body: str) -> None:
         import json, os, pathlib, sys, time
         sys.path.insert(0, {str(HERE)!r})
         from serving import good
+        def with_wrong_id(question):
+            wrong = json.dumps({{"op": "same", "id": "m99"}})[1:-1]
+            return good(question).replace('"op": "add"', wrong, 1)
         question = sys.stdin.read()
         count = pathlib.Path({str(repo.parent / "count")!r})
         number = int(count.read_text()) + 1 if count.exists() else 1
@@ -284,6 +299,10 @@ BODIES: dict[str, tuple[str, int]] = {
     "cut answer": ("a = good(question); print(a[: len(a) // 2] if number == 2 else a)", 0),
     "fence": ("print('```json\\n' + good(question) + '\\n```')", 0),
     "envelope": ("print(json.dumps({'type': 'result', 'result': good(question)}))", 0),
+    "wrong ids": (
+        "print(good(question) if 'refused: ' in question else with_wrong_id(question))",
+        0,
+    ),
     "prose twice": ("print('Keep all.' if number in (2, 3) else good(question))", 4),
     "not UTF-8": (
         "sys.stdout.buffer.write(b'\\xff\\xfe') if number == 1 else print(good(question))",
@@ -305,18 +324,53 @@ def test_command(tmp_path: Path, fault: str) -> None:
     ends_alike(repo, run)
 
 
-def test_a_run_that_is_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
-    repo = begin(tmp_path)
-    program(repo, "time.sleep(20) if number == 2 else None\nprint(good(question))")
+def killed(repo: Path, judge: str, when: Callable[[], bool]) -> None:
+    """Start a run and kill it as soon as something is so."""
     argv = [sys.executable, "-m", "memrepo", "-C", str(repo), "--now", FIRST, "run"]
-    process = subprocess.Popen([*argv, "--judge", "command"], start_new_session=True)
-    count = repo.parent / "count"
+    process = subprocess.Popen([*argv, "--judge", judge], start_new_session=True)
     for _ in range(400):
-        if count.exists() and count.read_text() == "2":
+        if when():
             break
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def test_a_run_with_a_local_model_that_is_killed_goes_on(
+    server: Callable[..., str], tmp_path: Path
+) -> None:
+    repo = with_local_model(tmp_path)
+    config = repo / "memrepo.toml"
+    config.write_text(config.read_text().replace("timeout_s = 1", "timeout_s = 20"))
+    git(repo, "commit", "-qam", "wait longer", "--no-verify")
+    log = tmp_path / "log"
+    git(repo, "config", "memrepo.judge.openai-base-url", server("hangs"))
+    killed(repo, "openai", lambda: log.exists() and len(log.read_text().splitlines()) == 2)
+    assert stated(repo) == []
+    git(repo, "config", "memrepo.judge.openai-base-url", server())
+    ends_alike(repo, lambda now: memrepo(repo, "run", "--judge", "openai", now=now))
+    assert len(log.read_text().splitlines()) == 5  # one is lost, then two files and the shelf
+
+
+def test_a_program_has_two_budgets(tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    program(repo, "print(good(question))")
+
+    def run(now: str, *more: str) -> Any:
+        return memrepo(repo, "run", "--judge", "command", *more, now=now)
+
+    first = run(FIRST, "--max-tokens", "4500")
+    assert (first.exit, len(stated(repo))) == (4, 8)
+    assert run("2026-03-01T10:00:00Z", "--max-tokens", "4500").exit == 4
+    assert len(stated(repo)) == 16
+    ends_alike(repo, run)
+
+
+def test_a_run_that_is_killed_goes_on_and_pays_nothing_twice(tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    program(repo, "time.sleep(20) if number == 2 else None\nprint(good(question))")
+    count = repo.parent / "count"
+    killed(repo, "command", lambda: count.exists() and count.read_text() == "2")
     assert stated(repo) == []
 
     def run(now: str) -> Any:

@@ -12,6 +12,8 @@ from driving import assert_sound, done, memories, memrepo
 from serving import Act, Service, checked, good, shown
 from workspaces import write
 
+from memrepo.actions.run import assemble, shelf
+
 FIRST, SECOND, THIRD = (f"2026-03-0{n}T09:00:00Z" for n in (1, 2, 3))
 LINES = (
     "The ferry to Holm leaves at seven on weekdays.",
@@ -121,7 +123,7 @@ def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Pat
             {"change": "drop", "ids": [ids[OLD]]},
             {"change": "retype", "ids": [ids[CABLE]], "type": "constraint"},
         ]
-        return {"changes": rows, "page": [ids[CABLE], ids[CARDS], ids[OLD], ids[CASH]]}
+        return {"changes": rows, "page": [ids[CARDS], ids[CABLE], ids[OLD]]}
 
     service.default = Act(answer=arranging(change))
     assert run(repo).exit == 0
@@ -135,8 +137,8 @@ def test_memories_are_joined_dropped_and_retyped(service: Service, tmp_path: Pat
     }
     joined = next(m for m in memories(repo).values() if m.body.strip() == text)
     assert len(joined.sources) == 2
-    assert page_of(repo) == [CABLE]
-    assert text in (repo / "MEMORY.md").read_text()
+    page = (repo / "MEMORY.md").read_text()
+    assert page.index(text) < page.index(CABLE)  # the joined memory has the place of its members
     assert run(repo, SECOND).exit == 0
     assert active(repo) == found
     assert_sound(repo)
@@ -180,3 +182,73 @@ def test_a_later_pass_sees_what_is_new_similar_or_on_the_page(
     texts = set(ids_of(asked[-1]))
     assert texts >= {ANA, CASH, *new}
     assert HOLM not in texts
+
+
+def test_a_change_that_fails_is_left_out_and_named(
+    service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = begin(tmp_path)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(shelf, "_drop", fail)
+    rows = [{"change": "drop"}, {"change": "retype", "type": "constraint"}]
+    service.default = Act(
+        answer=arranging(
+            lambda ids: {
+                "changes": [
+                    rows[0] | {"ids": [ids[OLD]]},
+                    rows[1] | {"ids": [ids[CABLE]]},
+                ]
+            }
+        )
+    )
+    found = run(repo)
+    assert found.exit == 0
+    assert any("RuntimeError: no luck" in one["reason"] for one in found.data["quarantined"])
+    assert active(repo)[CABLE] == "constraint"
+    assert OLD in active(repo)
+
+
+@pytest.mark.parametrize("where", ["_memory", "_replacing"])
+def test_a_statement_that_fails_is_left_out_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    repo = begin(tmp_path)
+    usual = getattr(assemble, where)
+
+    def fail(known: object, one: Any, *more: object) -> Any:
+        if ANA in str(one):
+            raise RuntimeError("no luck")
+        return usual(known, one, *more)
+
+    monkeypatch.setattr(assemble, where, fail)
+    found = memrepo(repo, "run", now=FIRST)
+    assert found.exit == 0
+    assert any("RuntimeError: no luck" in one["reason"] for one in found.data["quarantined"])
+    assert {HOLM, CABLE} <= set(active(repo))
+    assert (ANA in active(repo)) == (where == "_replacing")
+    assert_sound(repo)
+
+
+def test_a_cited_heading_is_asked_for_once_more(service: Service, tmp_path: Path) -> None:
+    repo = begin(tmp_path)
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        if "refused: " in shown(question):
+            asked.append(shown(question))
+            op = {"op": "add", "lines": "F1:3", "text": HOLM, "type": "fact"}
+            return json.dumps({"operations": [op]})
+        if "=== F" in shown(question):
+            op = {"op": "add", "lines": "F1:1", "text": HOLM, "type": "fact"}
+            return json.dumps({"operations": [op]})
+        return good(question)
+
+    service.default = Act(answer=answer)
+    assert run(repo).exit == 0
+    assert len(asked) == 1
+    assert "states nothing by itself" in asked[0]
+    assert f"3 - {HOLM}" in asked[0]
+    assert set(active(repo)) == {HOLM}

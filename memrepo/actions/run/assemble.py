@@ -14,7 +14,7 @@ from functools import partial
 import msgspec
 from msgspec.structs import replace
 
-from memrepo.actions.run.known import Former, Known, Marks, prior_of
+from memrepo.actions.run.known import Former, Known, Marks, fault_of, prior_of
 from memrepo.actions.run.overtake import (
     SURE,
     UNSURE,
@@ -80,6 +80,8 @@ class Assembled(msgspec.Struct, frozen=True, kw_only=True):
     singles: tuple[Step, ...] = ()
     decisions: tuple[Outcome, ...] = ()
     quarantined: tuple[Outcome, ...] = ()
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Memories whose changes failed, with the reason."""
 
     @property
     def touched(self) -> frozenset[str]:
@@ -123,7 +125,12 @@ def assemble(
     for one in statements:
         if one.op == "close":
             continue
-        outcome = _decide(known, one) if one.text else _confirm(known, one)
+        try:
+            outcome = _decide(known, one) if one.text else _confirm(known, one)
+        except Exception as error:  # noqa: BLE001 one statement must not stop a run
+            outcome = Outcome(
+                statement=one, memory_id="", disposition="quarantined", reason=fault_of(error)
+            )
         if outcome.memory_id:
             known.made[one.id] = outcome.memory_id
         (outcomes if outcome.memory_id else quarantined).append(outcome)
@@ -141,6 +148,7 @@ def assemble(
         singles=singles,
         decisions=tuple(outcomes),
         quarantined=tuple(quarantined),
+        faults=known.faults,
     )
 
 
@@ -208,14 +216,21 @@ def _decide(known: Known, one: Statement) -> Outcome:
 
 def _grow(known: Known, id_: str, one: Statement) -> bool:
     """Give a memory the longer text of a statement. Return whether that is possible."""
-    old = known.state.memories.get(id_)
-    if old is None or is_worded_by_person(old) or id_ in known.reworded:
+    old, before = known.memory(id_), known.reworded.get(id_)
+    if old is None or is_worded_by_person(old):
         return False
+    if before is not None:
+        old = old.with_fields(before.fields, before.body)
     sources = merge_sources(known.grown.get(id_, old.sources), one.sources)
     update = _reword(known, old, one, sources)
-    if storage_fault(old.with_fields(update.fields, one.text)):
+    grown = old.with_fields(update.fields, one.text)
+    if storage_fault(grown):
         return False
-    known.reworded[id_] = update
+    if id_ in known.fresh:
+        known.fresh[id_] = grown
+        known.learn(grown)
+    else:
+        known.reworded[id_] = update
     known.stated.add(id_)
     return True
 
@@ -418,15 +433,14 @@ def _single_steps(
     """
     doubts: list[_Doubt] = []
     for outcome in outcomes:
-        steps = (*_replacing(known, outcome), *_stated_again(known, outcome.memory_id))
-        for decided in steps:
+        for decided in known.safely(outcome.memory_id, partial(_followed_up, known, outcome)):
             if isinstance(decided, Step):
                 yield decided
             else:
                 doubts.append(decided)
     for one in statements:
-        if one.op == "close" and (step := _close(known, one)):
-            yield step
+        if one.op == "close":
+            yield from known.safely(one.memory, partial(_close, known, one))
     news = [d.memory_id for d in outcomes if d.disposition in NEWS]
     for decided in _overtaken(known, news, compared, never) if known.rules.enabled else ():
         if isinstance(decided, Step):
@@ -434,8 +448,17 @@ def _single_steps(
         else:
             doubts.append(decided)
     for doubt in doubts:
-        if step := _left_behind(known, doubt) or _flag(known, doubt):
-            yield step
+        yield from known.safely(doubt.new, partial(_settle_doubt, known, doubt))
+
+
+def _settle_doubt(known: Known, doubt: _Doubt) -> Iterator[Step]:
+    if step := _left_behind(known, doubt) or _flag(known, doubt):
+        yield step
+
+
+def _followed_up(known: Known, outcome: Outcome) -> Iterator[Step | _Doubt]:
+    yield from _replacing(known, outcome)
+    yield from _stated_again(known, outcome.memory_id)
 
 
 NEWS = ("new_claim", "probable_duplicate", "reworded")
@@ -462,8 +485,9 @@ def _overtaken(
     index = compared or StatementIndex()
     for first, second, change in changed_pairs(known.state, memories, news, index, never):
         is_open = known.is_active(first) and known.is_active(second)
-        if is_open and (decided := _decide_pair(known, first, second, change)):
-            yield decided
+        if is_open:
+            pair = partial(_decide_pair, known, first, second, change)
+            yield from known.safely(first, pair)
 
 
 def _replacing(known: Known, outcome: Outcome) -> Iterator[Step | _Doubt]:
@@ -504,15 +528,14 @@ def _shorten(known: Known, new: str, old: str, one: Statement) -> Step:
     )
 
 
-def _close(known: Known, one: Statement) -> Step | None:
-    """Return the step that archives a memory which its sources declare over, or None."""
+def _close(known: Known, one: Statement) -> Iterator[Step]:
+    """Yield the step that archives a memory which its sources declare over."""
     memory = known.memory(known.made.get(one.memory, one.memory))
     if memory is None or memory.status != "active" or is_held_by_person(memory):
-        return None
+        return
     place = next((f"{s.resource}:{s.lines[0]}" for s in one.sources), "a source")
-    if memory.id in known.fresh:
-        return None
-    return archive(memory, known.now, f"{place} states that it is over")
+    if memory.id not in known.fresh:
+        yield archive(memory, known.now, f"{place} states that it is over")
 
 
 def _dated(known: Known, new: str, old: str) -> str:
@@ -557,37 +580,46 @@ def compare_memories(
     rules: ContradictionRules,
     index: StatementIndex,
     never: Collection[str],
+    faults: dict[str, str],
 ) -> tuple[Step, ...]:
-    """Return the steps that follow from what rules find about changed memories."""
+    """Return the steps that follow from what rules find about changed memories.
+
+    A pair that cannot be decided is left out, and named in `faults`.
+    """
     known = Known(state=state, former=Former(), now=now, marks=Marks(state.memories), rules=rules)
     steps = []
     for one, other, change in changed_pairs(state, compared_in(state), changed, index, never):
         if not (known.is_active(one) and known.is_active(other)):
             continue
         if not is_resolved(known, one, other):
-            decided = _decide_pair(known, one, other, change)
-            step = _flag(known, decided) if isinstance(decided, _Doubt) else decided
-            steps += [step] if step is not None else []
+            for decided in known.safely(one, partial(_decide_pair, known, one, other, change)):
+                step = _flag(known, decided) if isinstance(decided, _Doubt) else decided
+                steps += [step] if step is not None else []
+    faults.update(known.faults)
     return tuple(steps)
 
 
-def _decide_pair(known: Known, first: str, second: str, found: FoundChange) -> Step | _Doubt | None:
-    """Return the step that replaces or outdates the older of two memories, or a doubt."""
+def _decide_pair(
+    known: Known, first: str, second: str, found: FoundChange
+) -> Iterator[Step | _Doubt]:
+    """Yield the step that replaces or outdates the older of two memories, or a doubt."""
     sure, why = found.confidence, found.change.reason or "contradiction"
     newer, older = (second, first) if found.newer == "second" else (first, second)
     if not found.is_certain:
-        return _Doubt(new=first, old=second, why=why, sure=sure)
+        yield _Doubt(new=first, old=second, why=why, sure=sure)
+        return
     if found.change.is_next and is_held_by_person(known.current(older)):
-        return None
+        return
+    dated = _dated(known, newer, older)
     if _is_held(known, newer, older):
-        return _Doubt(new=newer, old=older, why=f"{why}; a person stated the older one", sure=sure)
-    if _not_sure(known, newer, older, sure):
-        return _Doubt(new=first, old=second, why=why, sure=sure)
-    if dated := _dated(known, newer, older):
-        why = f"{why}; {dated}"
-    if found.change.is_next:
-        return _outdate(known, newer, older, why)
-    return _supersede(known, newer, older, why, sure)
+        held = f"{why}; a person stated the older one"
+        yield _Doubt(new=newer, old=older, why=held, sure=sure)
+    elif _not_sure(known, newer, older, sure):
+        yield _Doubt(new=first, old=second, why=why, sure=sure)
+    elif found.change.is_next:
+        yield _outdate(known, newer, older, f"{why}; {dated}" if dated else why)
+    else:
+        yield _supersede(known, newer, older, f"{why}; {dated}" if dated else why, sure)
 
 
 def _is_held(known: Known, newer: str, older: str) -> bool:

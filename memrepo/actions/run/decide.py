@@ -83,7 +83,7 @@ def decide(plan: RunPlan, given: Input, answers: Answers) -> Decisions:
     found.consumed = tuple(one for one in intake.consumed if one.resource not in waits)
     found.counts = {**_counts(given, answers, noted, retired), **given.counts}
     found.judgements = _judgements(answers)
-    refused = [*answers.unusable.items(), *noted.quarantined]
+    refused = [*answers.unusable.items(), *noted.quarantined, *made.faults.items()]
     refused += [(one.statement.id, one.reason) for one in made.quarantined]
     found.quarantined = tuple({"id": id_, "reason": reason} for id_, reason in sorted(refused))
     found.warnings += tuple(requests(_new_texts(given, answers), state.memories))

@@ -63,7 +63,7 @@ def judge(plan: RunPlan, given: Input) -> Answers:
         made=made,
         shelved=shelf.steps,
         waiting=frozenset(result.waiting),
-        unusable=result.refused,
+        unusable={**result.refused, **shelf.faults},
         failures=tuple(desk.failures[failed:]),
         receipt=Receipt(
             usage=unbilled + desk.usage.since(before),

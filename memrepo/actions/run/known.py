@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
+from typing import TypeVar
 
 import msgspec
 
 from memrepo.core.changes import Update
 from memrepo.core.corrections import corrections_of
+from memrepo.core.errors import MemrepoError
 from memrepo.core.ids import normal_claim
 from memrepo.core.judge import PriorClaim, Statement
 from memrepo.core.memory import (
@@ -86,6 +88,7 @@ class Marks:
         return self._by_words.get(words, ())
 
 
+T = TypeVar("T")
 ALIKE = 0.3
 """Minimum share of common words for a part of a unit to reword a memory."""
 
@@ -124,6 +127,13 @@ class Former(msgspec.Struct, frozen=True, kw_only=True):
     holding: Callable[[frozenset[str]], tuple[Source, ...]] = lambda _: ()
 
 
+def fault_of(error: Exception) -> str:
+    """Return why one statement could not be handled, after an error that nobody expected."""
+    if isinstance(error, MemrepoError):
+        return error.message
+    return f"an internal error ({type(error).__name__}: {error}); please report it"
+
+
 class Known(msgspec.Struct):
     """The memories that a run knows, indexed by everything that identifies a claim.
 
@@ -156,9 +166,25 @@ class Known(msgspec.Struct):
     stated: set[str] = msgspec.field(default_factory=set)
     """Memories that a part of an edited unit still states, so no other part rewords them."""
 
+    faults: dict[str, str] = msgspec.field(default_factory=dict)
+    """Maps a memory whose changes failed to the reason."""
+
     def __post_init__(self) -> None:
         # A reference to `self` would create a cycle, and runs disable garbage collection.
         self.index = matching.PriorIndex(of_subject=partial(_of_subject, self.marks))
+
+    def safely(self, id_: str, decide: Callable[[], Iterable[T]]) -> Sequence[T]:
+        """Return what a decision about a memory yields, or nothing if it fails.
+
+        What it had changed is undone, and the failure is named in `faults`.
+        """
+        before = dict(self.edited)
+        try:
+            return [*decide()]
+        except Exception as error:  # noqa: BLE001 one statement must not stop a run
+            self.edited = before
+            self.faults[id_] = fault_of(error)
+            return []
 
     def resting(self, resource: str, hash_: str) -> list[str]:
         """Return the ids of the memories that list a unit as a source."""

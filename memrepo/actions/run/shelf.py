@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from memrepo.actions.run.assemble import Assembled
+from memrepo.actions.run.known import fault_of
 from memrepo.actions.run.plan import RunPlan
 from memrepo.actions.run.upkeep import is_allowed
 from memrepo.core.changes import Create, Step, Update
@@ -50,6 +51,8 @@ class Arranged(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: tuple[Step, ...] = ()
     is_done: bool = False
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """Changes that could not be made, with the reason."""
     stopped: MemrepoError | None = None
 
 
@@ -78,12 +81,24 @@ def arrange(
         return Arranged(is_done=True)  # the memories stay as they were worded
     except (JudgeFailed, BudgetReached) as error:
         return Arranged(stopped=error)
-    steps = [*_steps(plan, given, shown, confirmed)]
+    faults: dict[str, str] = {}
+    steps = [*_steps(plan, given, shown, confirmed, faults)]
     page = [shown[id_].id for id_ in dict.fromkeys(answer.page) if id_ in shown]
     if page and plan.has_composed_page:
+        page = [*dict.fromkeys(_survivors(steps).get(id_, id_) for id_ in page)]
         arranged = apply(after, (change for step in steps for change in step.changes))
         steps += _page(plan, arranged, page)
-    return Arranged(steps=tuple(steps), is_done=True)
+    return Arranged(steps=tuple(steps), is_done=True, faults=faults)
+
+
+def _survivors(steps: Sequence[Step]) -> dict[str, str]:
+    """Return by memory the one that took its place when it was joined or overtaken."""
+    return {
+        change.id: str(change.fields["superseded_by"][-1])
+        for step in steps
+        for change in step.changes
+        if isinstance(change, Update) and change.fields.get("superseded_by")
+    }
 
 
 def _worded_at(memory: Memory) -> str:
@@ -166,25 +181,44 @@ def _confirm(
 
 
 def _steps(
-    plan: RunPlan, given: Sequence[Change], shown: Mapping[str, Memory], confirmed: frozenset[int]
+    plan: RunPlan,
+    given: Sequence[Change],
+    shown: Mapping[str, Memory],
+    confirmed: frozenset[int],
+    faults: dict[str, str],
 ) -> Iterator[Step]:
-    """Yield the steps of an answer. Each memory is changed once."""
+    """Yield the steps of an answer. Each memory is changed once.
+
+    A change that fails is left out, and named in `faults`.
+    """
     touched: set[str] = set()
     for number, change in enumerate(given):
         members = [m for m in _members(change, shown) if m.id not in touched]
-        step: Step | None = None
-        if change.change == "join" and number in confirmed and len(members) > 1:
-            step = _join(plan, change, members)
-        elif change.change == "overtake" and number in confirmed and len(members) == 2:
-            step = _replace(plan, *members)
-        elif change.change == "drop" and members:
-            step = _drop(plan, members)
-        elif change.change == "retype" and members:
-            updates = tuple(Update(id=m.id, fields={"type": change.type}) for m in members)
-            step = Step(op="edit", reason="the judge corrected the type", changes=updates)
+        try:
+            step = _step(plan, change, members, is_confirmed=number in confirmed)
+        except Exception as error:  # noqa: BLE001 one change must not stop the others
+            ids = " ".join(m.id for m in members)
+            faults[f"shelf: {change.change} {ids}"] = fault_of(error)
+            continue
         if step is not None:
             touched.update(m.id for m in members)
             yield step
+
+
+def _step(
+    plan: RunPlan, change: Change, members: Sequence[Memory], *, is_confirmed: bool
+) -> Step | None:
+    """Return the step of one change of an answer, or None if it changes nothing."""
+    if change.change == "join" and is_confirmed and len(members) > 1:
+        return _join(plan, change, members)
+    if change.change == "overtake" and is_confirmed and len(members) == 2:
+        return _replace(plan, *members)
+    if change.change == "drop" and members:
+        return _drop(plan, members)
+    if change.change == "retype" and members:
+        updates = tuple(Update(id=m.id, fields={"type": change.type}) for m in members)
+        return Step(op="edit", reason="the judge corrected the type", changes=updates)
+    return None
 
 
 def _join(plan: RunPlan, change: Change, members: Sequence[Memory]) -> Step | None:

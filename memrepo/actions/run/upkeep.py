@@ -158,7 +158,10 @@ def _contradictions(
         return ()
     changed = _changed(work, plan, state)
     rules, index = plan.contradictions, found.index
-    return compare_memories(state, plan.now, changed, rules, index, plan.decided)
+    faults: dict[str, str] = {}
+    steps = compare_memories(state, plan.now, changed, rules, index, plan.decided, faults)
+    found.quarantined += tuple({"id": id_, "reason": why} for id_, why in faults.items())
+    return steps
 
 
 def _changed(work: Work, plan: RunPlan, state: State) -> frozenset[str]:

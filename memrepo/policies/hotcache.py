@@ -160,18 +160,12 @@ def compose_hot(
     decay: DecayRules,
     *,
     allowed: Callable[[Step], bool] = lambda _: True,
-    whole: bool = True,
 ) -> HotPage:
-    """Compute the hot cache for a given time. `memories` are sorted by path.
-
-    Without all memories (`whole` is false), no page is composed.
-    """
-    if not rules.composed:
-        found = _by_use(memories, accesses, now, rules, decay)
-    elif whole:
+    """Compute the hot cache for a given time. `memories` are sorted by path."""
+    if rules.composed:
         found = _by_content(memories, accesses, now, rules, decay, allowed)
     else:
-        return HotPage()
+        found = _by_use(memories, accesses, now, rules, decay)
     return replace(found, steps=tuple(step for step in found.steps if allowed(step)))
 
 

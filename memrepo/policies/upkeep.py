@@ -13,7 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import TypeAlias, assert_never
+from itertools import islice
+from typing import assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -109,36 +110,17 @@ LEAST = 20
 Allowed = Callable[[Step], bool]
 """A function that returns whether a step is allowed. Steps that a person reverted are not."""
 
-Play = Callable[[State, Iterable[Step]], State]
-Turn: TypeAlias = tuple[int, datetime, str]
-"""The sort key of a memory that leaves recall: prunes first, then by due time.
-
-It does not change until something happens to the memory.
-"""
-
 
 class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of upkeep: the due steps, the state after them, problems, and deferred memories.
+    """The result of upkeep: the due steps, the state after them, and problems.
 
-    `room` is the number of further memories that may leave recall. `later` has the sort keys of the
-    deferred memories, in order.
+    `room` is the number of further memories that may leave recall.
     """
 
     steps: tuple[Step, ...]
     state: State
     problems: tuple[Problem, ...] = ()
-    later: tuple[Turn, ...] = ()
     room: int = 0
-
-    @property
-    def waiting(self) -> int:
-        """Return the number of deferred memories."""
-        return len(self.later)
-
-
-def pace_of(total: int, rules: Rules) -> int:
-    """Return how many of `total` memories a run may remove from recall."""
-    return max(LEAST, int(total * rules.pace_pct / 100))
 
 
 def upkeep(
@@ -149,33 +131,24 @@ def upkeep(
     *,
     spent: int = 0,
     allowed: Allowed = lambda _: True,
-    total: int = 0,
-    play: Play | None = None,
 ) -> Upkeep:
     """Return the steps that are due at a given time.
 
-    `spent` is the number of memories that earlier runs at the same time removed. `total` is the
-    number of all memories, if the state only has those that may change. `play` applies steps to a
-    state.
+    `spent` is the number of memories that earlier runs at the same time removed. Memories beyond
+    the pace of a run leave recall in later runs, longest due first.
     """
-    play = play or apply_steps
     moving = due_tier_moves(state, accesses, now, rules)
     steps = tier_steps(moving, now, rules.tiers) if moving else ()
-    after = play(state, steps)
-    whole = total in (0, len(state.memories))
-    pace = pace_of(total or len(after.memories), rules) - spent
-    leaving = list(_leaving(after, accesses, now, rules, allowed))
-    allowed_steps = [step for _, step in leaving[: max(0, pace)]]
-    after = play(after, allowed_steps)
-    hot = compose_hot(
-        after.active, accesses, now, rules.hot, rules.decay, allowed=allowed, whole=whole
-    )
+    after = _apply_steps(state, steps)
+    pace = max(LEAST, int(len(after.memories) * rules.pace_pct / 100)) - spent
+    leaving = tuple(islice(_leaving(after, accesses, now, rules, allowed), max(0, pace)))
+    after = _apply_steps(after, leaving)
+    hot = compose_hot(after.active, accesses, now, rules.hot, rules.decay, allowed=allowed)
     return Upkeep(
-        steps=(*steps, *allowed_steps, *hot.steps),
-        state=play(after, hot.steps),
+        steps=(*steps, *leaving, *hot.steps),
+        state=_apply_steps(after, hot.steps),
         problems=hot.problems,
-        later=tuple(turn for turn, _ in leaving[len(allowed_steps) :]),
-        room=max(0, pace - len(allowed_steps)),
+        room=max(0, pace - len(leaving)),
     )
 
 
@@ -213,49 +186,41 @@ def next_due(
     return min(at for at in due if at >= now)
 
 
-def apply_steps(state: State, steps: Iterable[Step]) -> State:
-    """Apply steps to a state, and return the resulting state."""
+def _apply_steps(state: State, steps: Iterable[Step]) -> State:
     changes = [change for step in steps for change in step.changes]
     return apply(state, changes) if changes else state
 
 
 def _leaving(
     state: State, accesses: Accesses, now: datetime, rules: Rules, allowed: Allowed
-) -> Iterator[tuple[Turn, Step]]:
+) -> Iterator[Step]:
     """Yield the steps that prune memories, then the steps that archive memories, oldest first."""
     leaving = Leaving(state.memories)
     gone: set[str] = set()
-    for due, memory, why, ended in _pruned(state, accesses, now, rules):
-        turn = 0, due, memory.id
-        if ended:
-            # A memory that was true once remains available to `--valid-at` in the archive.
-            if allowed(step := archive(memory, now, why)):
-                gone.add(memory.id)
-                yield turn, step
+    for memory, why, ended in _pruned(state, accesses, now, rules):
+        # A memory that was true once remains available to `--valid-at` in the archive.
+        step = archive(memory, now, why) if ended else Step(op="prune", reason=why)
+        if memory.id in gone or not allowed(replace(step, memories=(memory.id,))):
             continue
-        step = Step(op="prune", reason=why, memories=(memory.id,))
-        if not allowed(step) or memory.id in gone:
-            continue
-        if changes := leaving.leave(memory.id):
-            step = Step(op="prune", reason=why, changes=changes)
+        if not ended:
+            step = replace(step, changes=leaving.leave(memory.id))
+        if step.changes:
             gone.update(step.memory_ids)
-            yield turn, step
+            yield step
     for memory, due in archivable(state.active, accesses, now, rules.archive):
-        step = archive(
-            memory, now, archive_reason(memory, accesses.of(memory.id), due, rules.archive)
-        )
+        why = archive_reason(memory, accesses.of(memory.id), due, rules.archive)
+        step = archive(memory, now, why)
         if memory.id not in gone and allowed(step):
-            yield (1, due, memory.id), step
+            yield step
 
 
 def _pruned(
     state: State, accesses: Accesses, now: datetime, rules: Rules
-) -> Iterator[tuple[datetime, Memory, str, bool]]:
-    """Yield the memories to prune, oldest first."""
-    notes = of_types(state.active, ("note",))
+) -> Iterator[tuple[Memory, str, bool]]:
+    """Yield the memories to prune, oldest first, why, and whether their stated end has passed."""
     found = [
         (written, note.id, note, why, False)
-        for note in notes
+        for note in of_types(state.active, ("note",))
         if (why := why_clean(note, now, rules.tiers)) and (written := note.time("tier_written"))
     ]
     for memory, kept in prunable(state.active, accesses, now, rules.decay):
@@ -263,8 +228,8 @@ def _pruned(
         # A memory that was due for the archive earlier is archived instead.
         if rests is None or rests >= kept.due:
             found.append((kept.due, memory.id, memory, kept.reason(), kept.ended))
-    for due, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
-        yield due, memory, why, ended
+    for _, _, memory, why, ended in sorted(found, key=lambda f: f[:2]):
+        yield memory, why, ended
 
 
 COLD_AFTER = timedelta(days=30)

@@ -325,11 +325,6 @@ ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _ORDINAL = "(?:st|nd|rd|th)?"
 _DAY_NUMBER, _FOUR_DIGITS = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
 _MONTH_NAME = r"(?P<month>[^\W\d_]{3,10})"
-_WRITTEN = (
-    regex(rf"\b{_DAY_NUMBER}{_ORDINAL}\.?(?: of| de)? {_MONTH_NAME},?(?: de)? {_FOUR_DIGITS}\b"),
-    regex(rf"\b{_MONTH_NAME} {_DAY_NUMBER}{_ORDINAL},? {_FOUR_DIGITS}\b"),
-    regex(r"\b(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})\b"),
-)
 """A full date: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
 _NUMBERS = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
@@ -379,18 +374,6 @@ def timespans(text: str, today: date | None) -> list[Timespan]:
     return [
         Timespan((a.isoformat(), b.isoformat()), english, translated) for (a, b), english in found
     ]
-
-
-def written_days(text: str) -> Iterator[date]:
-    """Yield the days in a text that are written with a year."""
-    if not any(map(str.isdecimal, text)):
-        return
-    names, plain = month_names(), bare(text.lower())
-    for match in (match for form in _WRITTEN for match in form.finditer(plain)):
-        month = match["month"]
-        number = int(month) if month.isdecimal() else names.get(month, 0)
-        with suppress(ValueError):
-            yield date(int(match["year"]), number, int(match["day"]))
 
 
 def _relative(text: str, today: date) -> Iterator[tuple[_Days, str]]:

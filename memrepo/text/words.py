@@ -140,15 +140,6 @@ def _alternatives(text: str) -> list[str]:
     return [*initials, *(character for run in runs for character in run)]
 
 
-def joined_terms(text: str) -> dict[str, frozenset[str]]:
-    """Map the term of each camel-case name in a text to the terms of the words in that name."""
-    names = [(run, _HUMP.findall(run)) for run in _CAMEL.findall(text)]
-    return {
-        stems([run.lower()])[0]: frozenset(stems([word.lower() for word in parts]))
-        for run, parts in names
-    }
-
-
 def _joined(text: str) -> list[str]:
     """Return the individual words within camel-case names."""
     return [w.lower() for run in _CAMEL.findall(text) for w in _HUMP.findall(run)]

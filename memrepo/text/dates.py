@@ -322,10 +322,6 @@ def _moments(text: str, stated: datetime) -> Iterator[datetime]:
 Span = tuple[str, str]
 """First and last day, as YYYY-MM-DD."""
 ISO = regex(r"\b(\d{4})-(\d\d)-(\d\d)\b")
-_ORDINAL = "(?:st|nd|rd|th)?"
-_DAY_NUMBER, _FOUR_DIGITS = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
-_MONTH_NAME = r"(?P<month>[^\W\d_]{3,10})"
-"""A full date: `5 January 2024`, `Jan 5th, 2024`, `05.01.2024`."""
 _NUMBERS = dict(
     zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True)
 ) | {"a": 1, "an": 1, "couple of": 2, "few": 3}

@@ -178,10 +178,10 @@ def find_in_corrections(scene: Scene) -> Iterator[Problem]:
     files = {p: d for p, d in scene.in_area("corrections").items() if p.endswith(".md")}
     if not files:
         return
-    from memrepo.core.corrections import Correction, decode, was_put_aside
+    from memrepo.core.corrections import Correction, decode
 
     seen: dict[str, str] = {}
-    for path, data in ((p, d) for p, d in files.items() if not was_put_aside(p)):
+    for path, data in files.items():
         found = decode(path, data)
         if not isinstance(found, Correction):
             yield from found

@@ -1,4 +1,4 @@
-"""Correction records of contradicting memories, and of wordings that conflicted in a merge.
+"""Correction records of contradicting memories.
 
 Each case is one file under `corrections/`, written in the same commit as the decision. Recall never
 returns these files, and no run reads them as a source. Each file records what was believed and why
@@ -36,22 +36,17 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
 
-CorrectionKind = Literal["contradiction", "wording"]
-CorrectionVerdict = Literal["flagged", "superseded", "both", "newer"]
+CorrectionVerdict = Literal["flagged", "superseded", "both"]
 Status = Literal["open", "resolved"]
 VERDICTS: tuple[CorrectionVerdict, ...] = get_args(CorrectionVerdict)
 """`flagged`: a person must decide. `superseded`: one memory replaced the other, and `kept` is the
-id of the remaining one. `both`: the memories do not contradict each other. `newer`: two sides of a
-merge worded a text differently, and the newer wording is used."""
+id of the remaining one. `both`: the memories do not contradict each other."""
 ID = regex(r"con-[0-9a-f]{16}")
-_GAVE_WAY = regex(r"-gave-way-[0-9a-f]{12}\.md$")
-"""The ending of files that store other losing versions of a merge (`merge.states.keep`)."""
 REASON_LENGTH = 500
 
 _FIELDS: Mapping[str, Kind] = {
     "type": choice_kind(("correction",)),
     "id": text_kind(pattern=ID.pattern, what="the id of a correction such as con-0123456789abcdef"),
-    "kind": choice_kind(get_args(CorrectionKind)),
     "status": choice_kind(get_args(Status)),
     "verdict": choice_kind(VERDICTS),
     "memories": list_kind(MEMORY_REF, limit=2),
@@ -63,9 +58,8 @@ _FIELDS: Mapping[str, Kind] = {
     "decided": TIME,
     "run": text_kind(limit=200, what="a short text"),
 }
-_REQUIRED = ("type", "id", "kind", "status", "verdict", "memories", "by")
-_HEADING = regex(r"## (mem-[0-9a-f]{16})(?:, [a-z ]+)?")
-_ROLES = ("as it stands", "the other wording")
+_REQUIRED = ("type", "id", "status", "verdict", "memories", "by")
+_HEADING = regex(r"## (mem-[0-9a-f]{16})")
 
 
 class Side(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,12 +72,11 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
 class Correction(msgspec.Struct, frozen=True, kw_only=True):
     """One correction: the two texts, the decision, who decided, and the judge's confidence.
 
-    The first side is the newer memory of a contradiction, or the current text of a wording. `at` is
-    when the case was found and `decided` when it was resolved. `run` is empty outside of runs.
+    The first side is the newer memory. `at` is when the case was found and `decided` when it was
+    resolved. `run` is empty outside of runs.
     """
 
     id: str
-    kind: CorrectionKind
     verdict: CorrectionVerdict
     sides: tuple[Side, Side]
     by: str
@@ -131,7 +124,6 @@ def encode(correction: Correction) -> bytes:
     values: dict[str, object] = {
         "type": "correction",
         "id": correction.id,
-        "kind": correction.kind,
         "status": correction.status,
         "verdict": correction.verdict,
         "memories": correction.memories,
@@ -148,9 +140,8 @@ def encode(correction: Correction) -> bytes:
         if value is not None:
             lines += entry_lines(key, _FIELDS[key].write(value))
     lines.append("---")
-    roles = _ROLES if correction.kind == "wording" else ("", "")
-    for side, role in zip(correction.sides, roles, strict=True):
-        lines += ["", f"## {side.memory}{f', {role}' if role else ''}", ""]
+    for side in correction.sides:
+        lines += ["", f"## {side.memory}", ""]
         lines += [f"> {line}" if line else ">" for line in normal_body(side.text).split("\n")]
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
@@ -202,9 +193,8 @@ def _disagreement(correction: Correction, status: str, memories: tuple[str, ...]
         return f"found the status {status}, expected {correction.status} with this verdict"
     if set(correction.memories) != set(memories):
         return "found other memories in the header than in the body"
-    if len(memories) != (1 if correction.kind == "wording" else 2):
-        found = counted(len(memories), "memory", "memories")
-        return f"found {found}, expected 1 in a wording, 2 in a contradiction"
+    if len(memories) != 2:
+        return f"found {counted(len(memories), 'memory', 'memories')}, expected 2"
     if (correction.verdict == "superseded") != bool(correction.kept):
         return "found only one of the memory that stays and the memory that it replaces"
     if correction.kept and correction.kept not in memories:
@@ -275,18 +265,9 @@ def read_corrections(files: Mapping[str, bytes], layout: Layout) -> Corrections:
 
 
 def correction_paths(paths: Iterable[str], layout: Layout) -> list[str]:
-    """Return the sorted paths of correction files, excluding losing versions stored by a merge."""
+    """Return the sorted paths of correction files."""
     area = layout.area("corrections")
-    found = (p for p in paths if p.startswith(area) and p.endswith(".md"))
-    return sorted(p for p in found if not was_put_aside(p))
-
-
-def was_put_aside(path: str) -> bool:
-    """Return whether a file stores a losing version from a merge.
-
-    Such a file is not a correction.
-    """
-    return _GAVE_WAY.search(path) is not None
+    return sorted(p for p in paths if p.startswith(area) and p.endswith(".md"))
 
 
 def weight(correction: Correction) -> tuple[bool, bool, str, bytes]:

@@ -304,9 +304,8 @@ def conflicts(state: State, corrections: Corrections) -> tuple[Conflict, ...]:
     )
     pairs = {tuple(sorted(pair)): pair for pair in linked}
     for case in corrections.cases.values():
-        if case.kind == "contradiction":
-            pair = (case.sides[0].memory, case.sides[1].memory)
-            pairs[tuple(sorted(pair))] = pair
+        pair = (case.sides[0].memory, case.sides[1].memory)
+        pairs[tuple(sorted(pair))] = pair
     found = []
     for one, other in pairs.values():
         first, second = state.memories.get(one), state.memories.get(other)

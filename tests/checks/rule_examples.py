@@ -118,19 +118,18 @@ def raw(files: Mapping[str, str | bytes]) -> dict[str, bytes]:
     return {p: d if isinstance(d, bytes) else d.encode() for p, d in files.items()}
 
 
-def correction(*, kind: str = "wording", texts: str = "", id_: str = CASE) -> str:
-    """Spell a correction file about one memory worded twice."""
+def correction(*, verdict: str = "both", texts: str = "", id_: str = CASE) -> str:
+    """Spell a correction file about two memories."""
     head = [
         "type: correction",
         f"id: {id_}",
-        f"kind: {kind}",
         "status: resolved",
-        "verdict: newer",
-        f"memories: [{A}]",
+        f"verdict: {verdict}",
+        f"memories: [{A}, {B}]",
         "by: memrepo/1",
         "at: 2026-01-02T00:00:00Z",
     ]
-    body = texts or f"## {A}, as it stands\n\n> One.\n\n## {A}, the other wording\n\n> Two."
+    body = texts or f"## {A}\n\n> One.\n\n## {B}\n\n> Two."
     return "\n".join(["---", *head, "---", "", body, ""])
 
 
@@ -196,7 +195,7 @@ EXAMPLES: Mapping[str, Example] = {
     ),
     "correction-header": Example(bad={CORRECTION: "Text.\n"}, good={CORRECTION: correction()}),
     "correction-value": Example(
-        bad={CORRECTION: correction(kind="odd")}, good={CORRECTION: correction()}
+        bad={CORRECTION: correction(verdict="odd")}, good={CORRECTION: correction()}
     ),
     "correction-text": Example(
         bad={CORRECTION: correction(texts="Nothing quoted.")}, good={CORRECTION: correction()}

@@ -21,7 +21,6 @@ A, B = "mem-aaaaaaaaaaaaaaaa", "mem-bbbbbbbbbbbbbbbb"
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 OPEN = Correction(
     id=corrections.contradiction_id(A, B),
-    kind="contradiction",
     verdict="flagged",
     sides=(Side(memory=B, text="tea"), Side(memory=A, text="coffee")),
     by="memrepo/0.1.0",

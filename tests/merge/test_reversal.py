@@ -307,7 +307,6 @@ def test_only_files_of_ours_that_are_not_rendered_go_back() -> None:
 def case(one: str, other: str) -> dict[str, bytes]:
     made = Correction(
         id=contradiction_id(one, other),
-        kind="contradiction",
         verdict="flagged",
         sides=(Side(memory=one, text="x"), Side(memory=other, text="y")),
         by="process:run",

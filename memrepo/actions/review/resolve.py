@@ -106,7 +106,6 @@ class Dispute(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     status: str
-    kind: str
     memories: tuple[Party, ...]
     verdict: str = "flagged"
     kept: str = ""
@@ -137,7 +136,6 @@ class ShownContradiction(VerbResult, frozen=True, kw_only=True):
 
     id: str
     status: str
-    kind: str
     memories: tuple[Party, ...]
     verdict: str
     kept: str
@@ -242,7 +240,7 @@ def _dispute(work: Work, conflict: Conflict) -> Dispute:
     )
     return _decided(
         work,
-        Dispute(id=conflict.id, status=conflict.status, kind="contradiction", memories=parties),
+        Dispute(id=conflict.id, status=conflict.status, memories=parties),
         conflict.case,
     )
 
@@ -266,17 +264,16 @@ def _decided(work: Work, found: Dispute, case: Correction | None) -> Dispute:
 
 
 def _listed(work: Work, status: ConflictStatus | None) -> CorrectionList:
-    """List contradictions by status, and corrections of wordings that a merge replaced."""
+    """List contradictions by status, and cases of which a memory is gone."""
     state = work.tree.state()
     cases = corrections_of(state)
     rows = [_dispute(work, conflict) for conflict in conflicts(state, cases)]
     known = {row.id for row in rows}
     for id_, case in sorted(cases.cases.items(), key=lambda item: item[1].id):
-        if id_ not in known:  # a memory is missing, or it is a wording
+        if id_ not in known:  # a memory is missing
             one = Dispute(
                 id=case.id,
                 status="moot" if case.status == "open" else "resolved",
-                kind=case.kind,
                 memories=tuple(Party(id=side.memory, text=side.text) for side in case.sides),
             )
             rows.append(_decided(work, one, case))
@@ -405,7 +402,6 @@ class _Decider(msgspec.Struct, frozen=True, kw_only=True):
         conflict, before = self.conflict, self.conflict.case
         case = Correction(
             id=conflict.id,
-            kind="contradiction",
             verdict=verdict,
             kept=winner,
             sides=(

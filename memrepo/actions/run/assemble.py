@@ -382,7 +382,6 @@ def case_of(
     id_, before = contradiction_id(new, old), corrections_of(known.state).between(new, old)
     case = Correction(
         id=id_,
-        kind="contradiction",
         verdict="superseded" if kept else "flagged",
         kept=kept,
         sides=(Side(memory=new, text=known.text(new)), Side(memory=old, text=known.text(old))),

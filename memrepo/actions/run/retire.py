@@ -297,7 +297,7 @@ def end_contradictions(state: State, steps: Sequence[Step], now: datetime) -> It
     cases = [
         case
         for _, case in sorted(corrections_of(state).cases.items() if changed else ())
-        if case.kind == "contradiction" and (case.verdict, case.by) == ("flagged", OWN_ACTOR)
+        if (case.verdict, case.by) == ("flagged", OWN_ACTOR)
         if not changed.isdisjoint(case.memories) and frozenset(case.memories) not in flagged
     ]
     now_are = {i: state.memories[i] for c in cases for i in c.memories if i in state.memories}

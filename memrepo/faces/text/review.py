@@ -397,7 +397,5 @@ def _verdict(shown: resolving.Dispute | resolving.ShownContradiction) -> str:
             return f"{shown.kept} was kept"
         case "both":
             return "both remain"
-        case "newer":
-            return "the newer wording is used"
         case _:
             return "not decided"

@@ -231,7 +231,7 @@ def _lent(
     beside: Beside,
     load: Load,
 ) -> dict[int, float]:
-    """Return the scores that blocks get from the blocks before or after them in their source.
+    """Return the scores that turns of a conversation get from the turns before or after them.
 
     Adjacent hits lend to each other. A question lends to the reply of another speaker, which often
     has none of its words and is added. An assistant's answer lends to the user's turn, because it
@@ -239,7 +239,8 @@ def _lent(
     """
     lent: dict[int, float] = {}
     best = sorted(words, key=lambda n: (-words[n], n))[:MAX_LENDING]
-    for one in (found[n] for n in best if found[n].thread):
+    turns = (b for b in (found[n] for n in best) if b.subject or {USER, ASSISTANT} & {*b.cues})
+    for one in (turn for turn in turns if turn.thread):
         before, after = beside(one)
         asks = ASKS in one.cues and USER not in one.cues
         for number in filter(None, (before, after)):
@@ -331,6 +332,11 @@ ALIKE = 0.35
 """The minimum cosine for a text that answers by its meaning, whatever its words."""
 SURE = 0.75
 """The minimum share for a high confidence."""
+_UNSURE = 0.74
+_BAR, _PHRASINGS = 0.575, 4
+"""The minimum score of an answer per phrasing, in logarithms of the number of blocks, and the
+number of phrasings from which it stays the same. Of eighteen questions without an answer, eleven
+stay below it, and of 61 found answers two."""
 _LONG = 6
 """This many matching words are sufficient for a long question, such as a whole prompt."""
 _SMALLEST = 50
@@ -395,6 +401,19 @@ def _held(
     rarest = max((weights[term] for term in phrasing if term in known), default=math.inf)
     decides = len(phrasing) > _LONG or any(weights[term] >= rarest for term in mine)
     return Held(share, decides and share >= ENOUGH, len(mine))
+
+
+def weighed(held: Held, question: Question, words: float, size: int) -> Held:
+    """Return what a text contains, by the BM25 score of its words among `size` blocks.
+
+    The more phrasings a question has, the likelier a text contains enough of one by chance. So its
+    score must grow with them.
+    """
+    count = min(len(question.phrasings), _PHRASINGS)
+    bar = _BAR * count * math.log(1 + size)
+    if count < 2 or words >= 1.6 * bar:
+        return held
+    return Held(min(held.share, _UNSURE), held.answers and words >= bar, held.count)
 
 
 def sureness(held: Held, *others: str) -> str:

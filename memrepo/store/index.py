@@ -30,6 +30,7 @@ from memrepo.policies.ranking import (
     rank,
     rarities,
     share_of,
+    weighed,
 )
 from memrepo.policies.rules import Weights
 from memrepo.store.blocks import Indexed, begin_at
@@ -326,7 +327,8 @@ def _found(
     nearby = queries.nearby([one for one in best if one.block.id])
     forms = {form for term, own in question.terms.items() for form in (term, *own)}
     holders = queries.holders(forms)
-    weights = rarities(question, queries.size(), holders)
+    size = queries.size()
+    weights = rarities(question, size, holders)
     known = {t for t, own in question.terms.items() if any(f in holders for f in (t, *own))}
     found: list[Found] = []
     passages = 0
@@ -335,7 +337,8 @@ def _found(
         terms = queries.terms_of(block)
         if block.number in nearby:
             terms |= queries.terms_of(nearby[block.number][0])
-        held = share_of(question, terms, weights, known)
+        words = max(block.words, one.around.words if one.around else 0.0)
+        held = weighed(share_of(question, terms, weights, known), question, words, size)
         if likeness.get(block.number, 0.0) >= ALIKE:
             held = Held(max(held.share, ENOUGH), True)
         is_source = not block.id
@@ -360,7 +363,7 @@ def _found(
 def _newer(block: Block, others: Sequence[Ranked]) -> tuple[Block, ...]:
     """Return the newer of some blocks, latest first, without archives and conflict copies."""
     found = [one.block for one in others if one.block.day > block.day > ""]
-    found = [one for one in found[:MAX_NEWER] if not _is_inert(one.path)]
+    found = [one for one in found[:MAX_NEWER] if one.id or not _is_inert(one.path)]
     return tuple(sorted(found, key=lambda one: (one.day, one.path), reverse=True))
 
 

@@ -105,6 +105,13 @@ def test_other_phrasings_are_ranked_in_the_same_query(repo: Path) -> None:
     assert answer_["hits"][0]["text"] == "The boat shed is locked with a brass padlock."
 
 
+def test_several_phrasings_need_more_than_a_chance_word_in_common(repo: Path) -> None:
+    also = ("--also", "boat insurance company", "--also", "premium of the yacht policy")
+    answer_ = memrepo(repo, "search", "who insures us", *also, "--also", "insurer name")
+    assert answer_.exit == 1
+    assert answer_.data["why"]
+
+
 def test_a_text_with_one_of_many_words_of_a_question_is_no_answer(repo: Path) -> None:
     answer_ = memrepo(repo, "search", "which dentist of the town keeps a boat in winter")
     assert answer_.exit == 1

@@ -212,13 +212,22 @@ AKIN = 0.4
 FEW = 3
 
 
+def _may_share(words: Collection[str], text: str, least: float) -> bool:
+    """Return whether a text may contain enough of the words. Splitting it takes longer."""
+    low = text.lower()
+    return not low.isascii() or sum(word in low for word in words) >= least
+
+
 def akin(memory: Memory, others: Iterable[Memory]) -> list[tuple[Memory, float]]:
     """Return up to three memories of the same scope whose words are most similar, best first."""
-    mine, scope = content_words(memory.body), memory.text("scope")
+    mine = content_words(memory.body)
+    least = AKIN**2 * len(mine)
     scored = [
         (other, cosine(mine, content_words(other.body)))
         for other in others
-        if other.id != memory.id and other.text("scope") == scope
+        if other.id != memory.id
+        and other.scope == memory.scope
+        and _may_share(mine, other.body, least)
     ]
     alike = [(other, round(score, 2)) for other, score in scored if score >= AKIN]
     return sorted(alike, key=lambda pair: (-pair[1], pair[0].id))[:FEW]

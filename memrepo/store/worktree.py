@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memrepo.store.local import Repo
 
 _PATHS_PER_CALL = 10_000
+_FEW_PATHS = 100
 
 
 class ChangedFile(msgspec.Struct, frozen=True):
@@ -44,9 +45,11 @@ class IndexEntry(msgspec.Struct, frozen=True, kw_only=True):
     hidden: bool
 
 
-def index_entries(git: Git) -> Iterator[IndexEntry]:
-    """Yield the entries of the index."""
-    for line in git.call("ls-files", "-v", "--stage", "-z", "--full-name").split("\0")[:-1]:
+def index_entries(git: Git, paths: Collection[str] = ()) -> Iterator[IndexEntry]:
+    """Yield the entries of the index, or only those of paths if few are given."""
+    some = ("--", *paths) if len(paths) < _FEW_PATHS else ()
+    words = ("ls-files", "-v", "--stage", "-z", "--full-name", *some)
+    for line in git.call(*words).split("\0")[:-1]:
         head, path = line.split("\t", 1)
         tag, mode, blob, stage = head.split(" ")
         hidden = tag.islower() or tag == "S"
@@ -155,7 +158,7 @@ class WorkTree:
         dirty = self.dirty(changed)
         blocked = set(self._obstacles(changed, dirty))
         adopted, kept = [], []
-        hidden = {path for path, entry in self.staged().items() if entry.hidden}
+        hidden = {entry.path for entry in index_entries(self.repo, changed) if entry.hidden}
         for path, sides in changed.items():
             state = dirty.get(path, "  ")
             if sides.new and self._has_other_files(path, changed):

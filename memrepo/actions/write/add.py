@@ -106,8 +106,10 @@ class Drafts:
         return replace(entry, scope=bound) if bound and not entry.scope else entry
 
     def _remember(self, memory: Memory) -> None:
-        for wording in dict.fromkeys((memory.own_hash, *memory.former_hashes)):
-            self._known[wording].append(memory)
+        self._known[memory.own_hash].append(memory)
+        if memory.former or memory.aliases:
+            for wording in {*memory.former_hashes} - {memory.own_hash}:
+                self._known[wording].append(memory)
 
     def _memory(self, entry: Entry) -> Memory:
         work, now = self._work, self._work.call.now

@@ -83,7 +83,6 @@ class Repository:
         self.expected = ""
         self.trees = Snapshots(repo)
         self._descriptors: tuple[int, ...] = ()
-        self._landed: list[Journal] = []
 
     @cached_property
     def work(self) -> WorkTree:
@@ -287,6 +286,15 @@ class Repository:
             self.work.clear_way(self.work.changed(chain.base, tip))
         return tip
 
+    def prepare(self, chain: Chain, name: str) -> str:
+        """Write a chain of commits without a ref and return its tip, to land with the next chain.
+
+        Raises CannotWork, in which case nothing has changed.
+        """
+        with self.writing():
+            self.refuse_unready(chain, self.head())
+            return self.loose(chain, name)
+
     def loose(self, chain: Chain, name: str) -> str:
         """Write a chain of commits on its own base, without a ref, and return its tip."""
         with self.writing():
@@ -341,19 +349,9 @@ class Repository:
         except BaseException:
             self._drop(journal)
             raise
-        self._landed.append(journal)
         with suppress(GitFailed):  # the write has landed: the next write cleans up what remains
             self._drop(journal)
         return tip
-
-    def withdraw(self, base: str) -> None:
-        """Undo this object's writes since `base` while they are the branch's newest commits."""
-        with self.writing():
-            while self._landed and base != self.head() == self._landed[-1].tip:
-                journal = self._landed.pop()
-                save_journal(self.journals, journal)
-                self.repo.call("update-ref", journal.branch, journal.base, journal.tip)
-                self._drop(journal)
 
     def _drop(self, journal: Journal) -> None:
         if journal.tip and not is_landed(self.repo, journal, self.head()):

@@ -179,7 +179,7 @@ def take_in(
     """
 
     def attempt() -> Ingested:
-        at = work if work.tree.commit == work.store.head() else work.refreshed()
+        at = work if for_run or work.tree.commit == work.store.head() else work.refreshed()
         found = preview_ingest(at, force=force, only=only, dry_run=dry_run)
         if dry_run or not (found.fresh or found.done.removed):
             return found.done
@@ -426,10 +426,8 @@ def _commit(work: Work, found: IngestPreview, reason: str, *, lands: bool) -> In
     lines += [f"and {rest} more"] if rest else []
     context = Context(actor=MACHINE, lines=tuple(lines), written=tuple(_written(work, found)))
     landing = prepare(work.store, work.tree.state(), plan, context, work.call.now)
-    if lands:
-        return replace(done, commit=work.store.land(landing.chain, "ingest"))
-    work.store.refuse_unready(landing.chain)
-    commit = work.store.loose(landing.chain, "ingest")
+    write = work.store.land if lands else work.store.prepare
+    commit = write(landing.chain, "ingest")
     return replace(done, commit=commit)
 
 

@@ -131,15 +131,16 @@ CLAIMED = ("the author of a commit by hand, for the header", "a commit by hand s
 """
 
 
-def claim_edits(first: Work) -> str:
+def claim_edits(first: Work, *, for_run: bool = False) -> str:
     """Commit the attributions of manual edits since the last run.
 
-    Return the commit, or an empty string.
+    Return the commit, or an empty string. With `for_run`, the branch does not move yet, because the
+    commit lands with a run.
     """
-    return retried(first.store, lambda: _claim_edits(first))
+    return retried(first.store, lambda: _claim_edits(first, for_run=for_run))
 
 
-def _claim_edits(first: Work) -> str:
+def _claim_edits(first: Work, *, for_run: bool) -> str:
     at = first.refreshed()
     last = next(iter(at.landed()), None)
     if last is not None and last.entry.commit == at.tree.commit:
@@ -160,7 +161,8 @@ def _claim_edits(first: Work) -> str:
     plan = Plan(base=at.tree.commit, steps=(step,))
     context, now = at.context(), first.call.now
     landing = prepare(at.store, state, plan, context, now, author=at.author)
-    return at.store.land(landing.chain, f"edit-{at.tree.commit[:10]}")
+    write = at.store.prepare if for_run else at.store.land
+    return write(landing.chain, f"edit-{at.tree.commit[:10]}")
 
 
 class AllRemoved(MemrepoError):

@@ -47,6 +47,7 @@ from memrepo.actions.work import Work, uncollected
 from memrepo.config import JUDGES
 from memrepo.core.errors import MemrepoError, UsageError
 from memrepo.core.judge import Usage
+from memrepo.judge.ask import Desk
 from memrepo.store import history
 from memrepo.store.errors import CannotSign
 from memrepo.store.ledger import ledger_of
@@ -188,16 +189,7 @@ def run_once(first: Work, request: Request) -> Result:
             first.store.refuse_unfit()
         taken = take_over(first) if request.take_over and not request.dry_run else ""
         refuse_emptied(first, limited=plan.has_own_limit)
-        base = first.store.head()
-        try:
-            if not request.dry_run:
-                claim_edits(first)
-            done = _run(first, request, plan)
-        except CannotSign:
-            # Signing passed an earlier check but fails now: also remove the commits before the
-            # merge.
-            first.store.withdraw(base)
-            raise
+        done = _run(first, request, plan)
         if done.has_landed:
             from memrepo.actions.recall.recall import embed
 
@@ -209,10 +201,13 @@ def run_once(first: Work, request: Request) -> Result:
 def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     """Ingest the workspace, propose changes and commit them.
 
-    The commit of the copied sources and the run land together. The sources land alone if the run
-    fails, waits or writes nothing. Retry the proposal if another commit landed in the meantime.
+    The commits that record who edited memories, that copy sources, and the run land together. The
+    former land alone if the run fails, waits or writes nothing, but not if it cannot be signed.
+    Retry the proposal if another commit landed in the meantime.
     """
-    at = first.refreshed()
+    base = first.store.head()
+    ready = "" if request.dry_run else claim_edits(first, for_run=True)
+    at = first.at_commit(ready) if ready else first.refreshed()
     refuse_no_room(at)
     report_clock(at)
     done = Outcome(mode=plan.mode, base=at.tree.commit)
@@ -220,49 +215,44 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
         ledger_of(first.store).close()
         if lost := missing_pages(at):
             at.store.work.restore(lost)
-    choice = _choice(first, request)
-    stored = SavedAnswers(at.store.folder) if kind_of(at, choice) in PAID else None
-    if stored is not None:
-        choice = replace(choice, carried=stored.unbilled)
-    desk = desk_of(first, choice)
-    if desk is not None:
-        desk.stored, desk.tick, desk.in_time = stored, first.call.tick, deadline(first)
+    desk, stored = _desk(first, request)
     plan = replace(plan, desk=desk)
-    at, copied = first.refreshed(), ""
-    base = at.tree.commit
     if "ingest" in plan.stages:
         done.ingested = take_in(at, force=request.force, dry_run=request.dry_run, for_run=True)
-        copied = done.ingested.commit
+        ready = done.ingested.commit or ready
     if plan.mode == "reconciliation" and not plan.has_own_limit:
-        waits = [one for one in waiting_of(at, plan.mode) if one.base == (copied or base)]
+        waits = [one for one in waiting_of(at, plan.mode) if one.base == (ready or base)]
         if waits:  # nothing changed since it was computed
             done.status, done.branch, done.head = "held", waits[-1].branch, at.tree.commit
             done.why = waits[-1].entry.trailer("Reason")
             return done
 
     def attempt() -> Proposal:
-        nonlocal copied
+        nonlocal ready
         first.store.refuse_switched()
-        if copied and first.store.head() != base:  # another commit landed: copy on top of it
-            again = take_in(first.refreshed(), force=request.force)
-            done.ingested, copied = replace(again, news=done.ingested.news), ""
-        there = first.at_commit(copied) if copied else first.refreshed()
+        if ready and first.store.head() != base:  # another commit landed: start on top of it
+            claim_edits(first)
+            if "ingest" in plan.stages:
+                again = take_in(first.refreshed(), force=request.force)
+                done.ingested = replace(again, news=done.ingested.news)
+            ready = ""
+        there = first.at_commit(ready) if ready else first.refreshed()
         found = propose(there, plan)
         if found.draft is not None and not found.draft.wait and not request.dry_run:
-            land(there, found.draft, request.reason, since=base if copied else "")
-        elif copied:
-            first.store.advance(base, copied, "ingest")
-        copied = ""
+            land(there, found.draft, request.reason, since=base if ready else "")
+        elif ready:
+            first.store.advance(base, ready, "ingest")
+        ready = ""
         return found
 
     try:
-        if copied and stored is not None:  # before a question is paid for
-            at.store.work.clear_way(at.store.work.changed(base, copied))
+        if ready and stored is not None:  # before a question is paid for
+            at.store.work.clear_way(at.store.work.changed(base, ready))
         done.proposal = retried(first.store, attempt)
     except BaseException as error:
-        if copied and not isinstance(error, CannotSign):
-            with suppress(MemrepoError):  # the sources stay copied, whatever prevents the run
-                first.store.advance(base, copied, "ingest")
+        if ready and not isinstance(error, CannotSign):
+            with suppress(MemrepoError):  # the copies of the sources stay
+                first.store.advance(base, ready, "ingest")
         raise
     done.used = desk.usage if desk is not None else Usage()
     if request.dry_run:
@@ -270,6 +260,18 @@ def _run(first: Work, request: Request, plan: RunPlan) -> Outcome:
     else:
         _conclude(first.refreshed(), done, stored)
     return done
+
+
+def _desk(first: Work, request: Request) -> tuple[Desk | None, SavedAnswers | None]:
+    """Return what asks the model, if one is to be asked, and its stored answers if it is paid."""
+    choice = _choice(first, request)
+    stored = SavedAnswers(first.store.folder) if kind_of(first, choice) in PAID else None
+    if stored is not None:
+        choice = replace(choice, carried=stored.unbilled)
+    desk = desk_of(first, choice)
+    if desk is not None:
+        desk.stored, desk.tick, desk.in_time = stored, first.call.tick, deadline(first)
+    return desk, stored
 
 
 def _conclude(at: Work, done: Outcome, stored: SavedAnswers | None) -> None:

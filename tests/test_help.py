@@ -56,7 +56,7 @@ why ID
 why ID --show history
 log
 log --op run
-runs
+log --runs
 diff
 diff --stat
 diff --git

@@ -389,7 +389,7 @@ def _notify(at: Work, now: datetime) -> tuple[Problem, ...]:
 
     spent = budgets(at, 0, now).spent
     marked = len(marked_memories(at.tree.state()))
-    found = needs(all_waiting(at), timetable(at, now), survey(at).undecided, spent, marked)
+    found = needs(all_waiting(at), timetable(at, now), survey(at).contradictions, spent, marked)
     return tell(at, found)[1]
 
 

@@ -137,7 +137,7 @@ def status(work: Work, request: StatusRequest) -> Result:
     workspace = settings.workspace(store.repo)
     last = newest_in_effect(work.landed())
     times, left = timetable(work, work.call.now), budgets(work, found.hot, work.call.now)
-    wanted = needs(waits, times, found.undecided, left.spent, len(found.marked))
+    wanted = needs(waits, times, found.contradictions, left.spent, len(found.marked))
     notified, untold = tell(work, wanted) if request.notify else (False, ())
     stale = _stale_views(work)
     work.tree.cache_memories()

@@ -35,8 +35,6 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     """The number of memories in the hot cache."""
     contradictions: int
     """The number of open contradictions."""
-    undecided: int
-    """The number of open contradictions except those marked as needing more context."""
     problems: tuple[Problem, ...]
     """Problems of memory files."""
     stones: tuple[Problem, ...]
@@ -68,7 +66,6 @@ def survey_of(state: State) -> Survey:
         tiers=_sorted(Counter(m.text("tier") or "hot" for m in state.active if m.is_note)),
         hot=sum(hot_of(m) is not None for m in state.active),
         contradictions=sum(c.status == "open" for c in found),
-        undecided=sum(c.status == "open" for c in found),
         problems=state.problems,
         stones=tombstones_in(state).problems,
         cases=cases.problems,

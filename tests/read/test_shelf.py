@@ -59,6 +59,8 @@ def test_a_finished_job_with_figures_ranks_below_what_lasts() -> None:
     )
     assert job.rank < 0 < fact.rank
     assert not job.fits
+    (dated,) = ranked("MEMORY.md", ["2026-01-04 **Grain check finished** - all of it is dry"])
+    assert "report" in dated.signs
 
 
 def test_what_points_to_another_source_promotes_nothing() -> None:

@@ -129,6 +129,18 @@ def test_a_memory_is_condensed_to_one_line_that_keeps_its_parts_apart(body: str,
     assert condensed(memory(body)) == line
 
 
+def test_a_rule_and_a_list_are_never_cut_and_a_long_heading_labels_by_its_first_part() -> None:
+    rule = f"Never lend the boat {'to guests or friends ' * 15}without a word from Ada."
+    assert condensed(memory(rule, type="constraint")) == rule
+    rows = "\n".join(f"- hull {n} of the yard is painted red" for n in range(9))
+    assert condensed(memory(rows)).count("hull") == 9
+    sources = (Source(resource="sources/MEMORY.md", lines=(5, 5)),)
+    heading = "Winter storage — everything about sheds and tents (2026)"
+    context = f"MEMORY › Harbour log › {heading}"
+    said = condensed(memory("Hulls dry for a week.", context=context, sources=sources))
+    assert said == "Winter storage: Hulls dry for a week."
+
+
 def test_what_a_profile_says_stands_under_whom_it_is_about_in_the_order_of_the_file() -> None:
     def said(number: int, body: str, file: str, line: int) -> Memory:
         return memory(

@@ -35,7 +35,7 @@ from memrepo.policies.ranking import (
 from memrepo.policies.rules import Weights
 from memrepo.store.blocks import Indexed, begin_at
 from memrepo.store.database import NAME, open_database, query, remove
-from memrepo.text.words import asked_terms, index_terms, query_terms
+from memrepo.text.words import asked_terms, index_terms
 
 if TYPE_CHECKING:
     from memrepo.store.vectors import Embedder
@@ -128,8 +128,6 @@ class SearchResult(msgspec.Struct, frozen=True, kw_only=True):
     found: list[Found] = []
     languages: list[str] = []
     """The languages of the indexed texts."""
-    rarity: Mapping[str, float] = {}
-    """The weight of each term of the question, and of its forms."""
 
     @property
     def matches(self) -> list[Found]:
@@ -246,19 +244,6 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     def _bound(self, only: Filter) -> Filter:
         return replace(only, bound=self.scope) if self.scope else only
 
-    def near(self, asked: Sequence[str], only: Filter) -> list[str]:
-        """Return the ids of memories that contain any of the given words, best match first."""
-        found, only = query_terms(" ".join(asked)), self._bound(only)
-        if not found:
-            return []
-
-        def proposed(base: sqlite3.Connection) -> list[str]:
-            _limit_to(base, only.paths)
-            likeliest = Queries(base, only).propose(found, only.limit)
-            return list(dict.fromkeys(block.id for block in likeliest))
-
-        return self._ask(proposed)
-
     def holding(self, asked: Sequence[str], only: Filter) -> list[Block]:
         """Return every memory that contains all of the given words, sorted by path, not scored."""
         text, only = " ".join(asked), self._bound(only)
@@ -356,8 +341,7 @@ def _found(
                 newer=() if is_source or not is_first else _newer(block, every[place + 1 :]),
             )
         )
-    rarity = {form: weights[t] for t in weights for form in (t, *question.terms[t])}
-    return SearchResult(found=found, languages=languages, rarity=rarity)
+    return SearchResult(found=found, languages=languages)
 
 
 def _newer(block: Block, others: Sequence[Ranked]) -> tuple[Block, ...]:

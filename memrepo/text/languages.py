@@ -318,8 +318,3 @@ def _by_letter() -> tuple[Mapping[str, str], Mapping[str, re.Pattern[str]]]:
     found = dict(tables("language"))
     scripts = {one: re.compile(f"[{t['script']}]") for one, t in found.items() if "script" in t}
     return {one: t["letters"] for one, t in found.items() if "letters" in t}, scripts
-
-
-def compounds(language: str) -> bool:
-    """Return whether a language forms compound words."""
-    return bool(table(language, "language").get("compounds"))

@@ -232,8 +232,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Each passage, with the number of hits ranked before it."""
     languages: list[str]
     """The languages of the indexed texts."""
-    rarity: Mapping[str, float]
-    """The weight of each search term."""
 
     @property
     def answers(self) -> bool:
@@ -440,7 +438,7 @@ def _recall(
         for place, one in enumerate(answer.found)
         if not one.block.id
     ]
-    return Answer(hits=hits, passages=passages, languages=answer.languages, rarity=answer.rarity)
+    return Answer(hits=hits, passages=passages, languages=answer.languages)
 
 
 NEAR = 5

@@ -1,0 +1,48 @@
+"""What `same` adds to a memory that an earlier question of the night made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from driving import assert_sound, done, git, memories, memrepo
+from serving import Act, Service, good, shown
+from workspaces import write
+
+
+def test_what_same_adds_to_a_memory_of_the_same_night_is_kept(
+    service: Service, tmp_path: Path
+) -> None:
+    short, text = "Ana runs Brevik's harbour.", "Ana runs Brevik's harbour, and speaks Polish."
+    padding = "".join(
+        f"- Berth {n} of the west quay is let to the sailing club of Holm.\n"
+        for n in "ABCDEFGHIJKLMN"
+    )
+    files = {
+        "harbour.md": f"# Harbour\n\n- {short}\n{padding}".encode(),
+        "people.md": f"# People\n\n- {text}\n".encode(),
+    }
+    repo = tmp_path / "repo"
+    done(tmp_path, "init", repo, "--from", write(tmp_path / "ws", files))
+    config = repo / "memrepo.toml"
+    config.write_text(config.read_text().split("\n[judge]")[0] + "\n[judge]\ncontext = 200\n")
+    git(repo, "commit", "-qam", "small questions", "--no-verify")
+
+    def answer(question: str) -> str:
+        data = shown(question)
+        if "people.md" in data and "=== F" in data:
+            (id_,) = (
+                row.split(" | ")[0] for row in data.splitlines() if row.endswith(f"| {short}")
+            )
+            op = {"op": "same", "id": id_, "lines": "F1:3", "text": text}
+            return json.dumps({"operations": [op]})
+        if "=== F" in data and short in data:
+            op = {"op": "add", "lines": "F1:3", "text": short, "type": "fact", "subject": "Ana"}
+            return json.dumps({"operations": [op]})
+        return json.dumps({"operations": []}) if "=== F" in data else good(question)
+
+    service.default = Act(answer=answer)
+    found = memrepo(repo, "run", "--judge", "anthropic", now="2026-03-01T09:00:00Z")
+    assert found.exit == 0, found
+    assert [m.body.strip() for m in memories(repo).values() if not m.is_note] == [text]
+    assert_sound(repo)

@@ -64,7 +64,7 @@ PARTS: tuple[Part, ...] = ("stored", *ROOM)
 MAX_STORED = 0.5
 """The share of the budget that memories stored by hand have before all others."""
 MAX_PER_SUBJECT, MAX_PER_FILE = 2, 4
-"""Maximum lines about one thing, and from one file other than those of `HOME_FILES`."""
+"""Maximum lines about one thing, and from one file (a profile, MEMORY.md and TOOLS.md: any)."""
 FEW = 10
 """A page with fewer lines takes any line that belongs to a part."""
 MIN_SCORE = 2.0
@@ -102,9 +102,9 @@ _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
 """A name with a path or command. Such references are looked up when needed."""
-HOME_FILES = frozenset(
-    "USER.md IDENTITY.md human.md persona.md MEMORY.md SOUL.md AGENTS.md CLAUDE.md TOOLS.md".split()
-)
+_TOLD = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
+"""Files that an agent reads at each start anyway."""
+HOME_FILES = _TOLD | frozenset("USER.md IDENTITY.md human.md persona.md MEMORY.md TOOLS.md".split())
 SEPARATOR = " › "
 """The separator of the headings in a memory's context."""
 
@@ -126,9 +126,9 @@ class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def file(self) -> str:
-        """Return the file of the statement if it is not one of `HOME_FILES`, or an empty string."""
+        """Return the file of the statement if its lines on the page are limited, or nothing."""
         file = self.place[0]
-        return "" if file.rpartition("/")[2] in HOME_FILES else file
+        return "" if file.rpartition("/")[2] in HOME_FILES - _TOLD else file
 
     @property
     def day(self) -> str:

@@ -64,7 +64,7 @@ _LABELS = (*_FIELDS, ("ban", "constraint"), ("ruled", "constraint"), ("preferenc
 MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
-_INSTRUCTIONS = ("AGENTS.md", "SOUL.md")
+_INSTRUCTIONS = ("AGENTS.md",)
 """Files in which an owner tells the agent what to do, in whatever form."""
 _TOLD, TOLD_SHARE = "file_instruction", 10
 """The reason for a statement of such files, and the part of the shelf that these have at most."""

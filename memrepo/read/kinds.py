@@ -186,8 +186,7 @@ _PLACEHOLDERS = (
 )
 PLACEHOLDER = regex("|".join(_PLACEHOLDERS), re.IGNORECASE)
 _SPEAKER = regex(r"^\W*(?:user|assistant|human|ai|system|bot|q|a)\b\W*[:：]", re.IGNORECASE)
-_TURN = regex(r"^(?:#{1,6}\s[\W\d]*)?(user|assistant)(?::\s|\W*$)", re.IGNORECASE)
-"""A line or a heading that names the speaker of a turn."""
+_TURN = regex(r"^(user|assistant):\s", re.IGNORECASE)
 _BOX = regex(r"^\s*(?:(?:[-*+]|\d+[.)])\s*)?\[[ xX]\]")
 _POINTS = regex(r"^\W*(?:`[^`]+`|\[[^\]]+\]\([^)]+\)|[\w./-]+\.\w{2,4}\b|https?:)")
 _DIGITS = regex(r"\d+")
@@ -366,26 +365,11 @@ def signs_of(unit: Unit) -> frozenset[str]:
         "torn": unit.torn or (is_negative(unit.lead) and not is_negative(text)),
         "dangling": (one and opens) or (unit.kind == "paragraph" and explains(text)),
         "refers": table["refers"].match(begin),
-        "filed": _is_filed(unit, lines),
         "progress": _PROGRESS.search(text),
         "dated": unit.captured_from == "unit",
         "link": one and (_LINK.match(first) or _TARGET.match(first)),
     }
     return frozenset(found | {name for name, shown in shapes.items() if shown})
-
-
-_FILE = regex(r"\b[\w-]+\.md\b|\bMEMORY\b")
-
-
-def _is_filed(unit: Unit, lines: Sequence[str]) -> bool:
-    """Return whether a statement only says where a memory was kept: "promoted to MEMORY.md"."""
-    filed = patterns().sentences["filed"]
-
-    def says(line: str) -> bool:
-        line = _NO_MARK.sub("", line)
-        return bool(filed.match(line) or filed.match(field_of(line)[1]))
-
-    return all(map(says, lines)) and bool(_FILE.search("\n".join((*lines, *unit.headings))))
 
 
 def _is_mostly_code(lines: Sequence[str]) -> bool:

@@ -836,7 +836,7 @@ def _unset(line: str) -> bool:
     key, value = field_of(bare)
     signs = patterns().sentences
     is_date = _ITALIC.match(bare) or (len(bare) <= FIELD_LENGTH and signs["meta"].match(bare))
-    if (is_date and find_date(bare)) or signs["filed"].match(key):
+    if is_date and find_date(bare):
         return True
     plain = value.strip(_MARKS + "()[]<>.…?-–—").lower()
     return bool(key and (not plain or plain in patterns().unset)) or bool(_ASIDE.match(bare))

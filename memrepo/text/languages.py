@@ -162,7 +162,7 @@ class PatternsByKind(dict[str, WordPattern]):
     def __missing__(self, kind: str) -> WordPattern:
         found = self[kind] = WordPattern(
             entries(self._section, kind),
-            start=kind in ("done", "explains", "refers", "filed"),
+            start=kind in ("done", "explains", "refers"),
             end=kind in ("done_end", "reported"),
         )
         return found

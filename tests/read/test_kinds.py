@@ -21,11 +21,6 @@ FILES = [
         "# Session\n\nuser: dry?\nassistant: yes.\n\nuser: so?\nassistant: no.\n",
         "transcript",
     ),
-    (
-        "memory/2026-01-05.md",
-        "## [09:10] USER\n\nIs it dry?\n\n## [09:11] ASSISTANT\n\nYes.\n\n" * 2,
-        "transcript",
-    ),
     ("mill-updates.md", "".join(f"## 2026-01-0{n}\n\nIt ran.\n\n" for n in range(1, 7)), "day log"),
     (
         "form.md",

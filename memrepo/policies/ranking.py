@@ -193,9 +193,13 @@ def rank(
 
 
 def _without_repeats(best: dict[str, Ranked]) -> Iterable[Ranked]:
-    """Give the score of each block of a source to the best memory that states a part of it."""
+    """Give the score of each block of a source to the best memory that states a part of it.
+
+    A memory that does not match itself gets none: the match is in other lines of the block.
+    """
     for key, one in [*best.items()]:
         members = [best[member] for member in one.block.members if member in best]
+        members = [member for member in members if any(map(member.parts.get, _MATCHES))]
         if members:
             memory = max(members, key=lambda member: member.score)
             parts = dict(memory.parts)

@@ -89,7 +89,7 @@ def _read_crons(found: Any) -> tuple[str, ...]:
     return crons
 
 
-def _read_names(found: Any) -> dict[str, list[str]]:
+def _read_words(found: Any) -> dict[str, list[str]]:
     lists = msgspec.convert(found, dict[str, list[str]])
     from memrepo.text.words import tokens
 
@@ -102,9 +102,9 @@ Crons = Annotated[
     tuple[str, ...],
     Meta(title='a list of cron expressions such as ["15 5 * * 1-5"]', extra={"read": _read_crons}),
 ]
-Names = Annotated[
+WordLists = Annotated[
     Mapping[str, Any],
-    Meta(title='lists of names by name such as Kubernetes = ["k8s"]', extra={"read": _read_names}),
+    Meta(title='lists such as critical = ["urgente"]', extra={"read": _read_words}),
 ]
 
 
@@ -271,15 +271,6 @@ class Reporting(msgspec.Struct, frozen=True, kw_only=True):
     mode: Literal["silent", "summary", "full"] = "summary"
 
 
-class Entities(msgspec.Struct, frozen=True, kw_only=True):
-    """Names of people, projects and tools.
-
-    aliases: Other names of people, projects and tools, by their main name.
-    """
-
-    aliases: Names = field(default_factory=dict)
-
-
 class Announce(msgspec.Struct, frozen=True, kw_only=True):
     """Where an agent's scheduler delivers reports.
 
@@ -313,7 +304,7 @@ class Importance(msgspec.Struct, frozen=True, kw_only=True):
 
     enabled: Flag = True
     rule: Literal["sum", "levels"] = "sum"
-    words: Names = field(default_factory=dict)
+    words: WordLists = field(default_factory=dict)
 
 
 class Chunking(msgspec.Struct, frozen=True, kw_only=True):
@@ -398,7 +389,6 @@ class Config(General, frozen=True, kw_only=True):
     judge: JudgeKeys
     schedule: Schedule
     reporting: Reporting
-    entities: Entities
     announce: Announce
     tags: Tags
     importance: Importance
@@ -734,7 +724,7 @@ def _flatten(table: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in table.items():
         if isinstance(value, dict) and name in _SECTIONS:
             flat.update({f"{name}.{key}": part for key, part in value.items()})
-        else:
+        elif value != {}:  # an empty section sets nothing
             flat[name] = value
     return flat
 

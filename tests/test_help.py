@@ -50,7 +50,6 @@ recent
 related ID
 thread
 topics
-entities
 why-not ID
 why ID
 why ID --show history

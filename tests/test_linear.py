@@ -11,7 +11,6 @@ import pytest
 from driving import LONG
 
 from memrepo.core import codec, ids, secrets
-from memrepo.core.memory import Memory
 from memrepo.judge import replies
 from memrepo.merge import tombstones
 from memrepo.policies import entities, gists
@@ -63,14 +62,9 @@ PASSES: dict[str, Callable[[str], object]] = {
     "questions": lambda text: question_of(text, date(2026, 1, 1)),
     "headings of dates": dates.is_date_heading,
     "bodies": lambda text: codec.decode(PATH, f"{HEAD}{text}".encode()),
-    "names of memories": lambda text: entities.catalogue([_memory(text)]),
     "pages": pages._quoted,
     "replies": lambda text: replies.read_answer(text, "read"),
 }
-
-
-def _memory(text: str) -> Memory:
-    return Memory.of(PATH, {"id": "mem-123456789abcdef0", "type": "fact"}, body=text)
 
 
 def _ranks(text: str) -> object:

@@ -37,7 +37,6 @@ def test_the_configuration_is_toml_once_filled_in() -> None:
         "schedule": {"timeout_s": 1200},
         "reporting": {"enabled": False},
         "announce": {},
-        "entities": {},
         "judge": {},
     }
 

@@ -30,7 +30,7 @@ GOOD = (
     ('schedule.incremental = ["15 5 * * 1-5"]', ("15 5 * * 1-5",)),
     ('tiers.forgotten_after = "4h"', timedelta(hours=4)),
     ('decay.ttl = {normal = "21d"}', timedelta(days=21)),
-    ('entities.aliases = {Kubernetes = ["k8s"]}', ["k8s"]),
+    ('importance.words = {critical = ["urgente"]}', ["urgente"]),
 )
 BAD = (
     ("run.max_tokens = 0", "a whole number from 1"),
@@ -58,9 +58,13 @@ BAD = (
     ("tags.pattern = 1", "a regular expression"),
     ('decay.ttl = {normal = "soon"}', "a duration by class"),
     ('decay.ttl = "21d"', "a duration by class"),
-    ('entities.aliases = {Kubernetes = "k8s"}', "lists of names by name"),
+    ('importance.words = {critical = "urgente"}', "lists such as critical"),
     ('importance.words = {loud = ["x"]}', "lists such as critical"),
 )
+
+
+def test_an_empty_section_sets_nothing() -> None:
+    assert not parse_config("[entities]\n").given
 
 
 @pytest.mark.parametrize(("line", "kept"), GOOD)

@@ -1,8 +1,8 @@
-"""Find names, projects, hosts and tools in memories, and propose links between memories.
+"""Find names of people, projects, hosts and tools in texts, and link the memories that share them.
 
-Entities are computed on reading and never stored. A memory's field `entities` only has names that a
-person set, or that a model named and the evidence contains. All others are found here by rules. Two
-names are one entity only if the configuration states it. A similar spelling is not enough.
+Names are computed on reading and never stored. A memory's field `entities` only has names that a
+person set, or that a model named and the evidence contains. All others are found here by rules. A
+similar spelling never makes two names one.
 
 Links are proposed from an inverted index of names, without comparing all pairs of memories.
 
@@ -22,8 +22,6 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
-import msgspec
-
 from memrepo.core.changes import Step, Update
 from memrepo.core.ids import normalise
 from memrepo.core.memory import (
@@ -36,7 +34,6 @@ from memrepo.core.memory import (
     references,
     without_chunks,
 )
-from memrepo.core.messages import counted
 from memrepo.core.patterns import regex
 from memrepo.core.times import MONTHS
 from memrepo.text.languages import entries, fold, language_of, table, tables
@@ -54,26 +51,6 @@ _FILES = frozenset(
     "md py txt json toml yaml yml sh html csv log js ts css cfg ini pdf png jpg".split()
 )
 _ENDS = ".!?:;。！？-–—|>\n"
-
-
-class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """A named entity: its main name, its aliases, and the ids of the memories that mention it."""
-
-    name: str
-    aliases: tuple[str, ...] = ()
-    memories: tuple[str, ...] = ()
-    confirmed: tuple[str, ...] = ()
-
-
-class Catalogue(msgspec.Struct, frozen=True, kw_only=True):
-    """All entities, most mentioned first, with an index by normalised name."""
-
-    entities: tuple[Entity, ...]
-    by_name: Mapping[str, Entity] = msgspec.field(default_factory=dict)
-
-    def find(self, name: str) -> Entity | None:
-        """Return the entity with the given name or alias, or None if there is none."""
-        return self.by_name.get(normalise(name))
 
 
 def mentions(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -135,75 +112,23 @@ def _may_name(word: str) -> bool:
     return 2 <= len(word) <= LONGEST and normalise(word) not in _no_names()
 
 
-def held(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that occur in the evidence as whole words."""
-    evidence = normalise(" \n ".join(texts))
-    return tuple(
-        name
-        for name in dict.fromkeys(n.strip() for n in names)
-        if 0 < len(name) <= LONGEST
-        and len(name.splitlines()) == 1
-        and re.search(rf"(?<!\w){re.escape(normalise(name))}(?!\w)", evidence)
-    )
-
-
 _fold = lru_cache(maxsize=1 << 15)(normalise)
 """Cached, because each run folds the same names of many memories."""
 
 
-def catalogue(
-    memories: Iterable[Memory], configured: Mapping[str, Sequence[str]] | None = None
-) -> Catalogue:
-    """Collect the entities that memories mention. `configured` maps names to aliases."""
-    named = ((memory, _named(memory)) for memory in without_chunks([*memories]))
-    read = [(memory, sure, maybe) for memory, (sure, maybe) in named]
-    main, listed = dict[str, str](), dict[str, str]()
-    for name, aliases in (configured or {}).items():
-        listed[_fold(name)] = name
-        main |= {_fold(alias): _fold(name) for alias in aliases}
-    spelled: Counter[str] = Counter(name for _, sure, _ in read for name in sure)
-    spelled.update(name for memory, _, _ in read for name in memory.texts("entities"))
-    for name, aliases in (configured or {}).items():
-        spelled.update(dict.fromkeys((name, *aliases), 0))
-    known = {_fold(name) for name in spelled}
-    groups: dict[str, set[str]] = defaultdict(set)
-    for name in spelled:
-        groups[_main_of(name, main)].add(name)
-    ids: dict[str, list[str]] = defaultdict(list)
-    confirmed: dict[str, list[str]] = defaultdict(list)
-    for memory, sure, maybe in read:
-        given = memory.texts("entities")
-        likely = (name for name in (*maybe, memory.text("subject")) if _fold(name) in known)
-        for key in dict.fromkeys(_main_of(name, main) for name in (*sure, *given, *likely)):
-            ids[key].append(memory.id)
-        for key in dict.fromkeys(_main_of(name, main) for name in given):
-            confirmed[key].append(memory.id)
-    made = []
-    for key, names in groups.items():
-        if key in ids:
-            own = [n for n in names if _fold(n) == key] or sorted(names)
-            name = listed.get(key) or min(own, key=lambda n: (-spelled[n], n))
-            others = {_fold(n): n for n in sorted(names, reverse=True) if _fold(n) != _fold(name)}
-            made.append(
-                Entity(
-                    name=name,
-                    aliases=tuple(sorted(others.values(), key=_fold)),
-                    memories=tuple(sorted(ids[key])),
-                    confirmed=tuple(sorted(confirmed[key])),
-                )
-            )
-    made.sort(key=lambda e: (-len(e.memories), _fold(e.name), e.name))
-    by_name = {_fold(n): e for e in reversed(made) for n in (e.name, *e.aliases)}
-    return Catalogue(entities=tuple(made), by_name=by_name)
+def _holders(memories: Sequence[Memory]) -> Mapping[str, list[str]]:
+    """Map each name to the ids of the memories that mention it.
 
-
-def _main_of(name: str, main: Mapping[str, str]) -> str:
-    """Resolve an alias to its normalised main name."""
-    key, seen = _fold(name), set[str]()
-    while key in main and key not in seen:
-        seen.add(key)
-        key = main[key]
-    return min(seen) if key in seen else key
+    A possible name counts if another text or a field `entities` has it as a certain one.
+    """
+    read = [(memory, _named(memory)) for memory in without_chunks(memories)]
+    known = {_fold(n) for memory, (sure, _) in read for n in (*sure, *memory.texts("entities"))}
+    found: dict[str, list[str]] = defaultdict(list)
+    for memory, (sure, maybe) in read:
+        likely = (n for n in (*maybe, memory.text("subject")) if _fold(n) in known)
+        for name in {_fold(n) for n in (*sure, *memory.texts("entities"), *likely)}:
+            found[name].append(memory.id)
+    return found
 
 
 def _named(memory: Memory) -> list[list[Any]]:
@@ -216,78 +141,18 @@ def _named(memory: Memory) -> list[list[Any]]:
     return memory.once("names", work_out)
 
 
-RARE = 12
+_RARE = 12
 """A name in more memories than this connects none of them."""
-LEAST = 0.5
+_LEAST = 0.5
 """The minimum strength of a link."""
 _LINKED_NAME = 0.6
 _DAY = 0.3
 _NEAR = 7
-
-
-class Tie(msgspec.Struct, frozen=True, kw_only=True):
-    """The reasons to link two memories: common names, and the number of days between them."""
-
-    names: tuple[tuple[str, int], ...]
-    """Each name with the number of memories that mention it."""
-    days: int | None
-
-    @property
-    def strength(self) -> float:
-        """Return the strength of the link, 0 to 1. Each reason reduces the remaining doubt."""
-        doubt = 1.0
-        for _, count in self.names:
-            doubt *= 1 - _LINKED_NAME / math.sqrt(count - 1)
-        if self.days is not None and self.days <= _NEAR:
-            doubt *= 1 - _DAY * (1 - self.days / (_NEAR + 1))
-        return round(1 - doubt, 2)
-
-    @property
-    def reason(self) -> str:
-        """Describe the reasons for the link."""
-        names = ", ".join(name for name, _ in self.names)
-        when = "" if self.days is None else f"; {counted(self.days, 'day', 'days')} apart"
-        return f"both mention {names}{when}"
-
-
-def ties(memories: Mapping[str, Memory], known: Catalogue) -> dict[tuple[str, str], Tie]:
-    """Map pairs of memory ids to the reasons for linking the two memories.
-
-    Only pairs that share a rare name are included. The ids of a pair are sorted.
-
-    Memories of different scopes are never tied.
-    """
-    shared: dict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
-    for entity in known.entities:
-        holders = [id_ for id_ in entity.memories if id_ in memories]
-        if len(holders) >= 2 and len(entity.memories) <= RARE:
-            for pair in combinations(sorted(holders), 2):
-                if memories[pair[0]].text("scope") == memories[pair[1]].text("scope"):
-                    shared[pair].append((entity.name, len(entity.memories)))
-    return {
-        pair: Tie(names=tuple(names), days=_days(*(memories[id_] for id_ in pair)))
-        for pair, names in shared.items()
-    }
-
-
-def _days(one: Memory, other: Memory) -> int | None:
-    """Return the number of days between the evidence of two memories, or None if one is undated."""
-    try:
-        first, second = (date.fromisoformat(memory.captured[:10]) for memory in (one, other))
-    except ValueError:
-        return None
-    return abs((first - second).days)
-
-
 _MOST_LINKS = 5
 """A memory with this many links gets no more by a run."""
 
 
-def link_step(
-    memories: Sequence[Memory],
-    aliases: Mapping[str, Sequence[str]],
-    never: Collection[str] = (),
-) -> Step | None:
+def link_step(memories: Sequence[Memory], never: Collection[str] = ()) -> Step | None:
     """Return a step that adds missing links between active memories, or None if no link is missing.
 
     Only claims are linked, because notes leave the work tree. Pairs that are already linked are
@@ -297,10 +162,14 @@ def link_step(
     holding = having(memories, REFERENCES)
     tied = {frozenset((m.id, id_)) for m in holding for id_ in references(m)}
     has: Counter[str] = Counter(id_ for pair in tied for id_ in pair)
-    found = ties(claims, catalogue(memories, aliases))
+    found = {
+        pair: (_strength(counts, days), days)
+        for pair, counts in _sharing(claims, _holders(memories)).items()
+        for days in [_days(*(claims[id_] for id_ in pair))]
+    }
     new: dict[str, list[Link]] = defaultdict(list)
-    for pair, tie in sorted(found.items(), key=lambda item: (-item[1].strength, item[0])):
-        if tie.strength < LEAST:
+    for pair, (strength, days) in sorted(found.items(), key=lambda row: (-row[1][0], row[0])):
+        if strength < _LEAST:
             break
         # The later memory links to the earlier one.
         target, source = sorted((claims[id_] for id_ in pair), key=lambda m: (m.captured, m.id))
@@ -308,9 +177,8 @@ def link_step(
             continue
         if all(has[id_] < _MOST_LINKS for id_ in pair):
             has.update(pair)
-            follows = tie.days is not None and 0 < tie.days <= _NEAR
-            kind = "follows" if follows else "related"
-            new[source.id].append(Link(target=target.id, type=kind, strength=tie.strength))
+            kind = "follows" if days is not None and 0 < days <= _NEAR else "related"
+            new[source.id].append(Link(target=target.id, type=kind, strength=strength))
     if not new:
         return None
     return Step(
@@ -321,3 +189,36 @@ def link_step(
             for id_, links in sorted(new.items())
         ),
     )
+
+
+def _sharing(
+    claims: Mapping[str, Memory], holders: Mapping[str, Iterable[str]]
+) -> dict[tuple[str, str], list[int]]:
+    """Map each pair of claims that shares rare names to the numbers of memories with each name.
+
+    The ids of a pair are sorted. Memories of different scopes are never paired.
+    """
+    shared: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for ids in map(sorted, holders.values()):
+        if len(ids) <= _RARE:
+            for pair in combinations([id_ for id_ in ids if id_ in claims], 2):
+                if claims[pair[0]].text("scope") == claims[pair[1]].text("scope"):
+                    shared[pair].append(len(ids))
+    return shared
+
+
+def _strength(counts: Iterable[int], days: int | None) -> float:
+    """Return the strength of a link, 0 to 1. Each reason reduces the remaining doubt."""
+    doubt = math.prod(1 - _LINKED_NAME / math.sqrt(count - 1) for count in sorted(counts))
+    if days is not None and days <= _NEAR:
+        doubt *= 1 - _DAY * (1 - days / (_NEAR + 1))
+    return round(1 - doubt, 2)
+
+
+def _days(one: Memory, other: Memory) -> int | None:
+    """Return the number of days between the evidence of two memories, or None if one is undated."""
+    try:
+        first, second = (date.fromisoformat(memory.captured[:10]) for memory in (one, other))
+    except ValueError:
+        return None
+    return abs((first - second).days)

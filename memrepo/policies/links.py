@@ -9,6 +9,7 @@ not built.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
@@ -21,8 +22,16 @@ from memrepo.core.ids import ID_PATTERN, slugify, stem_of
 from memrepo.core.memory import LAYERS, Link, Memory
 from memrepo.core.patterns import regex
 
-_WIKILINK = regex(r"\[\[ *+([^\[\]|#\n]{1,200}?) *(?:[|#][^\[\]\n]{0,200})?\]\]")
-_MARKDOWN = regex(r"(?<!!)\[[^\[\]\n]{0,300}\]\( *<?([^()<>\s]{1,400}\.md)(?:#[^()\s]*)?>?[ )]")
+_WIKILINK = regex(
+    r"(?P<embed>!?)\[\[ *+(?P<name>[^\[\]|#\n]{1,200}?)\\? *"
+    r"(?P<part>#[^\[\]|\n]{0,200})?(?:\|(?P<shown>[^\[\]\n]{0,200}))?\]\]"
+)
+_FILE_LINK = regex(
+    r"(?<!!)\[[^\[\]\n]{0,300}\]"
+    r"\( *(?P<to><?(?P<path>[^()<>\s#]{1,400}\.md)(?P<part>#[^()<>\s]{0,200})?>?)(?=[ )])"
+)
+_ABROAD = regex(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_ODD = regex(r"[\s()<>%\"'#?]")
 _FENCE = r"^ {0,3}(?:(?P<ticks>`{3,})[^`\n]*|(?P<waves>~{3,})[^\n]*)$"
 _FENCE_END = r"(?:^ {0,3}(?:(?P=ticks)`*|(?P=waves)~*)[ \t]*\r?$|\Z)"
 _CODE_SPAN = r"(?P<span>`+)(?!`)[^\n]*?(?<!`)(?P=span)(?!`)"
@@ -87,16 +96,58 @@ def body_references(memory: Memory, names: Names) -> tuple[str, ...]:
 
 def wikilinks(memory: Memory) -> Iterator[tuple[int, str]]:
     """Yield the offset and the target name of each wikilink in a memory's body."""
-    return ((match.start(), match[1]) for match in _WIKILINK.finditer(memory.body))
+    return ((match.end("embed"), match["name"]) for match in _WIKILINK.finditer(memory.body))
 
 
 def file_links(memory: Memory) -> Iterator[tuple[int, str]]:
     """Yield the offset and the target path of each link to a markdown file in a memory's body."""
-    folder = posixpath.dirname(memory.path)
-    for match in _MARKDOWN.finditer(memory.body):
-        target = unquote(match[1])
-        path = target[1:] if target.startswith("/") else posixpath.join(folder, target)
-        yield match.start(), posixpath.normpath(path)
+    for match in _FILE_LINK.finditer(memory.body):
+        yield match.start(), _target_of(match, memory.path)
+
+
+def _target_of(match: re.Match[str], here: str) -> str:
+    """Resolve a link in the file `here` to a path. A leading slash means the root."""
+    path = unquote(match["path"])
+    folder = "" if path.startswith("/") else posixpath.dirname(here)
+    return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
+
+
+def follow_moves(memory: Memory, moved: Mapping[str, str], names: Mapping[str, str]) -> str:
+    """Return a memory's body with its links to moved files changed to the new paths.
+
+    `moved` maps old paths to new ones, and `names` the old file names in lower case to new ones,
+    both without their endings. Links in code stay as they are.
+    """
+
+    def spell_wikilink(match: re.Match[str]) -> str:
+        new = names.get(match["name"].casefold())
+        if new is None:
+            return match[0]
+        part = (match["part"] or "").rstrip("\\ ")
+        label = (match["shown"] or "").strip() or f"{match['name']}{part}"
+        line = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+        bar = "\\|" if line.lstrip().startswith("|") else "|"  # a bare one ends a table cell
+        return f"{match['embed']}[[{new}{part}{bar}{label}]]"
+
+    def spell_file_link(match: re.Match[str]) -> str:
+        new = moved.get(_target_of(match, memory.path))
+        if new is None or _ABROAD.match(match["path"]):
+            return match[0]
+        to = posixpath.relpath(new, posixpath.dirname(memory.path) or ".")
+        to = (quote(to, safe="/") if _ODD.search(to) else to) + (match["part"] or "")
+        return f"{match[0].removesuffix(match['to'])}{to}"
+
+    body = _replace_outside_code(_WIKILINK, spell_wikilink, memory.body)
+    return _replace_outside_code(_FILE_LINK, spell_file_link, body)
+
+
+def _replace_outside_code(
+    pattern: re.Pattern[str], spell: Callable[[re.Match[str]], str], text: str
+) -> str:
+    code = code_spans(text)
+    return pattern.sub(
+        lambda m: m[0] if any(a <= m.start() < b for a, b in code) else spell(m), text
+    )
 
 
 def code_spans(body: str) -> list[tuple[int, int]]:
@@ -176,145 +227,9 @@ class Graph:
         return found
 
 
-_PART_SHOWN = r"(?P<part>#[^\[\]|\n]{0,200})?(?:\|(?P<shown>[^\[\]\n]{0,200}))?"
-_WIKI = regex(rf"(?P<embed>!?)\[\[ *+(?P<name>[^\[\]|#\n]{{1,200}}?)\\? *{_PART_SHOWN}\]\]")
-_MARKDOWN_LINK = regex(
-    r"(?<!!)\[(?P<shown>[^\[\]\n]{0,300})\]"
-    r"\( *(?P<to><?(?P<path>[^()<>\s#]{1,400}\.md)(?P<part>#[^()<>\s]{0,200})?>?)(?=[ )])"
-)
-_ABROAD = regex(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_ODD = regex(r"[\s()<>%\"'#?]")
-
-
-class Target(msgspec.Struct, frozen=True, kw_only=True):
-    """A link in a memory's body: its position, its visible text and the linked memory's id."""
-
-    start: int
-    end: int
-    id: str
-    text: str
-    """The link as written. For a markdown link, only its address."""
-    shown: str
-    part: str
-    """The anchor in the target with its `#`, or an empty string."""
-    wiki: bool = False
-    embed: bool = False
-    """Whether the link embeds its target."""
-    row: bool = False
-    """Whether the link is in a table row."""
-
-
-class Targets:
-    """A resolver that finds the memories linked in texts. It ignores links to anything else."""
-
-    def __init__(self, memories: Iterable[Memory]) -> None:
-        lines = ((m.sources[0].lines if m.sources else (0, 0), m.path, m) for m in memories)
-        every = [memory for *_, memory in sorted(lines, key=lambda row: row[:2])]
-        self._names = Names(every)
-        self._paths: dict[str, str] = {m.path: m.id for m in every}
-        self._taken: dict[str, str] = {}
-        called: dict[str, set[str]] = defaultdict(set)
-        for memory in every:
-            path, key = _origin(memory)
-            if path and path not in self._taken:
-                self._taken[path] = memory.id
-                for name in (path, posixpath.basename(path), key):
-                    called[_plain(name)].add(memory.id)
-        self._called = {name: ids.pop() for name, ids in called.items() if name and len(ids) == 1}
-
-    def of(self, memory: Memory) -> Iterator[Target]:
-        """Yield the links from a memory's body to other memories, in order."""
-        body = memory.body
-        if "[[" not in body and ".md" not in body:
-            return
-        found = [*self._wikilinks(body), *self._file_links(memory)]
-        code = code_spans(body) if found else []
-        for one in sorted(found, key=lambda one: one.start):
-            if one.id != memory.id and not any(a <= one.start < b for a, b in code):
-                yield one
-
-    def _wikilinks(self, body: str) -> Iterator[Target]:
-        for match in _WIKI.finditer(body):
-            name, part = match["name"], (match["part"] or "").rstrip("\\ ")
-            if id_ := self._names.find(name) or self._called.get(_plain(name), ""):
-                line = body.rfind("\n", 0, match.start()) + 1
-                yield Target(
-                    start=match.start(),
-                    end=match.end(),
-                    id=id_,
-                    text=match[0],
-                    shown=(match["shown"] or "").strip() or f"{name}{part}",
-                    part=part,
-                    wiki=True,
-                    embed=bool(match["embed"]),
-                    row=body[line : match.start()].lstrip().startswith("|"),
-                )
-
-    def _file_links(self, memory: Memory) -> Iterator[Target]:
-        origin, _ = _origin(memory)
-        for match in _MARKDOWN_LINK.finditer(memory.body):
-            path = unquote(match["path"])
-            if _ABROAD.match(path):
-                continue
-            id_ = self._paths.get(_joined(memory.path, path), "")
-            if not id_ and origin:
-                id_ = self._taken.get(_joined(origin, path), "")
-            if id_:
-                yield Target(
-                    start=match.start("to"),
-                    end=match.end("to"),
-                    id=id_,
-                    text=match["to"],
-                    shown=match["shown"],
-                    part=match["part"] or "",
-                )
-
-
-def rewritten(body: str, links: Iterable[Target], spelt: Callable[[Target], str]) -> str:
-    """Replace each link in a text by the result of `spelt`."""
-    pieces, at = list[str](), 0
-    for one in links:
-        pieces += [body[at : one.start], spelt(one)]
-        at = one.end
-    return "".join([*pieces, body[at:]])
-
-
-def address(link: Target, path: str, start: str) -> str:
-    """Return the address of the file `path` relative to the file `start`, for a link."""
-    if not link.wiki and _joined(start, unquote(link.text.strip("<>").split("#")[0])) == path:
-        return link.text
-    found = posixpath.relpath(path, posixpath.dirname(start) or ".")
-    return (quote(found, safe="/") if _ODD.search(found) else found) + link.part * (not link.wiki)
-
-
-def _origin(memory: Memory) -> tuple[str, str]:
-    """Return the original path and key of an imported memory, or else two empty strings."""
-    if memory.text("origin") != "import" or not memory.sources:
-        return "", ""
-    _, _, rest = memory.sources[0].resource.partition("://")
-    path, _, key = rest.partition("#")
-    return path, key
-
-
-def _plain(name: str) -> str:
-    return name.removesuffix(".md").strip("/ ").casefold()
-
-
-def _joined(start: str, path: str) -> str:
-    """Resolve a link target relative to the file `start`. A leading slash means the root."""
-    folder = "" if path.startswith("/") else posixpath.dirname(start)
-    return posixpath.normpath(posixpath.join(folder, path.lstrip("/")))
-
-
 Verb = Literal["pin", "promote", "forget", "forget keyword", "restore", "memory_health"]
-
-
 _NAMED = r"(pin|promote|forget|restore) *: *([^\[\]:\s]{1,100}) *: *([^\[\]\s]{1,200})"
-
-
 _KEYWORD = r"(forget keyword) *: *+([^\[\]\n]{1,200}?)"
-
-
 _DIRECTIVE = regex(rf"\[\[ *(?:{_NAMED}|{_KEYWORD}|(memory_health)) *\]\]")
 
 

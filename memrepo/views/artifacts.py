@@ -25,7 +25,6 @@ from memrepo.core.state import State
 from memrepo.core.times import format_time, parse_time
 from memrepo.formats import purifier
 from memrepo.formats.purifier import candidate_id
-from memrepo.policies.entities import catalogue
 from memrepo.policies.matching import normal_subject
 from memrepo.read.kinds import file_kind
 from memrepo.read.shelf import RankedUnit, rank_file
@@ -59,14 +58,12 @@ _VERDICTS = {
 _PASSES = (("cand-", "promotion"), ("op-", "purifier"))
 
 
-def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[str, object]:
+def entities(claims: Claims) -> dict[str, object]:
     """Return all subjects with the ids of their claims, including inactive claims.
 
-    Deliberate difference: `aliases` contains other spellings of a subject (case, article, plural)
-    and its names in texts or in the configuration. memory-purifier leaves it empty. The canonical
-    form is then the entity's main name.
+    Deliberate difference: `aliases` contains other spellings of a subject (case, article, plural).
+    memory-purifier leaves it empty.
     """
-    known = catalogue((c.memory for c in claims.all), configured)
     ids: dict[str, list[str]] = defaultdict(list)
     for claim in claims.all:
         if subject := claim.memory.text("subject"):
@@ -74,16 +71,14 @@ def entities(claims: Claims, configured: Mapping[str, Sequence[str]]) -> dict[st
     spellings: dict[str, set[str]] = defaultdict(set)
     for subject in ids:
         spellings[normal_subject(subject)].add(subject)
-    rows: dict[str, object] = {}
-    for subject in sorted(ids):
-        entity = known.find(subject)
-        names = {entity.name, *entity.aliases} if entity is not None and entity.aliases else set()
-        rows[subject] = {
-            "canonicalForm": entity.name if entity is not None and names else subject,
-            "aliases": sorted((spellings[normal_subject(subject)] | names) - {subject}),
+    return {
+        subject: {
+            "canonicalForm": subject,
+            "aliases": sorted(spellings[normal_subject(subject)] - {subject}),
             "claimIds": sorted(ids[subject]),
         }
-    return rows
+        for subject in sorted(ids)
+    }
 
 
 def routes(claims: Claims) -> dict[str, list[str]]:
@@ -294,7 +289,6 @@ class ExportTerms(msgspec.Struct, frozen=True, kw_only=True):
     zone: ZoneInfo
     rules: SourceRules
     now: datetime
-    aliases: Mapping[str, Sequence[str]] = msgspec.field(default_factory=dict)
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -325,7 +319,7 @@ def artifacts(state: State, terms: ExportTerms) -> Exported:
     files = {
         purifier.CLAIMS: spell_lines(claim_record(c, claims, how) for c in claims.all),
         purifier.CONTRADICTIONS: spell_lines(contradictions),
-        purifier.ENTITIES: _page(entities(claims, terms.aliases)),
+        purifier.ENTITIES: _page(entities(claims)),
         purifier.ROUTES: _page(routes(claims)),
         purifier.MANIFEST: _page(page),
         purifier.SUMMARY: _page(summary(published, page, how, terms.now)),

@@ -49,7 +49,7 @@ def test_a_key_is_set_and_no_other_line_changes(
     assert all(name.rpartition(".")[2] in row or "@" in row or row == "]" for row in removed)
 
 
-@given(st.sampled_from(["run.owner", "timezone", "entities.x"]), st.text() | st.lists(st.text()))
+@given(st.sampled_from(["run.owner", "timezone", "importance.x"]), st.text() | st.lists(st.text()))
 def test_what_is_set_is_read_back(name: str, value: str | list[str]) -> None:
     try:
         table: object = tomllib.loads(with_value(with_value(OWN, name, "first"), name, value))

@@ -45,7 +45,7 @@ def retrieve(repo: Path) -> None:
 
 def configure(repo: Path) -> None:
     path = repo / "memrepo.toml"
-    path.write_text(path.read_text() + '\n[entities.aliases]\nAlpha = ["alfa"]\n')
+    path.write_text(path.read_text() + '\n[importance.words]\ncritical = ["alfa"]\n')
 
 
 def add_unread(repo: Path) -> None:

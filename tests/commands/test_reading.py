@@ -252,30 +252,6 @@ def test_status_says_which_views_a_single_write_left_behind(small_repo: Path) ->
     assert done(small_repo, "status")["stale_views"] == []
 
 
-def test_entities_are_listed_with_their_aliases_and_found_by_any_name(small_repo: Path) -> None:
-    config = (small_repo / "memrepo.toml").read_text(encoding="utf-8")
-    aliases = '[entities]\naliases = { Kubernetes = ["k8s"] }'
-    text = config.replace("[entities]", aliases)
-    (small_repo / "memrepo.toml").write_text(text, encoding="utf-8")
-    done(small_repo, "add", "The greenhouse runs on Kubernetes.")
-    done(small_repo, "add", "I asked Vera about k8s.", "--entity", "Vera")
-    done(small_repo, "add", "Bob waters the beds.", "--entity", "Bob")
-    rows = {row["name"]: row for row in done(small_repo, "entities")["entities"]}
-    assert (rows["Kubernetes"]["aliases"], rows["Kubernetes"]["count"]) == (["k8s"], 2)
-    assert (rows["Vera"]["count"], rows["Vera"]["confirmed"]) == (2, 1)
-    one = done(small_repo, "entities", "K8S")
-    assert (one["name"], len(one["memories"])) == ("Kubernetes", 2)
-    assert "Kubernetes (k8s)" in memrepo(small_repo, "entities", as_json=False).out
-    answer = memrepo(small_repo, "entities", "Kubernete")
-    assert answer.exit == 2
-    assert "did you mean Kubernetes?" in answer.error["fix"]
-    text = config.replace("[entities]", '[entities]\naliases = { Robert = ["Bob"] }')
-    (small_repo / "memrepo.toml").write_text(text, encoding="utf-8")
-    assert done(small_repo, "entities", "bob")["name"] == "Robert"
-    (small_repo / "memrepo.toml").write_text(text.replace('["Bob"]', '"Bob"'), encoding="utf-8")
-    assert "expected lists of names" in memrepo(small_repo, "entities").error["message"]
-
-
 def test_search_sees_work_that_is_not_committed_and_forgets_what_was_undone(
     small_repo: Path,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
@@ -244,29 +245,20 @@ def _relinked(
     scene: Scene, known: Mapping[str, Memory], made: Mapping[str, tuple[str, bytes]]
 ) -> dict[str, tuple[str, bytes]]:
     """Return the files whose links must change because a linked file is renamed."""
-    moved = {memory.id: path for path, memory in known.items() if memory.path != path}
+    moved = {path: memory.path for path, memory in known.items() if memory.path != path}
     if not moved:
         return {}
-    from memrepo.policies.links import Target, Targets, address, rewritten
+    from memrepo.policies.links import follow_moves
 
-    targets = Targets(replace(memory, path=path) for path, memory in known.items())
+    stems = Counter(PurePosixPath(path).stem.casefold() for path in known)
+    names = {
+        PurePosixPath(old).stem.casefold(): PurePosixPath(new).stem for old, new in moved.items()
+    }
+    alone = {stem: name for stem, name in names.items() if stems[stem] == 1}
     found: dict[str, tuple[str, bytes]] = {}
     for path, memory in known.items():
-
-        def spelt(link: Target, here: str = path) -> str:
-            if link.id not in moved:
-                return link.text
-            old, new = moved[link.id], known[moved[link.id]].path
-            if not link.wiki:
-                return address(link, new, here)
-            name = link.text.lstrip("![").rstrip("]").partition("|")[0].partition("#")[0]
-            if name.strip(" \\").casefold() != PurePosixPath(old).stem.casefold():
-                return link.text
-            bar = "\\|" if link.row else "|"
-            return f"{'!' * link.embed}[[{PurePosixPath(new).stem}{link.part}{bar}{link.shown}]]"
-
         old = replace(memory, path=path)
-        body = rewritten(memory.body, targets.of(old), spelt)
+        body = follow_moves(old, moved, alone)
         if body != memory.body:
             to, data = made.get(path, (path, scene.files[path]))
             found[path] = (to, codec.edit(data, replace(old, body=body)))

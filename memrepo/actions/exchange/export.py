@@ -198,7 +198,6 @@ def _artifacts(work: Work, request: Request, state: State) -> Exported:
         zone=config.zone,
         rules=config.source_rules(),
         now=work.call.now,
-        aliases=config.entities.aliases,
     )
     return artifacts(state, terms)
 

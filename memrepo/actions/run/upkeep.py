@@ -246,8 +246,8 @@ def _links(
     work: Work, plan: RunPlan, found: Decisions, state: State, desk: Desk | None
 ) -> tuple[Step, ...]:
     """Link claims that mention the same names, in one commit."""
-    del found, desk
-    step = link_step(state.active, work.config.entities.aliases, plan.decided)
+    del work, found, desk
+    step = link_step(state.active, plan.decided)
     return (step,) if step else ()
 
 

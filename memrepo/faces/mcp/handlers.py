@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from memrepo.actions.lifecycle import session
 from memrepo.actions.pending import all_waiting
 from memrepo.actions.recall import recent as looking
+from memrepo.actions.recall import related as relating
 from memrepo.actions.recall import search as searching
-from memrepo.actions.recall.lookup import HITS, find, touch
+from memrepo.actions.recall.lookup import HITS, touch
 from memrepo.actions.recall.recall import in_words, recalled, work_at
-from memrepo.actions.recall.related import graph_of
 from memrepo.actions.recall.search import Passage, hit_of
 from memrepo.actions.recall.thread import NoSuchThread, all_threads, thread_of
 from memrepo.actions.setup.survey import survey
@@ -34,7 +34,6 @@ from memrepo.faces.mcp.replies import (
     longest,
     place,
 )
-from memrepo.policies.links import Reached
 from memrepo.policies.standing import trust_of
 from memrepo.store.ledger import ledger_of
 from memrepo.text.words import query_terms
@@ -149,22 +148,19 @@ def get(call: ToolCall) -> ToolReply:
 
 def related(call: ToolCall) -> ToolReply:
     """Return the memories linked to or from a memory, closest and strongest links first."""
-    there = call.work
-    state = there.tree.state()
-    graph = graph_of(state)
-    reached = graph.related(find(state, call.get("id")).id, call.get("depth", 1))
-    found = [(graph.memories[one.id], _relation(one)) for one in reached]
-    return _listed(there, call, found)
+    request = relating.Request(id=call.get("id"), depth=call.get("depth", 1))
+    memories = call.work.tree.state().memories
+    found = relating.do(call.work, request).related
+    return _listed(call.work, call, [(memories[row.id], _relation(row)) for row in found])
 
 
-def _relation(reached: Reached) -> str:
+def _relation(row: relating.RelatedMemory) -> str:
     """Describe how a related memory is linked to the requested memory.
 
     "supports" is a link to the related memory, and "supports it" is a link from it.
     """
-    edge = reached.edge
-    relation = edge.type if edge.target == reached.id else f"{edge.type} it"
-    return relation if reached.depth == 1 else f"{relation}, by {reached.before}"
+    relation = row.type if row.way == "to" else f"{row.type} it"
+    return relation if row.depth == 1 else f"{relation}, by {row.via}"
 
 
 def thread_context(call: ToolCall) -> ToolReply:

@@ -323,27 +323,7 @@ def topics(request: looking.TopicsRequest, result: looking.Topics, colour: bool)
     return "\n".join(lines)
 
 
-def entities(
-    request: relating.EntitiesRequest, result: relating.Entities | relating.Mentioned, colour: bool
-) -> str:
-    """Format the list of all entities, or the memories that mention one entity."""
-    from memrepo.actions.recall.related import Mentioned
-
-    if isinstance(result, Mentioned):
-        lines = [_names(result)]
-        lines += [f"  {m.id}  {cut(m.text, 80)}" for m in result.memories]
-        return "\n".join(lines)
-    lines = [counted(len(result.entities), "entity", "entities")]
-    lines += [f"{row.count:>5}  {_names(row)}" for row in result.entities]
-    return "\n".join(lines)
-
-
-def _names(row: relating.EntityRow | relating.Mentioned) -> str:
-    name = visible(row.name)
-    return f"{name} ({', '.join(map(visible, row.aliases))})" if row.aliases else name
-
-
-def related(request: relating.RelatedRequest, result: relating.Related, colour: bool) -> str:
+def related(request: relating.Request, result: relating.Related, colour: bool) -> str:
     """Format the memories linked to a memory, grouped by their distance in links."""
     lines = [f"{result.id}  {result.label}"]
     depth = 1
@@ -357,8 +337,6 @@ def related(request: relating.RelatedRequest, result: relating.Related, colour: 
         status = "" if row.status == "active" else f" ({row.status})"
         lines.append(f"  {row.strength:.2f}  {row.id}  {message}{via}{status}")
         lines.append(f"        {row.label}")
-        if row.why:
-            lines.append(f"        {visible(row.why)}")
     if not result.related:
         lines.append("not linked: `memrepo link` links two memories")
     return "\n".join(lines)

@@ -502,7 +502,7 @@ def memory(work: Work, asked: Mapping[str, str]) -> Shown:
 
 def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
     """Yield linked memories, then similar ones, as (relation, id, label) tuples."""
-    linked = _ask(work, "related", related.RelatedRequest(id=id_)).related
+    linked = _ask(work, "related", related.Request(id=id_)).related
     yield from ((row.type, row.id, row.label) for row in linked)
     state, known = work.tree.state(), {row.id for row in linked}
     subject = state.memories[id_].text("subject").casefold()

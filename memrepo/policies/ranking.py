@@ -125,7 +125,7 @@ def bm25(
     return scored
 
 
-Beside = Callable[[Block], tuple[int, int]]
+Around = Callable[[Block], tuple[int, int]]
 """Return the numbers of the blocks before and after a block in its source, or 0."""
 Load = Callable[[int], Block | None]
 """Return the block with a number."""
@@ -146,7 +146,7 @@ def rank(
     weights: Weights,
     moment: Moment | None = None,
     *,
-    beside: Beside = lambda _: (0, 0),
+    around: Around = lambda _: (0, 0),
     load: Load = lambda _: None,
     likeness: Mapping[int, float] | None = None,
 ) -> list[Ranked]:
@@ -158,7 +158,7 @@ def rank(
     found = {block.number: block for block in blocks}
     lowered = 0.0 if question.of_assistant else weights.answers.assistant
     words = {n: b.words * (1 - lowered * (ASSISTANT in b.cues)) for n, b in found.items()}
-    lent = _lent(found, words, weights, beside, load)
+    lent = _lent(found, words, weights, around, load)
     top = max((words.get(n, 0.0) + lent.get(n, 0.0) for n in found), default=0.0) or 1.0
     words, lent = ({n: value / top for n, value in one.items()} for one in (words, lent))
     subject = _named_subject(question, found)
@@ -232,7 +232,7 @@ def _lent(
     found: dict[int, Block],
     words: Mapping[int, float],
     weights: Weights,
-    beside: Beside,
+    around: Around,
     load: Load,
 ) -> dict[int, float]:
     """Return the scores that turns of a conversation get from the turns before or after them.
@@ -245,7 +245,7 @@ def _lent(
     best = sorted(words, key=lambda n: (-words[n], n))[:MAX_LENDING]
     turns = (b for b in (found[n] for n in best) if b.subject or {USER, ASSISTANT} & {*b.cues})
     for one in (turn for turn in turns if turn.thread):
-        before, after = beside(one)
+        before, after = around(one)
         asks = ASKS in one.cues and USER not in one.cues
         for number in filter(None, (before, after)):
             other = found.get(number) or (load(number) if asks and number == after else None)

@@ -180,7 +180,7 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
             blocks = queries.candidates(question, [*likeness])
             best = rank(
                 *(question, blocks, max(only.limit, RIVALS), weights, moment),
-                beside=queries.beside,
+                around=queries.around,
                 load=queries.load,
                 likeness=likeness,
             )
@@ -485,7 +485,7 @@ class Queries:
             self._values,
         ).fetchall()
 
-    def beside(self, block: Block) -> tuple[int, int]:
+    def around(self, block: Block) -> tuple[int, int]:
         """Return the numbers of the blocks before and after a block of a memory, or 0."""
         at = (block.thread, block.id, block.place, block.path, block.part)
         found = []

@@ -18,7 +18,7 @@ from memrepo.core.memory import STATUSES, Gist, Memory, Source
 from memrepo.core.times import asked as moment_asked
 from memrepo.core.times import format_time
 from memrepo.policies.ageing import CONFIDENCE, effective, is_over, is_stale, retention_of
-from memrepo.policies.change import line_after, newer_first
+from memrepo.policies.change import line_about, line_after, lines_with, newer_first
 from memrepo.policies.questions import KINDS
 from memrepo.policies.ranking import Block, Held, Moment, sureness, with_replaced
 from memrepo.policies.rules import Rules, Weights
@@ -422,15 +422,21 @@ def _recall(
     best = [replace(one, part=_part(one.memory, parts[one.memory.id])) for one in best]
     if rules.tiers.last:
         best = _last(best, lambda one: one.tier == "forgotten")
+    terms_asked = frozenset(terms(" ".join((*words, *also))))
     ordered = newer_first(best, [one.memory for one in best], frozenset(terms(" ".join(words))))
     newer = {match.block.id: match.newer for match in matches}
     for place, one in enumerate(ordered):
-        later = _later(index, one.memory, newer.get(one.memory.id, ()))
+        likely = newer.get(one.memory.id, ())
+        later = _later(index, one.memory, likely)
         if later is None and (place == 0 or one.memory.standing == "stale"):
             # What came after it need not have the words of the query.
-            near = index.search(sorted(content_words(one.memory.body)), replace(only, limit=NEAR))
+            own = "\n".join(lines_with(one.memory.body, terms_asked))
+            near = index.search(sorted(content_words(own)), replace(only, limit=NEAR))
             about = (m.newer for m in near.matches if m.block.id == one.memory.id)
-            later = _later(index, one.memory, next(about, ()))
+            likely = (*likely, *next(about, ()))
+            later = _later(index, one.memory, likely) or _later(
+                index, one.memory, likely, terms_asked
+            )
         ordered[place] = replace(one, later=later)
     hits = all_with_doubts(index, ordered)
     passages = [
@@ -447,14 +453,20 @@ LOWERED = ("retired", "retire_candidate", "stale")
 """Memories with these standings come after all others."""
 
 
-def _later(index: Index, memory: Memory, newer: Sequence[Block]) -> Later | None:
-    """Return the latest line of some newer documents that says what became of a memory."""
+def _later(
+    index: Index, memory: Memory, newer: Sequence[Block], asked: frozenset[str] = frozenset()
+) -> Later | None:
+    """Return the first line of some newer blocks that says what became of a memory.
+
+    With the terms of a question, return the first about the thing that it asks for.
+    """
     old = memory.body, memory.text("context")
     for document in newer:
         other = _memory(index, document) if document.id else None
         text = document.text if other is None else other.body
         under = document.context if other is None else other.text("context")
-        if line := line_after(old, (text, under)):
+        line = line_about(old[0], text, asked) if asked else line_after(old, (text, under))
+        if line:
             number = document.lines[0] + text.splitlines().index(line)
             place = other.id if other else f"{document.path}:{number}"
             return Later(place=place, text=line.strip(), captured=document.day)

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HEAVY = {
     "anthropic",
     "asyncio",
+    "frontmatter",
     "git",
     "jinja2",
     "mistune",

@@ -5,16 +5,16 @@ comments, and what memory programs printed. Private text is blank (`read/marks.p
 `\n` only, and `\r\n` counts as one line end. Line numbers are one-based and refer to the original
 bytes.
 
-Headers of other programs are never written. Their values are read within the limits of
-`core.header`: no type is guessed, no tag, anchor or alias is resolved, and nesting is limited. If
-YAML rejects a header, each key is read separately.
+Headers of other programs are split by python-frontmatter and never written. Values are read within
+the limits of `core.header`: no type is guessed, no tag, anchor or alias is resolved, and nesting is
+limited. If YAML rejects a header, each key is read separately.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal, cast
 
 import msgspec
 
@@ -284,55 +284,65 @@ MAX_CHARACTERS = 256 * 1024
 _KEY_LINE = regex(r"""(?:[^\s#:'"\[{-][^:]*|(?:"[^"]*"|'[^']*')[ \t]*):(?:[ \t]|$)""")
 
 
-class ForeignHeader(msgspec.Struct, frozen=True, kw_only=True):
-    """The YAML header of a text, which is never written, and the body below it.
+class ForeignHeader:
+    """The YAML header of a text, and the body below it, as split by python-frontmatter.
 
-    `values` maps each key to its value, and `at` maps each key to its line. `last` is the number of
-    the line that closes the header, or 0 without a header. `body` is the text after the header.
-    `body_line` is the number of the first line of the body that is not blank.
+    Headers are never written, so there is no `export`. `values` maps each key to its value, and
+    `at` maps each key to its line. `last` is the number of the line that closes the header, or 0
+    without a header. `body` is the text after the header. `body_line` is the number of the first
+    line of the body that is not blank.
     """
 
-    body: str
-    body_line: int
-    values: Mapping[str, Node] = msgspec.field(default_factory=dict)
-    at: Mapping[str, int] = msgspec.field(default_factory=dict)
-    problem: Problem | None = None
-    last: int = 0
+    FM_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
 
+    def __init__(self, text: str, path: str) -> None:
+        self.path = path
+        self.values: dict[str, Node] = {}
+        self.at: dict[str, int] = {}
+        self.problem: Problem | None = None
+        self.last, self.body, self.body_line = 0, text, 1 + _blank_lines(text)
 
-_BOUNDARY = regex(r"(?m)^(?:---|\.\.\.)[ \t]*$")
+    def split(self, text: str) -> tuple[str, str]:
+        """Split a text into the source of its header and its body, and store the header's values.
+
+        Raises ValueError if the text between two rules is body text.
+        """
+        before, header, *rest = self.FM_BOUNDARY.split(text, 2)
+        lines = header.split("\n")[1:-1]
+        if before or not rest:
+            if not before and lines and _KEY_LINE.match(lines[0]):
+                self.problem = next(
+                    iter(yaml_header.read(text, self.path).problems), None
+                )  # never closed
+            raise ValueError(self.path)
+        long = len(header) > MAX_CHARACTERS
+        reading = yaml_header.read_lines([] if long else lines, self.path)
+        broken = next((p for p in reading.problems if p.severity == "error"), None)
+        entries = reading.entries if broken is None else _by_key(lines, self.path)
+        bare = _is_mapping(lines) if long else not any(map(str.strip, lines))
+        if not (entries or bare) or (broken is not None and not _is_mapping(lines)):
+            raise ValueError(self.path)
+        self.values = {entry.key: entry.value for entry in entries}
+        self.at = {entry.key: entry.first for entry in entries}
+        self.problem, self.body = broken, rest[0]
+        self.last = FIRST_LINE + len(lines)
+        self.body_line = self.last + _blank_lines(rest[0])
+        return header, rest[0]
+
+    def load(self, fm: str) -> dict[str, Node]:  # noqa: ARG002 - `split` has read it
+        """Return the values of the header by key."""
+        return self.values
 
 
 def read_head(text: str, path: str) -> ForeignHeader:
-    """Read the header of a text, which must not begin with a byte order mark.
+    """Read the header of a text, which must not begin with a byte order mark."""
+    header = ForeignHeader(text, path)
+    if text.startswith("---"):
+        import frontmatter  # most files have no header
+        from frontmatter.default_handlers import BaseHandler
 
-    Text between two rules is a header only if it reads like a mapping.
-    """
-    before, *parts = _BOUNDARY.split(text.replace("\r\n", "\n"), 2)
-    lines = parts[0].split("\n")[1:] if parts and not before else []
-    if before or len(parts) < 2:
-        is_open = bool(lines) and _KEY_LINE.match(lines[0])  # never closed
-        problem = next(iter(yaml_header.read(text, path).problems), None) if is_open else None
-        return ForeignHeader(body=text, body_line=1 + _blank_lines(text), problem=problem)
-    header, body = parts
-    lines = lines[:-1]
-    long = len(header) > MAX_CHARACTERS
-    reading = yaml_header.read_lines([] if long else lines, path)
-    broken = next((p for p in reading.problems if p.severity == "error"), None)
-    is_mapping = _is_mapping(lines)
-    found = _by_key(lines, path) if broken and is_mapping else ()
-    entries = reading.entries or found
-    if not (entries or (is_mapping if long else not any(map(str.strip, lines)))):
-        return ForeignHeader(body=text, body_line=1 + _blank_lines(text))
-    last = FIRST_LINE + len(lines)
-    return ForeignHeader(
-        body=body.strip(),
-        body_line=last + _blank_lines(body),
-        values={entry.key: entry.value for entry in entries},
-        at={entry.key: entry.first for entry in entries},
-        problem=broken,
-        last=last,
-    )
+        frontmatter.parse(text, handler=cast("BaseHandler", header))
+    return header
 
 
 def _blank_lines(text: str) -> int:

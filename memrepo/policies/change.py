@@ -476,7 +476,7 @@ def _change_of_value(one: Reading, two: Reading, part: Replaced) -> StatementCha
 
 
 def _stands_alone(one: Reading, value: tuple[str, ...]) -> bool:
-    """Return whether a value is no part of a longer name, and no event of the past is told."""
+    """Return whether a value is no part of a longer name, and the statement is no past event."""
     words, size = one.words, len(value)
     at = next(at for at in range(len(words)) if words[at : at + size] == value)
     follows = words[at + size : at + size + 1]

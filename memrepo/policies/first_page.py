@@ -102,9 +102,11 @@ _STRESSED = regex(r"[⚠❗🚨‼⛔]|\b[A-Z]{4,}\b.*\b[A-Z]{4,}\b")
 """A warning sign, or two words in capitals: text that the author wants to be noticed."""
 _ONLY_WHERE = regex(r"\A[^\n]{1,80}[—–→>:-]\s*`[^`\n]+`\W*\Z")
 """A name with a path or command. Such references are looked up when needed."""
-_TOLD = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
+_READ_AT_START = frozenset("SOUL.md AGENTS.md CLAUDE.md".split())
 """Files that an agent reads at each start anyway."""
-HOME_FILES = _TOLD | frozenset("USER.md IDENTITY.md human.md persona.md MEMORY.md TOOLS.md".split())
+HOME_FILES = _READ_AT_START | frozenset(
+    "USER.md IDENTITY.md human.md persona.md MEMORY.md TOOLS.md".split()
+)
 SEPARATOR = " › "
 """The separator of the headings in a memory's context."""
 
@@ -128,7 +130,7 @@ class _Candidate(msgspec.Struct, frozen=True, kw_only=True):
     def file(self) -> str:
         """Return the file of the statement if its lines on the page are limited, or nothing."""
         file = self.place[0]
-        return "" if file.rpartition("/")[2] in HOME_FILES - _TOLD else file
+        return "" if file.rpartition("/")[2] in HOME_FILES - _READ_AT_START else file
 
     @property
     def day(self) -> str:

@@ -166,13 +166,13 @@ def advance(
     """Return the hashes of unconsumed units, and the manifest entry that consumes them.
 
     Return None if there is neither an open unit nor a new version. The entry begins at the last
-    version, or anew if a reverted run left units of that version open.
+    version, or at the empty id if a reverted run left units of that version open.
     """
     open_ = new - cursor.taken(hashes)
     if not open_ and cursor.last == blob:
         return None
-    is_anew = bool(open_ & hashes(cursor.last))
-    return open_, Consumed(resource=resource, from_="" if is_anew else cursor.last, to=blob)
+    is_reread = bool(open_ & hashes(cursor.last))
+    return open_, Consumed(resource=resource, from_="" if is_reread else cursor.last, to=blob)
 
 
 MIN_SHARED_WORDS = 0.5

@@ -66,7 +66,7 @@ MAX_FIELDS = 8
 FACT = "fact"
 _INSTRUCTIONS = ("AGENTS.md",)
 """Files in which an owner tells the agent what to do, in whatever form."""
-_TOLD, TOLD_SHARE = "file_instruction", 10
+_INSTRUCTION, INSTRUCTION_SHARE = "file_instruction", 10
 """The reason for a statement of such files, and the part of the shelf that these have at most."""
 _PASSING = frozenset(("done", "now", "ticked"))
 OPENING, EARLY = 200, 40
@@ -250,8 +250,8 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_single = "\n" not in unit.text
     if "question" in signs and is_single and sum(unit.text.count(mark) for mark in "?？") == 1:
         return "open_question"
-    is_told = unit.resource.rpartition("/")[2] in _INSTRUCTIONS and not unit.key
-    is_kept = is_told or (
+    is_instruction = unit.resource.rpartition("/")[2] in _INSTRUCTIONS and not unit.key
+    is_kept = is_instruction or (
         _is_in(file_kind, "of_rules") and section in ("ban", "rule", "preference")
     )
     if not is_kept and (_PASSING & set(signs) or _is_in(section, "unsettled_sections")):
@@ -264,7 +264,7 @@ def type_of(unit: Unit, file_kind: str, section: str, signs: Collection[str]) ->
     is_record = own == "lesson" or (own == "decision" and unit.kind != "steps")
     if is_record and not (is_loose or _opens_as_ban(unit)):
         return own
-    if is_told or _is_rule(unit, file_kind, section, signs):
+    if is_instruction or _is_rule(unit, file_kind, section, signs):
         return "constraint"
     if _is_preference(file_kind, section, signs):
         return "preference"
@@ -395,7 +395,7 @@ def choose(
     room = max(size - existing, 0 if again else size / 10)
     shelf = {c.candidate_id for c in candidates if c.candidate_id in always}
     own = [c for c in order if c.candidate_id not in same and c.candidate_id not in shelf]
-    taken = told = 0
+    taken = instruction_count = 0
     for fits, limit in (("good", math.inf), ("fair", max(THIN, FILLED * size)), ("side", THIN)):
         for one in own:
             full = taken >= room and not (one.rank >= STRONG and existing + taken < 2 * size)
@@ -403,9 +403,9 @@ def choose(
                 continue
             if existing + taken >= limit:
                 break
-            if _TOLD in one.signs:
-                told += 1
-                if told > size / TOLD_SHARE:
+            if _INSTRUCTION in one.signs:
+                instruction_count += 1
+                if instruction_count > size / INSTRUCTION_SHARE:
                     continue
             shelf.add(one.candidate_id)
             taken += 1

@@ -119,9 +119,9 @@ def test_what_an_owner_tells_the_agent_is_a_rule_and_has_a_tenth_of_the_places()
     shipped = "You're not a chatbot. You're becoming someone."
     (one,) = ranked("SOUL.md", [shipped])
     assert not one.fits
-    told = [replace(one, signs=("file_instruction",)) for one in some(*[3.0] * 30)]
-    assert chosen(told, size=60.0) == 6
-    assert chosen([*told, *some(*[2.0] * 30)[10:]], size=60.0) == 6
+    instructions = [replace(one, signs=("file_instruction",)) for one in some(*[3.0] * 30)]
+    assert chosen(instructions, size=60.0) == 6
+    assert chosen([*instructions, *some(*[2.0] * 30)[10:]], size=60.0) == 6
 
 
 def test_a_task_is_no_promise_unless_it_says_so() -> None:

@@ -19,7 +19,7 @@ from memrepo.core.ids import normalise, strip_marker
 from memrepo.core.memory import Memory
 from memrepo.core.patterns import regex
 from memrepo.core.secrets import secret_fault
-from memrepo.judge.documents import Batch, Document
+from memrepo.judge.documents import Batch, Document, is_heading
 from memrepo.judge.grounding import Grounds, find_unsupported, literals_of, loose, words_marked
 from memrepo.judge.interface import MAX_TEXT, Operation
 from memrepo.policies.matching import jaccard
@@ -100,7 +100,7 @@ def cite(lines: str, batch: Batch) -> Cited:
             return Cited(fault=f"lines: {id_}:{start} was not shown")
         if len(shown) > MAX_SPAN:
             return Cited(fault=f"lines: {id_}:{start}-{end} is too much, cite what you used")
-        if document.stating and document.stating.isdisjoint(shown):
+        if not _states_something(document, shown):
             below = [n for n in sorted(document.stating & visible[id_]) if n > start]
             place = Place(document, start, (below or [start])[:MAX_BELOW][-1])
             why = "states nothing by itself, cite the lines below it"
@@ -108,6 +108,7 @@ def cite(lines: str, batch: Batch) -> Cited:
         places.append(Place(document, shown[0], shown[-1]))
         own += [document.lines[n - 1].strip() for n in shown]
         above += [*document.headings(shown[0]), *_names(document), *document.head]
+        above += [sender] if (sender := document.sender(shown[0])) else []
         near = range(start - NEAR_LINES, end + NEAR_LINES + 1)
         around += [
             document.lines[n - 1] for n in near if n in visible[id_] and not start <= n <= end
@@ -121,6 +122,15 @@ def cite(lines: str, batch: Batch) -> Cited:
         around=tuple(dict.fromkeys(around)),
         days=tuple(sorted({day for day in days if day})),
     )
+
+
+def _states_something(document: Document, numbers: Sequence[int]) -> bool:
+    """Return whether one of the lines is of a statement, or has a sentence before its lead-in."""
+    if not document.stating or not document.stating.isdisjoint(numbers):
+        return True
+    lines = (document.lines[n - 1] for n in numbers)
+    firsts = (_SENTENCE.split(strip_marker(one)) for one in lines if not is_heading(one))
+    return any(len(parts) > 1 and all(map(content_words, parts[:2])) for parts in firsts)
 
 
 def _names(document: Document) -> tuple[str, ...]:

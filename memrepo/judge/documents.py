@@ -45,6 +45,8 @@ _CLOCK = regex(r"\d:\d\d")
 _WORD = regex(r"[^\W\d_]{3,}")
 _HEADING = regex(r" {0,3}(#{1,6})\s")
 _HEAD_LINES = 8
+MAX_SENDER_WORDS = 6
+"""Maximum words of a line with a time that is the header of the message below it."""
 _RUN = regex(r"[^\s\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{60,}")
 _ADDRESS = regex(r"[/.\\]")
 MIN_READABLE, MAX_SQUEEZED, MAX_ODD = 0.6, 0.15, 0.1
@@ -105,6 +107,20 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
                 found.append(line)
                 indent = _indent(line)
         return found
+
+    def sender(self, number: int) -> str:
+        """Return the header above a message that has its sender and time, or an empty string."""
+        for line in reversed(self.lines[: number - 1]):
+            if _HEADING.match(line):
+                break
+            if _CLOCK.search(line) and len(_WORD.findall(line)) <= MAX_SENDER_WORDS:
+                return line
+        return ""
+
+
+def is_heading(line: str) -> bool:
+    """Return whether a line is a Markdown heading."""
+    return bool(_HEADING.match(line))
 
 
 def _indent(line: str) -> int:
@@ -270,8 +286,8 @@ def _rows(document: Document, seen: dict[str, int]) -> Iterator[tuple[int, str]]
     again |= _returning(lines, visible, timed=document.kind != "log")
     wanted = _wanted(document, visible)
     last = 0
-    if told := sorted(broken & document.new):
-        yield 0, f"({told[0]}-{told[-1]}: {len(told)} unreadable lines are left out)"
+    if left_out := sorted(broken & document.new):
+        yield 0, f"({left_out[0]}-{left_out[-1]}: {len(left_out)} unreadable lines are left out)"
     for n in visible:
         if n in again or n not in wanted:
             continue

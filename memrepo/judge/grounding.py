@@ -27,6 +27,8 @@ _CHUNK = regex(
     rf"[^\s()\[\]{{}}<>\"'`“”„«»‘’「」『』《》〈〉【】（）,;!?。、，；：！？|…*—～·{_WIDE}]+"
 )
 _EDGES = ".:-_&+=°–€$£¥₹"
+_VALUE = regex(r"[+\-−±€$£¥₹]\d[\d.,]*\S{0,3}|\d[\d.,]*(?:%|[°€$£¥₹]\w?)")
+"""A signed number, or one with a sign as its unit: no part of a path."""
 _QUOTED = regex(
     r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」]+)」"
 )
@@ -242,10 +244,12 @@ def _foreign(text: str, known: _ParsedGrounds, *, title: bool) -> Iterator[tuple
 def _literals(text: str) -> Iterator[str]:
     """Yield a text's literals: paths, addresses, identifiers and unusually capitalised words."""
     for match in _CHUNK.finditer(_without_times(_read_dates(text)[1])):
-        chunk = match[0].strip(_EDGES) if not match[0].startswith("--") else match[0]
-        chunk = chunk.removesuffix("/")
-        if len(chunk) > 1 and _is_literal(chunk):
-            yield chunk
+        parts = match[0].split("/")
+        for piece in parts if any(map(_VALUE.fullmatch, parts)) else (match[0],):
+            chunk = piece.strip(_EDGES) if not piece.startswith("--") else piece
+            chunk = chunk.removesuffix("/")
+            if len(chunk) > 1 and _is_literal(chunk):
+                yield chunk
 
 
 def _is_literal(chunk: str) -> bool:

@@ -196,11 +196,11 @@ def test_names_of_the_head_of_a_file_and_accepted_subjects_are_grounds() -> None
 def test_a_negation_in_other_words_is_left_to_the_second_question() -> None:
     page = ["# Money", "", "- USDC on Base: free, gas paid by the wallet"]
     cited = cite("F1:3", batch(page))
-    said = Operation(
+    wording = Operation(
         op="add", lines="F1:3", text="USDC on Base costs nothing: the wallet pays gas."
     )
-    assert check(said, cited, {}, ()) == []
-    assert needs_second_question(said, cited)
+    assert check(wording, cited, {}, ()) == []
+    assert needs_second_question(wording, cited)
 
 
 def test_a_copy_of_a_known_or_earlier_text_is_refused() -> None:
@@ -226,3 +226,52 @@ def test_a_wording_refused_twice_becomes_the_lines() -> None:
     found = verbatim(op, cite(op.lines, batch()))
     assert (found.op, found.text, found.type) == ("add", PAGE[4][2:], "decision")
     assert len(found.text) <= MAX_TEXT
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "fault"),
+    [
+        ("Exit at +0.8% TP and -0.5% SL", "Exit at +0.8% TP/-0.5% SL.", ""),
+        ("The hall is 18°C, the cellar 9°C", "Hall and cellar are at 18°C/9°C.", ""),
+        ("Holt pays €40, Vidar pays €60", "Holt and Vidar pay €40/€60.", ""),
+        ("Exit at +0.8% TP and -0.5% SL", "Exit at +0.8% TP/-0.7% SL.", "number"),
+        ("Exit at +0.8% and -0.5% SL", "Exit at +0.8% TP/-0.5% SL.", "identifier"),
+        ("The shed is in Horten", "The shed is in Horten, see src/Rates/v2.", "identifier"),
+    ],
+)
+def test_a_slash_between_values_joins_no_identifier(line: str, text: str, fault: str) -> None:
+    op = Operation(op="add", lines="F1:1", text=text)
+    found = check(op, Cited(own=(line,)), {}, ())
+    assert fault in found[0] if fault else not found, found
+
+
+@pytest.mark.parametrize(
+    ("line", "is_accepted"),
+    [
+        ("The yard closes in winter. Brandt then takes:", True),
+        ("- Solveig rows every week! Her boats:", True),
+        ("院子冬天不开门。船只如下：", True),
+        ("Brandt takes:", False),
+        ("2. Boats of Brandt:", False),
+        ("## The yard closes in winter. Boats:", False),
+    ],
+)
+def test_a_line_with_a_sentence_before_its_list_states_something(
+    line: str, is_accepted: bool
+) -> None:
+    found = cite("F1:1", batch([line, "- the skiff"], stating=frozenset({2})))
+    assert not found.fault if is_accepted else "states nothing" in found.fault
+
+
+@pytest.mark.parametrize(
+    "header", ["Vidar Lund, 10:32", "**Vidar** [2026-01-04 10:32]", "10:32 PM - Vidar"]
+)
+def test_the_sender_above_a_long_message_is_evidence(header: str) -> None:
+    more = ["", "Hello all", "", "The mast is broken", "", "It rained", ""]
+    page = ["# Chat", *["x"] * 9, "Ines Moe, 10:30", "Hi", header, *more, "I take the skiff home"]
+    op = Operation(op="add", lines=f"F1:{len(page)}", text="The skiff is taken home by Vidar.")
+    assert check(op, cite(op.lines, batch(page)), {}, ()) == []
+    other = msgspec.structs.replace(op, text="The skiff is taken home by Ines.")
+    assert check(other, cite(op.lines, batch(page)), {}, ())
+    page[-2] = "## Next"
+    assert check(op, cite(op.lines, batch(page)), {}, ())

@@ -65,9 +65,11 @@ MAX_FIELDS = 8
 """The number of lines in which a block of fields is searched for such a label."""
 FACT = "fact"
 _INSTRUCTIONS = ("AGENTS.md",)
-"""Files in which an owner tells the agent what to do, in whatever form."""
-_INSTRUCTION, INSTRUCTION_SHARE = "file_instruction", 10
-"""The reason for a statement of such files, and the part of the shelf that these have at most."""
+"""Names of files whose statements instruct the agent, in whatever form."""
+_INSTRUCTION = "file_instruction"
+"""The sign of a statement in a file of the kind `instruction`."""
+MAX_INSTRUCTIONS = 0.1
+"""Maximum share of the shelf for such statements."""
 _PASSING = frozenset(("done", "now", "ticked"))
 OPENING, EARLY = 200, 40
 """The numbers of leading characters that determine a statement's type, and where a modal rules."""
@@ -405,7 +407,7 @@ def choose(
                 break
             if _INSTRUCTION in one.signs:
                 instruction_count += 1
-                if instruction_count > size / INSTRUCTION_SHARE:
+                if instruction_count > size * MAX_INSTRUCTIONS:
                     continue
             shelf.add(one.candidate_id)
             taken += 1

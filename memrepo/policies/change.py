@@ -413,8 +413,9 @@ def lines_with(text: str, asked: frozenset[str]) -> list[str]:
 def line_about(old: str, new: str, asked: frozenset[str]) -> str:
     """Return the line of a newer text about what a question asks an older one, or "".
 
-    One of its sentences shares a name with a line of the older text that contains a term of the
-    question, or has all such terms of that line, and at least two content words in common with it.
+    Its sentences are compared with the lines of the older text that contain a term of the question.
+    One shares a name with a digit with such a line, or two content words of which one is a name, or
+    all the line's terms of the question and another content word.
     """
     earlier = [(read(one), asked.intersection(terms(one))) for one in lines_with(old, asked)]
     for line in new.splitlines()[:MAX_LINES]:
@@ -422,9 +423,9 @@ def line_about(old: str, new: str, asked: frozenset[str]) -> str:
             two, held = read(line[begin:end]), asked.intersection(terms(line[begin:end]))
             for one, wanted in earlier:
                 shared = (one.content | one.names) & (two.content | two.names)
-                is_named = shared & (one.names | two.names)
-                is_same = wanted and wanted <= held and len(shared) > 1
-                if not two.is_open and (is_named or is_same):
+                named = shared & (one.names | two.names)
+                is_named = len(shared) > 1 and (named or (wanted and wanted <= held))
+                if not two.is_open and (is_named or any(map(str.isdigit, "".join(named)))):
                     return line
     return ""
 

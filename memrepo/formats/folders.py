@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
-from msgspec.structs import replace
-
 from memrepo.core.jsontext import mappings, read_object
 from memrepo.core.memory import Gist, Source
 from memrepo.core.patterns import regex
@@ -26,7 +24,6 @@ from memrepo.formats.records import (
     read_pages,
     type_or_fact,
 )
-from memrepo.policies.hotcache import CRITICAL
 from memrepo.text.dates import date_of_path, find_date, is_date_heading
 from memrepo.text.words import content_words
 
@@ -138,95 +135,6 @@ def _dreams(page: Page, report: Report) -> Iterator[ImportRecord]:
                 captured=find_date(head[1]) if head else "",
                 captured_from="heading",
             )
-
-
-# -- layered: `MEMORY.md` is the hot cache of the files `memory/LAYER.md` --------------------------
-
-_HOT = "MEMORY.md"
-_ARCHIVE = "memory/archive/"
-_POINTER = "→"
-"""The prefix of the line below a section that refers to the file with the full texts."""
-_BULLET = regex(
-    r"\s*[-*+]\s+(?P<text>\S.*?)\s*↑(?P<day>\d{4}-\d{2}-\d{2})\((?P<reason>[^()]{1,100})\)"
-    r"←(?P<file>[^\s\[\]]{1,300})(?P<pin>\[pin\])?\s*"
-)
-_LAYERS: Mapping[str, tuple[str, str]] = {
-    "identity": ("identity", ""),
-    "user": ("fact", "user"),
-    "preferences": ("preference", ""),
-    "decisions": ("decision", ""),
-    "skills": ("method", ""),
-    "context": ("fact", "context"),
-}
-"""The layers as (type, layer) in memrepo. An empty layer is the default of the type."""
-_OVERLAP = 0.6
-"""The minimum share of a hot bullet's words that its full text must contain."""
-
-
-def wants_layered(path: str) -> bool:
-    """Return whether a file is a hot cache, a layer, a log or an archived file."""
-    return is_markdown(path) and (path == _HOT or path.startswith("memory/"))
-
-
-def read_layered(files: Files, report: Report) -> list[ImportRecord]:
-    """Read all layers, logs and archived files, and mark the records in the hot cache.
-
-    A bullet of the hot cache ends with `↑DATE(REASON)←memory/LAYER.md[pin]`. The full text is in
-    that file, and becomes the record.
-    """
-    pages = read_pages(files, report)
-    records = [r for page in pages if page.path != _HOT for r in _layer_records(page, report)]
-    for page in (page for page in pages if page.path == _HOT):
-        _mark_hot(page, records, report)
-        records += (r for r in items(page, report) if not r.text.startswith(_POINTER))
-    return records
-
-
-def _layer_records(page: Page, report: Report) -> Iterator[ImportRecord]:
-    if page.path.startswith(_ARCHIVE):
-        for record in items(page, report):
-            yield replace(record, fields={**record.fields, "status": "archived"})
-    elif page.day:
-        yield from log_notes(page, report)
-    else:
-        type_, layer = _LAYERS.get(page.stem, ("fact", ""))
-        yield from items(page, report, type_, layer=layer)
-
-
-def _mark_hot(page: Page, records: list[ImportRecord], report: Report) -> None:
-    """Mark records that hot bullets condense. A bullet without a full text becomes a record."""
-    for number, line in page.prose():
-        match = _BULLET.fullmatch(line)
-        if match is None:
-            continue
-        reader = FieldReader(report, page.path, number)
-        reader.put("hot", {"since": match["day"], "reason": match["reason"]}, "↑")
-        reader.put("critical", match["reason"] == CRITICAL or None, "↑")
-        reader.put("pinned", bool(match["pin"]) or None)
-        file = match["file"].partition(":")[0]
-        at = _find_full_text(match["text"], file, records)
-        if at is None:
-            type_, layer = _LAYERS.get(PurePosixPath(file).stem, ("fact", ""))
-            lines = (number, number)
-            records.append(reader.record(match["text"], type=type_, layer=layer, lines=lines))
-        else:
-            records[at] = replace(records[at], fields={**records[at].fields, **reader.fields})
-
-
-def _find_full_text(text: str, file: str, records: list[ImportRecord]) -> int | None:
-    """Return the index of the record that a bullet condenses, or None if there is none.
-
-    The record of the bullet's file that has the most words of the bullet is returned, if enough
-    words match.
-    """
-    words = content_words(text)
-    shares = [
-        (len(words & content_words(record.text)) / len(words), -at)
-        for at, record in enumerate(records)
-        if record.path == file and words
-    ]
-    share, at = max(shares, default=(0.0, 0))
-    return -at if share >= _OVERLAP else None
 
 
 # -- context-clear's memory_fs: `hot/`, `warm/`, `gist/`, `forgotten/` and `refcount.json` ---------

@@ -329,9 +329,7 @@ def read_pages(files: Files, report: Report) -> list[Page]:
     return pages
 
 
-def items(
-    page: Page, report: Report, type_: str = "fact", *, layer: str = ""
-) -> Iterator[ImportRecord]:
+def items(page: Page, report: Report, *, layer: str = "") -> Iterator[ImportRecord]:
     """Yield a record for each list item, table row and paragraph of a file's body.
 
     Its subject is the item's lead or nearest heading. If no item could be read, the whole body is
@@ -339,12 +337,10 @@ def items(
     """
     found = scan(page.path, page.body.encode())
     if _note_problems(page, found.problems, report) and not found.units:
-        yield ImportRecord(
-            path=page.path, text=page.body, type=type_, layer=layer, lines=page.lines
-        )
+        yield ImportRecord(path=page.path, text=page.body, layer=layer, lines=page.lines)
     for unit in found.units:
         about = unit.lead or (unit.headings[-1] if unit.headings else "")
-        yield _part(page, unit, report, type=type_, layer=layer, field=("subject", about))
+        yield _part(page, unit, report, layer=layer, field=("subject", about))
 
 
 def log_notes(page: Page, report: Report) -> Iterator[ImportRecord]:

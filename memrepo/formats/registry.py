@@ -84,12 +84,6 @@ FORMATS = {
             folders.wants_memory_fs,
             folders.read_memory_fs,
         ),
-        (
-            "layered",
-            "MEMORY.md as the hot cache of memory/LAYER.md",
-            folders.wants_layered,
-            folders.read_layered,
-        ),
         ("claude-code", "a memory folder of Claude Code", is_markdown, folders.read_claude_code),
         (
             "chatgpt",

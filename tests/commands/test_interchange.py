@@ -214,21 +214,6 @@ def test_memory_fs(repo: Path, tmp_path: Path, inside: bool) -> None:
     assert answer["counts"].get("retrievals_passed_over", 0) == (0 if inside else 5)
 
 
-def test_a_hot_cache_and_its_layers(repo: Path, tmp_path: Path) -> None:
-    found = taken(repo, tmp_path, "layered")
-    tiers = found["The two-tier memory is used since April, hot cache first"]
-    assert (tiers.type, tiers.captured) == ("decision", "2026-02-21")
-    assert tiers.fields["hot"].reason == "3 sessions"
-    assert tiers.fields["pinned"] is True
-    home = found["Lives in the house by the mill"]
-    assert (home.layer, home.fields["hot"].reason) == ("user", "user request")
-    assert "hot" not in found["Raised beds get built from larch only"].fields
-    assert found["The old shed was torn down in autumn."].status == "archived"
-    assert found["2026-02-25"].type == "note"
-    assert tiers.id in (repo / "MEMORY.md").read_text()
-    assert not [text for text in found if "Full version" in text]
-
-
 Change = Callable[[dict[str, Any]], None]
 
 

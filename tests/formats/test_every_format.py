@@ -74,7 +74,6 @@ REWORDED = {
     "obsidian": ("Plot map.md", b"North is up", b"South is up"),
     "openclaw": ("memory/tools.md", b"an empty tank", b"a full tank"),
     "memory-fs": ("memory_fs/warm/my-checkpoint.md", b"in green", b"in blue"),
-    "layered": ("memory/decisions.md", b"larch only", b"oak only"),
     "chatgpt": ("conversations.json", b"And which soil?", b"And which pot?"),
     "claude": ("conversations.json", b"Which ferry", b"Which boat"),
     "mcp-memory": ("memory.json", b"Plays the oboe", b"Plays the bassoon"),

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Mapping
 
 import msgspec
 from msgspec.structs import asdict
 
 from memrepo import __version__
 from memrepo.core.jsontext import spell_lines
-from memrepo.core.judge import Profile, VerdictWord
-from memrepo.core.layout import Layout
+from memrepo.core.judge import VerdictWord
 from memrepo.core.memory import HOMES
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
@@ -34,16 +31,12 @@ from memrepo.views.claims import (
     IMPORT,
     Claim,
     Claims,
+    Export,
     Json,
     RunManifest,
-    Spelling,
     claim_record,
-    claims_of,
     contradiction_records,
-    latest,
     promotion_scores,
-    read_judgements,
-    read_runs,
     route_of,
     verdict_of,
 )
@@ -89,39 +82,20 @@ def routes(claims: Claims) -> dict[str, list[str]]:
     }
 
 
-class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """The data for the manifest and the summary: claims, newest run, sources and views."""
-
-    claims: Claims
-    run: RunManifest | None
-    inventory: Mapping[str, str]
-    views: Sequence[str]
-    layout: Layout
-
-    @property
-    def touched(self) -> tuple[Claim, ...]:
-        """Return the claims that the newest run judged."""
-        judged = self.run.judgements if self.run else {}
-        return tuple(c for c in self.claims.all if c.memory.id in judged)
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """Return the counts of the newest run."""
-        return self.run.counts if self.run else {}
-
-
-def manifest(published: Published, how: Spelling) -> Json:
+def manifest(export: Export, rules: SourceRules) -> Json:
     """Return the published manifest, with every field that memory-purifier defines.
 
     Runs record no duration, so start and finish have the same time. An import counts as a
     reconciliation. The build metadata of the version names memrepo as the writer.
     """
-    run = published.run
-    at = how.stamps(run.now if run else None, "finishedAt")
+    run, touched = export.run, _touched(export)
+    inventory = _inventory(export.state, rules)
+    at = export.stamps(run.now if run else None, "finishedAt")
     package = f"{purifier.PACKAGE_VERSION}+memrepo.{run.package if run else __version__}"
     mode = run.mode if run else ""
     status = "skipped" if run is None else "partial_failure" if run.partial else "ok"
-    consumed = {published.layout.source_name(c.resource) for c in (run.consumed if run else ())}
+    name_of = export.state.layout.source_name
+    consumed = {name_of(c.resource) for c in (run.consumed if run else ())}
     return {
         "version": package,
         "packageVersion": package,
@@ -139,17 +113,14 @@ def manifest(published: Published, how: Spelling) -> Json:
         "status": status,
         "startedAt": at["finishedAt"],
         **at,
-        "profileScope": how.profile,
+        "profileScope": export.profile,
         "sourceInventory": [
-            {"path": path, "content_hash": hash_}
-            for path, hash_ in sorted(published.inventory.items())
+            {"path": path, "content_hash": hash_} for path, hash_ in sorted(inventory.items())
         ],
-        "processedSegments": sorted(consumed & set(published.inventory)),
-        "promotionStats": {
-            name: int(published.counts.get(key, 0)) for name, key in _VERDICTS.items()
-        },
-        "claimStats": dict(sorted(Counter(c.status for c in published.touched).items())),
-        "homeStats": dict(sorted(Counter(c.home for c in published.touched).items())),
+        "processedSegments": sorted(consumed & set(inventory)),
+        "promotionStats": {name: _count(export, key) for name, key in _VERDICTS.items()},
+        "claimStats": dict(sorted(Counter(c.status for c in touched).items())),
+        "homeStats": dict(sorted(Counter(c.home for c in touched).items())),
         "warnings": list(run.warnings) if run else [],
         "partialFailures": _failures(run) if run else [],
         "routeValidationWarnings": [
@@ -160,15 +131,15 @@ def manifest(published: Published, how: Spelling) -> Json:
                 "type": claim.type,
                 "state": route["routeValidationState"],
             }
-            for claim in published.claims.all
+            for claim in export.claims.all
             if (route := route_of(claim))["routeValidationState"] != "strong"
         ],
-        "lastSuccessfulCursor": purifier.cursor_of(published.inventory) if run else None,
+        "lastSuccessfulCursor": purifier.cursor_of(inventory) if run else None,
         "downstreamWikiIngestSuggested": status == "ok",
         "publishCommitted": run is not None,
         "publishedAt": at["finishedAt"],
         "publishedArtifactSet": list(purifier.ARTIFACTS[:-1]) if run else [],
-        "publishedViewSet": list(published.views),
+        "publishedViewSet": _views(export.state),
         "downstreamWikiSignalEmitted": False,
         "commitRunId": run.run if run else None,
     }
@@ -189,9 +160,9 @@ def _failures(run: RunManifest) -> list[Json]:
     ]
 
 
-def summary(published: Published, page: Json, how: Spelling, now: datetime) -> Json:
+def summary(export: Export, page: Json) -> Json:
     """Return the summary of the newest run and its manifest page, with the time of the export."""
-    claims, run, touched = published.claims, published.run, published.touched
+    claims, run, touched = export.claims, export.run, _touched(export)
     tokens = run.tokens if run else {}
     source = str(tokens.get("source", "unavailable"))
     backend, _, model = (run.judge if run else "").partition("/")
@@ -199,12 +170,12 @@ def summary(published: Published, page: Json, how: Spelling, now: datetime) -> J
         "ok": page["status"] != "partial_failure",
         "status": page["status"],
         "mode": page["mode"],
-        "profile": how.profile,
+        "profile": export.profile,
         "runId": page["runId"],
         "startedAt": page["startedAt"],
         "finishedAt": page["finishedAt"],
         "durationSeconds": None,
-        "claimsNew": int(published.counts.get("memories_new", 0)),
+        "claimsNew": _count(export, "memories_new"),
         "claimsTotal": len(claims.all),
         "contradictionCount": sum(c.id in claims.against for c in touched),
         "supersessionCount": sum(c.id in claims.older for c in touched),
@@ -212,7 +183,7 @@ def summary(published: Published, page: Json, how: Spelling, now: datetime) -> J
         "partialFailures": page["partialFailures"],
         "warningCount": len(page["warnings"]),
         "partialFailureCount": len(page["partialFailures"]),
-        "viewsRendered": list(published.views),
+        "viewsRendered": _views(export.state),
         "downstreamWikiIngestSuggested": page["downstreamWikiIngestSuggested"],
         "tokenUsage": {
             "prompt_tokens": int(tokens.get("prompt", 0)),
@@ -225,21 +196,34 @@ def summary(published: Published, page: Json, how: Spelling, now: datetime) -> J
         "tokenUsageSource": source,
         "manifestPath": purifier.MANIFEST,
         "summaryPath": purifier.SUMMARY,
-        **how.stamps(now, "timestamp"),
+        **export.stamps(export.now, "timestamp"),
     }
 
 
+def _touched(export: Export) -> list[Claim]:
+    """Return the claims that the newest run judged."""
+    judged = export.run.judgements if export.run else {}
+    return [c for c in export.claims.all if c.memory.id in judged]
+
+
+def _count(export: Export, key: str) -> int:
+    """Return a count of the newest run."""
+    return int(export.run.counts.get(key, 0)) if export.run else 0
+
+
+def _views(state: State) -> list[str]:
+    area = state.layout.area("views")
+    return sorted(path.removeprefix(area) for path in state.files if path.startswith(area))
+
+
 def candidate_records(
-    state: State, rules: SourceRules, runs: Sequence[RunManifest], how: Spelling
+    export: Export, rules: SourceRules
 ) -> dict[VerdictWord, list[dict[str, object]]]:
     """Return the statements of the sources that no memory states, by derived verdict."""
-    last = latest(runs)
-    area, known = (
-        state.layout.area("sources"),
-        {hash_ for m in state.memories.values() for s in m.sources for hash_ in m.wordings(s)},
-    )
+    state, area = export.state, export.state.layout.area("sources")
+    known = {hash_ for m in state.memories.values() for s in m.sources for hash_ in m.wordings(s)}
     found: dict[VerdictWord, list[dict[str, object]]] = {"defer": [], "reject": []}
-    for path in sorted(p for p in state.files if p.startswith(area)) if last else ():
+    for path in sorted(p for p in state.files if p.startswith(area)) if export.run else ():
         name = state.layout.source_name(path)
         if kind_of(name, rules) is None:
             continue
@@ -251,14 +235,14 @@ def candidate_records(
             if unit.text_hash not in known:
                 one = ranked[unit.hash]
                 verdict = verdict_of(one.rank)
-                found[verdict].append(_record(unit, one, verdict, last, how))
+                found[verdict].append(_record(unit, one, verdict, export))
     return found
 
 
 def _record(
-    unit: Unit, ranked: RankedUnit, verdict: VerdictWord, run: RunManifest | None, how: Spelling
+    unit: Unit, ranked: RankedUnit, verdict: VerdictWord, export: Export
 ) -> dict[str, object]:
-    scores = promotion_scores(ranked.rank, ranked.type, verdict)
+    run, scores = export.run, promotion_scores(ranked.rank, ranked.type, verdict)
     captured = unit.captured[:10]
     return {
         "candidate_id": candidate_id(source=unit.resource, line=unit.lines[0], text=unit.text),
@@ -278,17 +262,8 @@ def _record(
         "rationale": ",".join(ranked.reasons),
         "merge_candidate_ids": [],
         "compress_target": None,
-        **how.stamps(run.now if run else None, "timestamp"),
+        **export.stamps(run.now if run else None, "timestamp"),
     }
-
-
-class ExportTerms(msgspec.Struct, frozen=True, kw_only=True):
-    """The options of an export: profile, time zone, source rules and current time."""
-
-    profile: Profile
-    zone: ZoneInfo
-    rules: SourceRules
-    now: datetime
 
 
 class Exported(msgspec.Struct, frozen=True, kw_only=True):
@@ -300,29 +275,17 @@ class Exported(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def artifacts(state: State, terms: ExportTerms) -> Exported:
-    """Return the eight files of memory-purifier. Equal trees and terms give equal bytes."""
-    runs, damaged = read_runs(state.files, state.layout)
-    claims = claims_of(state, terms.profile)
-    how = _spelling(state, claims, runs, terms)
-    aside = candidate_records(state, terms.rules, runs, how)
-    views = state.layout.area("views")
-    published = Published(
-        claims=claims,
-        run=latest(runs),
-        inventory=_inventory(state, terms.rules),
-        views=sorted(p.removeprefix(views) for p in state.files if p.startswith(views)),
-        layout=state.layout,
-    )
-    page = manifest(published, how)
-    contradictions = contradiction_records(claims, how)
+def artifacts(export: Export, rules: SourceRules) -> Exported:
+    """Return the eight files of memory-purifier. Equal exports and rules give equal bytes."""
+    claims, aside = export.claims, candidate_records(export, rules)
+    page, contradictions = manifest(export, rules), contradiction_records(export)
     files = {
-        purifier.CLAIMS: spell_lines(claim_record(c, claims, how) for c in claims.all),
+        purifier.CLAIMS: spell_lines(claim_record(claim, export) for claim in claims.all),
         purifier.CONTRADICTIONS: spell_lines(contradictions),
         purifier.ENTITIES: _page(entities(claims)),
         purifier.ROUTES: _page(routes(claims)),
         purifier.MANIFEST: _page(page),
-        purifier.SUMMARY: _page(summary(published, page, how, terms.now)),
+        purifier.SUMMARY: _page(summary(export, page)),
         purifier.DEFERRED: spell_lines(aside["defer"]),
         purifier.REJECTED: spell_lines(aside["reject"]),
     }
@@ -332,27 +295,7 @@ def artifacts(state: State, terms: ExportTerms) -> Exported:
         "deferred": len(aside["defer"]),
         "rejected": len(aside["reject"]),
     }
-    return Exported(files=files, counts=counts, left_out=claims.omitted, problems=damaged)
-
-
-def _spelling(
-    state: State, claims: Claims, runs: tuple[RunManifest, ...], terms: ExportTerms
-) -> Spelling:
-    memories = [claim.memory for claim in claims.all]
-    resources = {s.resource for m in memories for s in m.sources}
-    resources |= {
-        r.reason.partition(": ")[2] for m in memories for r in m.fields.get("retired", ())
-    }
-    return Spelling(
-        profile=terms.profile,
-        zone=terms.zone,
-        made={run.run: run.now for run in runs},
-        judged=read_judgements(runs),
-        names={path: state.layout.source_name(path) for path in resources},
-        lengths={
-            m.path: max(1, state.files[m.path].count(b"\n")) for m in memories if not m.sources
-        },
-    )
+    return Exported(files=files, counts=counts, left_out=claims.omitted, problems=export.problems)
 
 
 def _inventory(state: State, rules: SourceRules) -> dict[str, str]:

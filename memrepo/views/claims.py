@@ -239,16 +239,20 @@ def _clusters(against: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     return found
 
 
-class Spelling(msgspec.Struct, frozen=True, kw_only=True):
-    """What all records share: profile, time zone, source names, file lengths and judgements."""
+class Export:
+    """The export of a state's claims, with the runs that made them. `zone` is the zone of times.
 
-    profile: Profile
-    zone: ZoneInfo
-    names: Mapping[str, str]
-    lengths: Mapping[str, int]
-    judged: Mapping[str, Judgement]
-    made: Mapping[str, datetime | None] = msgspec.field(default_factory=dict)
-    """The time of each run."""
+    `problems` are those of damaged manifests. `judged` has the newest judgement of each memory,
+    and `made` the time of each run.
+    """
+
+    def __init__(self, state: State, *, profile: Profile, zone: ZoneInfo, now: datetime) -> None:
+        self.state, self.profile, self.zone, self.now = state, profile, zone, now
+        self.claims = claims_of(state, profile)
+        self.runs, self.problems = read_runs(state.files, state.layout)
+        self.run = latest(self.runs)
+        self.judged = read_judgements(self.runs)
+        self.made = {run.run: run.now for run in self.runs}
 
     def stamps(self, moment: datetime | None, name: str) -> dict[str, str | None]:
         """Return a time in the local zone and in UTC, with the name of the zone."""
@@ -266,22 +270,27 @@ def updated(memory: Memory) -> datetime | None:
     return max((m for m in moments if m is not None), default=memory.time("created"))
 
 
-def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, object]:
+def claim_record(claim: Claim, export: Export) -> dict[str, object]:
     """Return the record of one claim, with keys in memory-purifier's order."""
-    memory, judged = claim.memory, how.judged.get(claim.memory.id, Judgement())
+    claims, layout, memory = export.claims, export.state.layout, claim.memory
+    judged = export.judged.get(memory.id, Judgement())
     scores = Scores(**judged.scores) if judged.scores else None
     if scores is None and memory.text("origin") in ("purifier", "promotion"):
-        scores = scores_of(memory, judged.rank, how.made.get(judged.run))
-    length = how.lengths.get(memory.path, 1)
+        scores = scores_of(memory, judged.rank, export.made.get(judged.run))
     provenance = [
         {
-            "source": how.names.get(source.resource, source.resource),
+            "source": layout.source_name(source.resource),
             "lineSpan": list(source.lines) if source.lines[0] else None,
             "type": source.kind,
             "capturedAt": format_time(parse_time(source.captured)) if source.captured else None,
         }
         for source in memory.sources
-    ] or [{"source": memory.path, "lineSpan": [1, length], "type": "direct", "capturedAt": None}]
+    ]
+    if not provenance:
+        length = max(1, export.state.files[memory.path].count(b"\n"))
+        provenance = [
+            {"source": memory.path, "lineSpan": [1, length], "type": "direct", "capturedAt": None}
+        ]
     twin = claims.by_memory.get(memory.text("duplicate_of"))
     word, target = "new_claim", None
     if "probable_duplicate" in (claim.status, judged.disposition):
@@ -303,7 +312,7 @@ def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, objec
         "object": memory.text("object") or None,
         "primaryHome": claim.home,
         "secondaryTags": list(memory.texts("tags")),
-        "profileScope": how.profile,
+        "profileScope": export.profile,
         "scores": asdict(scores) if scores else {},
         "provenance": provenance,
         "crossSurfaceSupport": sorted({str(entry["source"]) for entry in provenance}),
@@ -321,9 +330,9 @@ def claim_record(claim: Claim, claims: Claims, how: Spelling) -> dict[str, objec
         "normalizationSignature": signature,
         **route_of(claim),
         "updatedInRunId": judged.run or None,
-        **how.stamps(updated(memory), "updatedAt"),
+        **export.stamps(updated(memory), "updatedAt"),
     }
-    if retired := _retirements(memory, how):
+    if retired := _retirements(memory, layout):
         record["retirementReasons"] = retired
     return record
 
@@ -351,7 +360,7 @@ def route_of(claim: Claim) -> dict[str, object]:
     }
 
 
-def _retirements(memory: Memory, how: Spelling) -> list[dict[str, object]]:
+def _retirements(memory: Memory, layout: Layout) -> list[dict[str, object]]:
     found: dict[tuple[str, str], list[str]] = {}
     reasons: Sequence[Retired] = memory.fields.get("retired", ())
     for retired in reasons:
@@ -359,24 +368,25 @@ def _retirements(memory: Memory, how: Spelling) -> list[dict[str, object]]:
         word = "all_sources_removed" if word == "source_removed" else word
         names = found.setdefault((retired.run, word), [])
         if path and word == "all_sources_removed":
-            names.append(how.names.get(path, path))
+            names.append(layout.source_name(path))
     return [
         {"runId": run, "reason": reason, "removed_sources": sorted(names)}
         for (run, reason), names in found.items()
     ]
 
 
-def contradiction_records(claims: Claims, how: Spelling) -> list[dict[str, object]]:
+def contradiction_records(export: Export) -> list[dict[str, object]]:
     """Return two records per contradiction, one from the perspective of each claim."""
+    claims = export.claims
     return [
         {
             "contradictionClusterId": claims.cluster[claim.id],
             "claimId": claim.id,
             **competing,
-            **how.stamps(updated(claim.memory), "recordedAt"),
+            **export.stamps(updated(claim.memory), "recordedAt"),
         }
         for claim in claims.all
-        for competing in _competing(claim, claims, how.judged.get(claim.memory.id, Judgement()))
+        for competing in _competing(claim, claims, export.judged.get(claim.memory.id, Judgement()))
     ]
 
 

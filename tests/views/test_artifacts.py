@@ -18,7 +18,8 @@ from memrepo.core.memory import Link, Memory, Source, Stamp
 from memrepo.core.state import State, read_state
 from memrepo.formats import purifier
 from memrepo.read.sources import SourceRules
-from memrepo.views.artifacts import Exported, ExportTerms, artifacts
+from memrepo.views.artifacts import Exported, artifacts
+from memrepo.views.claims import Export
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SEEN = datetime(2026, 2, 1, 9, tzinfo=UTC)
@@ -51,8 +52,9 @@ def state(*found: Memory, **files: bytes) -> State:
     return read_state({**tree, **files}, LAYOUT)
 
 
-def terms(profile: Any = "personal", zone: str = "Asia/Manila") -> ExportTerms:
-    return ExportTerms(profile=profile, zone=ZoneInfo(zone), rules=SourceRules(), now=NOW)
+def exported(found: State, profile: Any = "personal") -> Exported:
+    export = Export(found, profile=profile, zone=ZoneInfo("Asia/Manila"), now=NOW)
+    return artifacts(export, SourceRules())
 
 
 def claims(made: Exported) -> dict[str, dict[str, Any]]:
@@ -71,14 +73,14 @@ def only(made: Exported) -> dict[str, Any]:
 
 
 def test_a_claim_has_the_lineages_fields_in_its_order() -> None:
-    record = only(artifacts(state(mem("1")), terms()))
+    record = only(exported(state(mem("1"))))
     assert tuple(record) == CLAIM_FIELDS
     assert len(record) == 33
 
 
 def test_a_reworded_claim_keeps_its_id() -> None:
     old = mem("1", subject="The Garden")
-    records = [only(artifacts(state(m), terms())) for m in (old, replace(old, body="Other."))]
+    records = [only(exported(state(m))) for m in (old, replace(old, body="Other."))]
     assert records[0]["text"] != records[1]["text"]
     assert records[0]["id"] == records[1]["id"]
 
@@ -100,7 +102,7 @@ def test_a_reworded_claim_keeps_its_id() -> None:
 )
 def test_the_two_axes_come_to_one_status(status: str, standing: str, expected: str) -> None:
     memory = mem("1", status=status, standing=standing)
-    made = artifacts(state(memory), terms())
+    made = exported(state(memory))
     record = only(made)
     assert record["status"] == expected
     routed = page(made, purifier.ROUTES)["LTMEMORY.md"]
@@ -114,10 +116,10 @@ def test_notes_forgotten_and_personal_memories_are_left_out_and_counted() -> Non
         mem("3", status="forgotten"),
         mem("4", type="aspiration", home="WISHES.md"),
     )
-    made = artifacts(found, terms("business"))
+    made = exported(found, "business")
     assert len(claims(made)) == 1
     assert made.left_out == {"forgotten": 1, "note": 1, "personal": 1}
-    assert len(claims(artifacts(found, terms()))) == 2
+    assert len(claims(exported(found))) == 2
 
 
 def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
@@ -131,7 +133,7 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
     )
     said = {mem(digit).id: [judged("new_claim")] for digit in "12"}
     record = manifest("20260201T090000Z-00000000", judgements=said)
-    made = artifacts(state(one, mem("2"), mem("3"), **record), terms())
+    made = exported(state(one, mem("2"), mem("3"), **record))
     found = claims(made)
     first, second, third = (found[mem(d).body] for d in "123")
     expected = purifier.contradiction_id([second["id"], first["id"]])
@@ -150,7 +152,7 @@ def test_a_contradiction_has_one_stable_id_and_stands_on_both_sides() -> None:
         (first["id"], second["id"]),
         (second["id"], first["id"]),
     }
-    assert artifacts(state(mem("3"), mem("2"), one, **record), terms()).files == made.files
+    assert exported(state(mem("3"), mem("2"), one, **record)).files == made.files
 
 
 def manifest(run: str, **more: Any) -> dict[str, bytes]:
@@ -181,6 +183,6 @@ def judged(disposition: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_damaged_manifest_is_a_problem_and_the_rest_is_exported() -> None:
-    made = artifacts(state(mem("1"), **{"runs/2026-02/20260201T090000Z.json": b"{"}), terms())
+    made = exported(state(mem("1"), **{"runs/2026-02/20260201T090000Z.json": b"{"}))
     assert [p.rule for p in made.problems] == ["manifest-unreadable"]
     assert len(claims(made)) == 1

@@ -28,7 +28,7 @@ from memrepo.policies.ageing import nominated
 from memrepo.store import history, run_files
 from memrepo.store.ledger import ledger_of
 from memrepo.store.settings import append_local, workspace
-from memrepo.views.artifacts import Exported, ExportTerms, artifacts
+from memrepo.views.artifacts import Exported, artifacts
 from memrepo.views.bundles import (
     HYGIENE,
     REFCOUNT,
@@ -42,6 +42,7 @@ from memrepo.views.bundles import (
     refcount_file,
     report,
 )
+from memrepo.views.claims import Export
 
 PROFILES = ("personal", "business")
 
@@ -193,13 +194,9 @@ def _shown(state: State, request: Request) -> State:
 
 def _artifacts(work: Work, request: Request, state: State) -> Exported:
     config = work.config
-    terms = ExportTerms(
-        profile=request.profile or config.profile,
-        zone=config.zone,
-        rules=config.source_rules(),
-        now=work.call.now,
-    )
-    return artifacts(state, terms)
+    profile = request.profile or config.profile
+    export = Export(state, profile=profile, zone=config.zone, now=work.call.now)
+    return artifacts(export, config.source_rules())
 
 
 def _jsonl(work: Work, request: Request, state: State) -> Exported:

@@ -505,8 +505,8 @@ class Queries:
 
     def terms_of(self, block: Block) -> set[str]:
         """Return the terms of a block, with those of its headings."""
-        rows = self.base.execute("SELECT * FROM block WHERE number = ?", (block.number,))
-        head, terms, text = next((row[-5], row[-4], row[-2]) for row in rows)
+        one = "SELECT head, terms, text FROM block WHERE number = ?"
+        head, terms, text = next(self.base.execute(one, (block.number,)))
         if text != block.text:  # a part of it is not in effect
             terms = " ".join(index_terms(block.text).terms)
         return {*head.split(), *terms.split()}

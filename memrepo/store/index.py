@@ -22,6 +22,7 @@ from memrepo.policies.questions import Question, question_of
 from memrepo.policies.ranking import (
     ALIKE,
     ENOUGH,
+    HEAD,
     Block,
     Held,
     Moment,
@@ -46,8 +47,6 @@ MIN_SHARE = 0.2
 """Minimum share of the question, weighted by rarity, that a block of a source must contain."""
 MAX_CANDIDATES, MAX_DATED = 200, 100
 """Maximum number of blocks that are ranked: by their words, and by the days of a question."""
-HEAD = 0.5
-"""Weight of a word in the headings of a block, or in its file's subject."""
 RIVALS, MAX_NEWER, MAX_COMPARED = 50, 12, 3
 """The number of results among which something newer is looked for, of newer ones that are read, and
 of hits they are read for."""
@@ -421,17 +420,15 @@ class Queries:
     def propose(self, found: Sequence[str], limit: int) -> list[Block]:
         """Return up to `limit` blocks that contain any of the terms, best match first."""
         rows = self.base.execute(
-            f"""SELECT m.number, -bm25(words, {HEAD}, 1.0) FROM words
+            f"""SELECT m.number FROM words
             JOIN block AS m ON m.number = words.rowid WHERE words MATCH ? AND {self._condition}
             ORDER BY bm25(words, {HEAD}, 1.0), m.path, m.part LIMIT ?""",  # noqa: S608 - constants
             (expression(found), *self._values, limit),
         ).fetchall()
-        scores = dict(rows)
-        blocks = self._select(
-            "m.number IN (SELECT value FROM json_each(?))", [json.dumps([*scores])]
-        )
-        by_number = {b.number: replace(b, words=scores[b.number]) for b in blocks}
-        return [by_number[number] for number in scores]
+        best = [number for (number,) in rows]
+        blocks = self._select("m.number IN (SELECT value FROM json_each(?))", [json.dumps(best)])
+        by_number = {block.number: block for block in blocks}
+        return [by_number[number] for number in best]
 
     def _scored(
         self, question: Question, asked: Sequence[str], blocks: Sequence[Block]

@@ -385,14 +385,14 @@ def _recall(
         then = work.store.commit_time(work.tree.commit)
     else:
         accesses = ledger_of(work.store).accesses()
-    local = now.astimezone(work.config.zone)
+    local, used = now.astimezone(work.config.zone), weights or work.config.weights
     moment = Moment(now=local, retrievals=lambda id_: accesses.of(id_).total)
     wanted = frozenset(only.statuses)
     stored = tuple(sorted({"active" if s == EXPIRED else s for s in wanted}))
     limit = only.limit
     while True:
         asked = replace(only, statuses=stored, limit=limit)
-        answer = index.search(words, asked, weights or work.config.weights, moment, also=also)
+        answer = index.search(words, asked, used, moment, also=also)
         matches = answer.matches
         every = [match.block for match in matches]
         committed = {d.blob: d.path for d in every if d.path not in index.wanted.edits}
@@ -431,7 +431,8 @@ def _recall(
         if later is None and (place == 0 or one.memory.standing == "stale"):
             # What came after it need not have the words of the query.
             own = "\n".join(lines_with(one.memory.body, terms_asked))
-            near = index.search(sorted(content_words(own)), replace(only, limit=NEAR))
+            wanted_words = sorted(content_words(own))
+            near = index.search(wanted_words, replace(only, limit=NEAR), used, moment)
             about = (m.newer for m in near.matches if m.block.id == one.memory.id)
             likely = (*likely, *next(about, ()))
             later = _later(index, one.memory, likely) or _later(

@@ -111,7 +111,7 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def about(self) -> str:
         """Return the hash of a `key: value` statement with its heading, or "" without both."""
-        pair = Statement(start=0, end=0, text=self.statement).pair
+        pair = _whole(self.statement).pair
         return _triple_key((self.heading, *pair)) if self.heading and pair[0] else ""
 
 
@@ -121,14 +121,13 @@ def tombstone_of(
     """Create a tombstone for the text of a memory. It applies in the scope of the memory."""
     scope = memory.text("scope")
     claim = tuple(memory.text(key) for key in _TRIPLE)
-    units = {s.text_hash for s in memory.sources if s.text_hash} | set(memory.former_hashes)
     return Tombstone(
         key=_name(look(scope), text_key(memory.body), _triple_key(claim)),
         statement=memory.body,
         scope=scope,
         claim=claim if all(claim) else (),
         heading=next(reversed(_names(memory)), ""),
-        units=tuple(sorted(units)),
+        units=tuple(sorted(_hashes(memory))),
         memory=memory.id,
         forgotten=tuple(forgotten),
         reason=reason,
@@ -454,8 +453,7 @@ class Corrected(Tombstones):
         stone = super().bar_whole(memory)
         if stone is None:
             return None
-        one = Statement(start=0, end=0, text=memory.body)
-        return stone if self._is_same(stone, one, _names(memory)) else None
+        return stone if self._is_same(stone, _whole(memory.body), _names(memory)) else None
 
     def binds(self, stone: Tombstone, resource: str, captured: str, *, whole: bool) -> bool:
         """Return whether a correction bars a statement found in a source.
@@ -465,6 +463,44 @@ class Corrected(Tombstones):
         """
         later = captured[:10] > stone.at.date().isoformat()
         return not later and (whole or resource not in self.correcting_sources[stone.key])
+
+
+class Forgotten:
+    """The texts of forgotten memories, which no note and no search result shows again."""
+
+    def __init__(self, state: State) -> None:
+        gone = [m for m in state.every if m.status == "forgotten" and not m.is_note]
+        rest = (m for m in state.every if m.status != "forgotten") if gone else ()
+        hashes = {h for m in gone for h in _hashes(m)}.difference(*map(_hashes, rest))
+        self._keys = {key for m in gone for key in _whole(m.body).keys} | hashes
+
+    def __bool__(self) -> bool:
+        return bool(self._keys)
+
+    @property
+    def spelled(self) -> str:
+        """Return a string that represents all texts. Equal texts have equal strings."""
+        return " ".join(sorted(self._keys))
+
+    def stated(self, text: str) -> list[Statement]:
+        """Return the statements within a text that are a forgotten text, or its source."""
+        if not self:
+            return []
+        every = statements(text)
+        return [s for s in every if not self._keys.isdisjoint((*s.keys, text_hash(s.text)))]
+
+
+def _whole(text: str) -> Statement:
+    return Statement(start=0, end=0, text=text)
+
+
+def _hashes(memory: Memory) -> set[str]:
+    return {s.text_hash for s in memory.sources if s.text_hash} | {*memory.former_hashes}
+
+
+def forgotten_in(state: State) -> Forgotten:
+    """Return the texts of a state whose memory was forgotten."""
+    return state.once(Forgotten)
 
 
 def describe_bar(key: str) -> tuple[str, str]:

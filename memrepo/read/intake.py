@@ -24,8 +24,8 @@ from memrepo.core.memory import Source
 from memrepo.core.messages import counted
 from memrepo.core.problems import Problem
 from memrepo.core.state import State
-from memrepo.merge.statements import Statement, leave_out, statements
-from memrepo.merge.tombstones import corrected_in, tombstones_in
+from memrepo.merge.statements import leave_out
+from memrepo.merge.tombstones import corrected_in, forgotten_in, tombstones_in
 from memrepo.policies.claims import SHORT
 from memrepo.policies.rules import Size
 from memrepo.read.kinds import (
@@ -332,19 +332,15 @@ class Reader:
 
         The notes retain their hashes, which identify them.
         """
+        gone = forgotten_in(self._state) if self._state is not None else None
+        if not gone:
+            return notes
         found = []
-        for note in notes if self._forgotten else ():
-            lost = [s for s in statements(note.text) if not self._forgotten.isdisjoint(s.keys)]
+        for note in notes:
+            lost = gone.stated(note.text)
             rest = leave_out(note.text, lost) if lost else note.text
             found += [replace(note, text=rest) if lost else note] if rest else []
-        return tuple(found) if self._forgotten else notes
-
-    @cached_property
-    def _forgotten(self) -> frozenset[str]:
-        """Return the keys of all statements whose memory was forgotten."""
-        every = self._state.every if self._state is not None else ()
-        bodies = (m.body for m in every if m.status == "forgotten" and not m.is_note)
-        return frozenset(k for b in bodies for k in Statement(start=0, end=0, text=b).keys)
+        return tuple(found)
 
     def _allowed(self, units: tuple[UnitT, ...]) -> tuple[UnitT, ...]:
         state = self._state

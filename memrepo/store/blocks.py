@@ -391,13 +391,13 @@ def _has_corrected(path: str, data: bytes | None) -> bool:
 
 
 def _rejected_hash(state: State) -> str:
-    """Compute a hash of the rejected and corrected statements. Return "" if there are none."""
-    from memrepo.merge.tombstones import corrected_in, tombstones_in
+    """Compute a hash of what search must not show. Return "" if there is nothing."""
+    from memrepo.merge.tombstones import corrected_in, forgotten_in, tombstones_in
 
-    stones, corrected = tombstones_in(state), corrected_in(state)
-    if not (stones or corrected):
+    stones, corrected, forgotten = tombstones_in(state), corrected_in(state), forgotten_in(state)
+    if not (stones or corrected or forgotten):
         return ""
-    return _digest(repr([*stones.found.values()]), repr(sorted(stones.keys)), corrected.spelled)
+    return _digest(repr([*stones.found.values()]), corrected.spelled, forgotten.spelled)
 
 
 def _follow_sources(base: sqlite3.Connection, wanted: Indexed, found: _SourceChanges) -> None:
@@ -462,6 +462,7 @@ def _shown_lines(
     reader: Reader, text: SourceText, units: Iterable[Unit | NoteUnit], state: State | None
 ) -> list[tuple[int, str]]:
     """Return the numbered lines of a source that a search may show."""
+    from memrepo.merge.tombstones import forgotten_in
     from memrepo.read.documents import read_lines
 
     source = read_lines(text.name, reader.data(text.blob))
@@ -476,7 +477,13 @@ def _shown_lines(
         for number in range(first, last + 1):
             if number in lines:
                 lines[number], shown = shown, ""
-    return [*lines.items()]
+    if state is None:
+        return [*lines.items()]
+    shown = "\n".join(lines.values())
+    for one in forgotten_in(state).stated(shown):
+        hidden = "".join(" \n"[char == "\n"] for char in shown[one.start : one.end])
+        shown = shown[: one.start] + hidden + shown[one.end :]
+    return [*zip(lines, shown.split("\n"), strict=True)]
 
 
 def _may_show(state: State, reader: Reader, text: SourceText, unit: Unit | NoteUnit) -> bool:

@@ -247,3 +247,29 @@ def test_a_purge_leaves_nothing_of_a_passage_in_the_index(repo: Path) -> None:
     assert not index.exists() or b"wooden lathe" not in index.read_bytes()
     assert not any("wooden" in text for text in texts(repo, *QUESTION))
     assert b"wooden lathe" not in index.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "Removed these memories:\n\n- {}\n",
+        "Removed: {}\n",
+        "| what | why |\n| --- | --- |\n| {} | wrong |\n",
+        "We met at noon. {} Then we left.\n",
+        "> {}\n",
+    ],
+)
+def test_no_copy_of_what_a_person_forgot_is_a_passage(repo: Path, copy: str) -> None:
+    (ramp,) = [i for i, m in memories(repo).items() if "ramp" in m.body]
+    done(repo, "forget", ramp, "--reason", "wrong", now=LATER)
+    text = copy.format("The launch ramp is closed on Mondays.")
+    place(
+        repo,
+        "memory/2026-03-02.md",
+        f"# 2026-03-02\n\n## Cleanup\n\n{text}\nIt rained on Friday.\n",
+    )
+    done(repo, "run", now=NEXT_DAY)
+    for words in ("launch ramp closed Mondays", "Friday rained cleanup"):
+        answer_ = memrepo(repo, "search", words, now=NEXT_DAY)
+        assert "Mondays" not in repr(answer_.data["passages"] + answer_.data["hits"])
+    assert "It rained on Friday." in repr(answer_.data)

@@ -11,7 +11,6 @@ from memrepo.checks.rules import Scene
 from memrepo.core import codec, corrections, secret_kinds
 from memrepo.core.header import split
 from memrepo.core.secrets import redact
-from memrepo.formats.records import Report
 from memrepo.formats.registry import FORMATS
 from memrepo.merge.statements import leave_out, plain, statements
 from memrepo.merge.tombstones import read_tombstone
@@ -95,9 +94,8 @@ def test_readers_of_other_programs_return_records_and_problems(name: str, data: 
     format_ = FORMATS[name]
     names = ("MEMORY.md", "conversations.json", "memory.json", "a/b.jsonl", "x.md")
     for path in filter(format_.wants, names):
-        report = Report()
-        for record in format_.reader({path: data}, report):
-            assert record is not None
+        for found in format_.reader({path: data}):
+            assert found is not None
 
 
 def test_a_rule_that_fails_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from memrepo.core import codec
 from memrepo.core.ids import normalise
-from memrepo.core.jsontext import JsonLine, read_lines
-from memrepo.core.memory import BY_NAME, Memory
-from memrepo.formats.records import FieldReader, Files, ImportRecord, Report, day_of
-
-
-def _texts(value: object) -> list[str]:
-    """Return the texts of a list, or a single text as a list."""
-    entries = value if isinstance(value, list) else [value]
-    return [entry for entry in entries if isinstance(entry, str) and entry]
-
+from memrepo.core.jsontext import texts
+from memrepo.core.problems import Problem
+from memrepo.formats.records import (
+    Files,
+    Found,
+    ImportRecord,
+    Skipped,
+    read_json,
+    read_json_lines,
+    refused,
+)
 
 # -- `memrepo export jsonl` -----------------------------------------------------------------------
 
@@ -31,37 +30,26 @@ def wants_jsonl(path: str) -> bool:
     return path.endswith(".jsonl")
 
 
-def read_jsonl(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_jsonl(files: Files) -> Iterator[Found]:
     """Read the output of `memrepo export jsonl`, which includes forgotten memories."""
     for path, data in files.items():
-        lines, problems = read_lines(path, data, "import-line")
-        report.problems += problems
-        for line in lines:
-            if memory := _memory(path, line, report):
-                at = (line.number, line.number)
-                yield ImportRecord(
-                    path=path, text=memory.body, key=memory.id, lines=at, whole=memory
-                )
-
-
-def _memory(path: str, line: JsonLine, report: Report) -> Memory | None:
-    known = Report()
-    reader, record = FieldReader(known, path, line.number), line.record
-    for key, value in record.items():
-        if key in BY_NAME:
-            reader.set(key, value)
-        elif key not in ("path", "layer", "text"):
-            reader.note(key, "found a key that no memory has")
-    text = record.get("text")
-    missing = [key for key in ("id", "type") if key not in reader.fields]
-    if missing or not isinstance(text, str):
-        key = missing[0] if missing else "text"
-        report.refuse(path, f"found no {key}", line=line.number, key=key)
-        return None
-    report.problems += known.problems
-    return Memory.of(
-        path=str(record.get("path")), fields=reader.fields, body=codec.normal_body(text)
-    )
+        for line in read_json_lines(path, data):
+            if isinstance(line, Problem):
+                yield line
+                continue
+            text, id_ = line.record.get("text"), str(line.record.get("id") or "")
+            if not isinstance(text, str):
+                yield refused(path, "found no text", line=line.number, key="text")
+                continue
+            yield ImportRecord(
+                path=path,
+                text=text,
+                key=id_,
+                lines=(line.number, line.number),
+                fields={k: v for k, v in line.record.items() if k not in ("path", "layer", "text")},
+                is_own=True,
+                own_path=str(line.record.get("path")),
+            )
 
 
 # -- the reference MCP memory server: "Knowledge Graph Memory Server" ------------------------------
@@ -72,42 +60,34 @@ def wants_mcp_memory(path: str) -> bool:
     return path.endswith((".json", ".jsonl")) and "/" not in path
 
 
-def read_mcp_memory(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_mcp_memory(files: Files) -> Iterator[Found]:
     """Read `memory.json`, which has one line per entity or relation.
 
     Each observation becomes a memory in the context of its entity. Each relation becomes a memory
     with both names.
     """
     for path, data in sorted(files.items()):
-        for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
-            if not line.strip():
+        for line in read_json_lines(path, data):
+            if isinstance(line, Problem):
+                yield line
                 continue
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
-                report.refuse(path, "found a line that is not JSON", line=number)
-                continue
-            value = value if isinstance(value, dict) else {}
+            value = line.record
             kind, name = value.get("type"), value.get("name")
             ends = [value.get(key) for key in ("from", "relationType", "to")]
             statements: list[str] = []
-            fields: list[tuple[str, object, str]] = []
+            fields: dict[str, object] = {}
             if kind == "entity" and isinstance(name, str):
-                found = value.get("observations")
-                statements = _texts(found) if isinstance(found, list) else []
+                statements = texts(value.get("observations"))
                 tags = [value.get("entityType") or ""]
-                fields = [("context", name, "name"), ("entities", [name], "name")]
-                fields.append(("tags", tags, "entityType"))
+                fields = {"context": name, "entities": [name], "tags": tags}
             elif kind == "relation" and all(isinstance(end, str) for end in ends):
                 statements = [" ".join(map(str, ends)).replace("_", " ")]
-                fields = [("entities", [ends[0], ends[2]], "")]
+                fields = {"entities": [ends[0], ends[2]]}
             elif kind != "entity":
-                report.refuse(path, "found no entity or relation", line=number)
+                yield refused(path, "found no entity or relation", line=line.number)
             for statement in filter(None, map(str.strip, statements)):
-                reader = FieldReader(report, path, number)
-                for field in fields:
-                    reader.put(*field)
-                yield reader.record(statement, lines=(number, number))
+                at = (line.number, line.number)
+                yield ImportRecord(path=path, text=statement, lines=at, fields=fields)
 
 
 # -- `conversations.json` of ChatGPT and Claude: help pages on exporting data ----------------------
@@ -134,67 +114,55 @@ def wants_conversations(path: str) -> bool:
 
 
 def _read_conversations(
-    files: Files,
-    report: Report,
-    *,
-    key: str,
-    messages_of: Callable[[Mapping[str, Any]], Iterator[Message]],
-) -> Iterator[ImportRecord]:
+    files: Files, *, key: str, messages_of: Callable[[Mapping[str, Any]], Iterator[Message]]
+) -> Iterator[Found]:
     """Read each conversation as one note of the user's messages, without the answers.
 
     Each entry of ChatGPT's own memory (messages to its tool `bio`) becomes a memory.
     """
-    for path, value in report.json_values(files):
+    for path, data in sorted(files.items()):
+        value = read_json(path, data)
         if not isinstance(value, list):
-            report.refuse(path, "found no list of conversations")
+            is_read = not isinstance(value, Problem)
+            yield refused(path, "found no list of conversations") if is_read else value
             continue
         for number, talk in enumerate(value):
             place = f"[{number}]"
             if not isinstance(talk, dict) or not isinstance(talk.get(key), dict | list):
-                report.refuse(path, f"found no conversation with {key}", key=place)
+                yield refused(path, f"found no conversation with {key}", key=place)
                 continue
             messages = list(messages_of(talk))
-            report.skipped["answers_passed_over"] += sum(
-                m.role == "assistant" and m.to != "bio" for m in messages
-            )
-            found = list(_conversation(FieldReader(report, path), place, talk, messages))
-            if not found:
-                report.refuse(path, "found no text that the person wrote", key=place)
+            answers = sum(m.role == "assistant" and m.to != "bio" for m in messages)
+            yield Skipped("answers_passed_over", answers)
+            found = list(_conversation(path, talk, messages))
             yield from found
+            if not found:
+                yield refused(path, "found no text that the person wrote", key=place)
 
 
 def _conversation(
-    reader: FieldReader, place: str, talk: Mapping[str, Any], messages: list[Message]
+    path: str, talk: Mapping[str, Any], messages: list[Message]
 ) -> Iterator[ImportRecord]:
     """Yield a conversation's entries for ChatGPT's memory, then the note of its messages."""
     id_ = next((str(talk[k]) for k in ("uuid", "conversation_id", "id") if talk.get(k)), "")
-    start = talk.get("create_time", talk.get("created_at"))
-    end = talk.get("update_time", talk.get("updated_at"))
-    created = _moment(reader, start, f"{place}.created")
-    written = _moment(reader, end, f"{place}.updated") or created
+    start = talk.get("create_time") or talk.get("created_at")
+    written = talk.get("update_time") or talk.get("updated_at") or start
     stored = (line for m in messages if m.to == "bio" for line in m.text.splitlines())
     for line in dict.fromkeys(line for line in stored if line.strip()):
         key = f"{id_}#{normalise(line)[:80]}" if id_ else ""
-        yield reader.record(line.strip(), at=written, key=key)
-    texts = (" ".join(m.text.split()) for m in messages if m.role in ("user", "human"))
-    bullets = [f"- {text[:MAX_MESSAGE]}" for text in texts if text]
-    if bullets:
-        reader = FieldReader(reader.report, reader.path)
-        reader.put("title", talk.get("title") or talk.get("name"), f"{place}.title")
-        reader.put("tags", ["conversation"])
-        dated: dict[str, Any] = {"captured": day_of(created), "captured_from": "unit"}
-        yield reader.record("\n".join(bullets), type="note", key=id_, written=written, **dated)
-
-
-def _moment(reader: FieldReader, value: object, key: str) -> datetime | None:
-    """Parse a time given as text or as seconds since 1970. Return None without a valid time."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            return datetime.fromtimestamp(int(value), UTC)
-        except (OverflowError, OSError, ValueError):
-            reader.note(key, f"found {value!r}, expected seconds since 1970")
-            return None
-    return reader.time(value, key)
+        yield ImportRecord(path=path, text=line.strip(), key=key, written=written)
+    said = (" ".join(m.text.split()) for m in messages if m.role in ("user", "human"))
+    if bullets := [f"- {text[:MAX_MESSAGE]}" for text in said if text]:
+        title = talk.get("title") or talk.get("name")
+        yield ImportRecord(
+            path=path,
+            text="\n".join(bullets),
+            type="note",
+            key=id_,
+            said=start,
+            written=written,
+            fields={"title": title, "tags": ["conversation"]},
+        )
 
 
 def _chatgpt_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
@@ -215,9 +183,8 @@ def _chatgpt_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
             continue
         author, content = message.get("author"), message.get("content")
         parts = content.get("parts") if isinstance(content, dict) else None
-        text = "\n".join(p for p in parts or () if isinstance(p, str))
         role = str(author.get("role")) if isinstance(author, dict) else ""
-        yield Message(role, str(message.get("recipient") or ""), text)
+        yield Message(role, str(message.get("recipient") or ""), "\n".join(texts(parts)))
 
 
 def _claude_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
@@ -226,8 +193,7 @@ def _claude_messages(talk: Mapping[str, Any]) -> Iterator[Message]:
             content, text = message.get("content"), message.get("text")
             if not (isinstance(text, str) and text):
                 parts = content if isinstance(content, list) else []
-                found = (part.get("text") for part in parts if isinstance(part, dict))
-                text = "\n".join(part for part in found if isinstance(part, str))
+                text = "\n".join(texts([p.get("text") for p in parts if isinstance(p, dict)]))
             yield Message(str(message.get("sender") or ""), "", text)
 
 
@@ -247,7 +213,7 @@ def wants_claude_mem(path: str) -> bool:
     return path.endswith((".db", ".sqlite")) and "/" not in path
 
 
-def read_claude_mem(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_claude_mem(files: Files) -> Iterator[Found]:
     """Read the observations and summaries of each database.
 
     Decisions and discoveries become memories. Other observations and summaries become notes.
@@ -256,18 +222,23 @@ def read_claude_mem(files: Files, report: Report) -> Iterator[ImportRecord]:
         try:
             tables = _rows(data)
         except sqlite3.Error as error:
-            report.refuse(path, f"found no database that can be read ({error})")
+            yield refused(path, f"found no database that can be read ({error})")
             continue
         if not tables:
-            report.refuse(path, f"found none of the tables {', '.join(_TABLES)}")
+            yield refused(path, f"found none of the tables {', '.join(_TABLES)}")
         for row in tables.get("observations", ()):
-            yield from _observation(FieldReader(report, path), row)
+            text = str(row.get("narrative") or row.get("text") or row.get("subtitle") or "")
+            facts = [f"- {fact}" for fact in _list_in(row.get("facts")) if fact not in text]
+            fields = {"title": row.get("title"), "description": row.get("subtitle")}
+            tags = [str(row.get("type") or ""), *_list_in(row.get("concepts"))]
+            type_ = _TYPES.get(str(row.get("type")), "note")
+            if body := "\n".join([text.strip(), *facts]).strip():
+                yield _row_record(path, row, "observation", type_, body, fields, tags)
         for row in tables.get("session_summaries", ()):
-            reader = FieldReader(report, path)
-            reader.put("title", row.get("request"))
             parts = [(part.replace("_", " "), row.get(part)) for part in _PARTS]
+            fields = {"title": row.get("request")}
             if body := "\n".join(f"- {name}: {text}" for name, text in parts if text):
-                yield _row_record(reader, row, "summary", "note", body)
+                yield _row_record(path, row, "summary", "note", body, fields)
 
 
 def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
@@ -289,36 +260,31 @@ def _rows(data: bytes) -> dict[str, list[dict[str, Any]]]:
         }
 
 
-def _observation(reader: FieldReader, row: Mapping[str, Any]) -> Iterator[ImportRecord]:
-    reader.put("title", row.get("title"), "title")
-    reader.put("description", row.get("subtitle"), "subtitle")
-    text = str(row.get("narrative") or row.get("text") or row.get("subtitle") or "")
-    facts = [f"- {fact}" for fact in _json_texts(row.get("facts")) if fact not in text]
-    if body := "\n".join([text.strip(), *facts]).strip():
-        type_ = _TYPES.get(str(row.get("type")), "note")
-        tags = [str(row.get("type") or ""), *_json_texts(row.get("concepts"))]
-        reader.put("tags", tags, "concepts")
-        yield _row_record(reader, row, "observation", type_, body)
-
-
-def _json_texts(value: object) -> list[str]:
+def _list_in(value: object) -> list[str]:
     """Return the texts of a JSON list in a database column, or an empty list."""
     try:
-        found = json.loads(value) if isinstance(value, str) and value else []
+        return texts(json.loads(value)) if isinstance(value, str) and value else []
     except ValueError:
         return []
-    return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
 
 def _row_record(
-    reader: FieldReader, row: Mapping[str, Any], table: str, type_: str, body: str
+    path: str,
+    row: Mapping[str, Any],
+    table: str,
+    type_: str,
+    body: str,
+    fields: Mapping[str, object],
+    tags: Sequence[str] = (),
 ) -> ImportRecord:
-    epoch = row.get("created_at_epoch")
-    if isinstance(epoch, int) and 0 < epoch < 10**14:
-        seconds = epoch // 1000 if epoch > 10**11 else epoch
-        moment: datetime | None = datetime.fromtimestamp(seconds, UTC)
-    else:
-        moment = reader.time(row.get("created_at"), "created_at")
-    if project := row.get("project"):
-        reader.put("tags", [*reader.fields.get("tags", ()), f"project:{project}"], "project")
-    return reader.record(body, at=moment, type=type_, key=f"{table}-{row.get('id')}")
+    epoch, project = row.get("created_at_epoch"), row.get("project")
+    written = epoch if isinstance(epoch, int) and 0 < epoch < 10**14 else row.get("created_at")
+    labels = [*tags, *([f"project:{project}"] if project else [])]
+    return ImportRecord(
+        path=path,
+        text=body,
+        type=type_,
+        key=f"{table}-{row.get('id')}",
+        written=written,
+        fields={**fields, "tags": labels},
+    )

@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
 from memrepo.core.jsontext import mappings, read_object
-from memrepo.core.memory import Gist, Source
+from memrepo.core.memory import CLAIM_TYPES, Gist, Source
 from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
 from memrepo.formats.records import (
-    FieldReader,
     Files,
+    Found,
     ImportRecord,
     Page,
-    Report,
-    hashtags,
-    is_markdown,
+    Skipped,
     items,
     log_notes,
     read_pages,
-    type_or_fact,
+    refused,
 )
 from memrepo.text.dates import date_of_path, find_date, is_date_heading
 from memrepo.text.words import content_words
 
 
-def _json_object(files: Files, path: str, report: Report) -> dict[str, object]:
+def is_markdown(path: str) -> bool:
+    """Return whether a path is a markdown file outside hidden folders."""
+    return path.endswith(".md") and not any(part.startswith(".") for part in path.split("/"))
+
+
+def _json_object(files: Files, path: str) -> tuple[dict[str, Any], list[Problem]]:
     found = read_object(files[path]) if path in files else {}
     if isinstance(found, str):
-        report.refuse(path, f"found {found}, expected one JSON object")
-        return {}
-    return found
+        return {}, [refused(path, f"found {found}, expected one JSON object")]
+    return found, []
 
 
 # -- OpenClaw: docs.openclaw.ai, "Memory" and "Dreaming" -------------------------------------------
@@ -61,30 +63,30 @@ def wants_openclaw(path: str) -> bool:
     )
 
 
-def read_openclaw(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_openclaw(files: Files) -> Iterator[Found]:
     """Read a workspace's long-term memory, topic files, daily logs and diary."""
-    report.skipped["reports_passed_over"] = sum(p.startswith(_REPORTS) for p in files)
-    logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
-    pages = read_pages(logs, report)
-    entries = _json_object(files, _RECALL, report).get("entries")
+    reports = sum(path.startswith(_REPORTS) for path in files)
+    yield Skipped("reports_passed_over", reports)
+    recall, problems = _json_object(files, _RECALL)
+    yield from problems
+    entries = recall.get("entries")
     recalled = mappings(list(entries.values()) if isinstance(entries, dict) else entries)
     counts = (entry.get("recallCount") for entry in recalled)
-    report.skipped["recalls_passed_over"] = sum(n for n in counts if type(n) is int)
+    yield Skipped("recalls_passed_over", sum(n for n in counts if type(n) is int))
+    logs = {p: d for p, d in files.items() if p.endswith(".md") and not p.startswith(_REPORTS)}
+    pages, problems = read_pages(logs)
+    yield from problems
     for page in pages:
-        yield from _openclaw_records(page, report)
-
-
-def _openclaw_records(page: Page, report: Report) -> Iterator[ImportRecord]:
-    if page.path in _DIARY:
-        yield from _dreams(page, report)
-    elif page.day and page.path.startswith("memory/"):
-        yield from log_notes(page, report)
-    else:
-        promoted = list(_promoted(page))
-        places = {record.lines for record in promoted}
-        yield from promoted
-        plain = items(page, report, layer=_PROFILES.get(page.path, ""))
-        yield from (record for record in plain if record.lines not in places)
+        if page.path in _DIARY:
+            yield from _dreams(page)
+        elif page.day and page.path.startswith("memory/"):
+            yield from log_notes(page)
+        else:
+            promoted = {record.lines: record for record in _promoted(page)}
+            yield from promoted.values()
+            for found in items(page, layer=_PROFILES.get(page.path, "")):
+                if not (isinstance(found, ImportRecord) and found.lines in promoted):
+                    yield found
 
 
 def _promoted(page: Page) -> Iterator[ImportRecord]:
@@ -110,7 +112,7 @@ def _promoted(page: Page) -> Iterator[ImportRecord]:
         )
 
 
-def _dreams(page: Page, report: Report) -> Iterator[ImportRecord]:
+def _dreams(page: Page) -> Iterator[ImportRecord]:
     """Yield the entries of the dream diary, which horizontal rules separate.
 
     A first line in italics is the date of its entry.
@@ -125,15 +127,14 @@ def _dreams(page: Page, report: Report) -> Iterator[ImportRecord]:
         head = _WHEN.fullmatch(filled[0][1]) if filled else None
         body = "\n\n".join(text.strip() for _, text in filled[1 if head else 0 :])
         if body:
-            reader = FieldReader(report, page.path, filled[0][0])
-            reader.put("title", head[1] if head else "Dream diary")
-            reader.put("tags", ["dreams"])
-            yield reader.record(
-                body,
+            yield ImportRecord(
+                path=page.path,
+                text=body,
                 type="note",
                 lines=(filled[0][0], filled[-1][0]),
                 captured=find_date(head[1]) if head else "",
                 captured_from="heading",
+                fields={"title": head[1] if head else "Dream diary", "tags": ["dreams"]},
             )
 
 
@@ -153,46 +154,42 @@ def wants_memory_fs(path: str) -> bool:
     return len(parts) in (2, 3) and parts[-2] in _TIERS and path.endswith(".md")
 
 
-def read_memory_fs(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_memory_fs(files: Files) -> Iterator[Found]:
     """Read every note once, even if several folders contain it."""
+    pages, problems = read_pages({p: d for p, d in files.items() if p.endswith(".md")})
     notes: dict[str, dict[str, Page]] = {}
-    for page in read_pages({p: d for p, d in files.items() if p.endswith(".md")}, report):
+    for page in pages:
         notes.setdefault(page.stem, {})[PurePosixPath(page.path).parent.name] = page
     path = next((p for p in sorted(files) if p.endswith(_COUNTER)), "")
-    counter = _json_object(files, path, report)
+    counter, more = _json_object(files, path)
+    yield from (*problems, *more)
     counted = {PurePosixPath(k).stem: v for k, v in counter.items() if isinstance(v, dict)}
     totals = (entry.get("total") for entry in counted.values())
-    report.skipped["retrievals_passed_over"] = sum(n for n in totals if type(n) is int)
+    yield Skipped("retrievals_passed_over", sum(n for n in totals if type(n) is int))
     for name in sorted(notes):
-        yield _tiered_note(notes[name], counted.get(name, {}), report)
-
-
-def _tiered_note(
-    versions: Mapping[str, Page], counted: Mapping[str, Any], report: Report
-) -> ImportRecord:
-    tier = next((tier for tier in _TIERS if tier in versions), next(iter(versions)))
-    page, gist = versions[tier], versions.get("gist")
-    reader = page.fields(report)
-    reader.put("title", page.stem)
-    reader.put("tier", "gist" if gist else tier)
-    for flag in ("user_marked", "promoted"):
-        reader.put(flag, counted.get(flag), flag)
-    if gist:
-        reader.fields["gist"] = _gist(gist)
-    created = None
-    since = counted.get("created")
-    if isinstance(since, int | float) and 0 < since < 10**11:
-        reader.fields["created"] = created = datetime.fromtimestamp(int(since), tz=UTC)
-    dated = {"captured": page.day} if page.day else {}
-    return reader.record(
-        page.body,
-        at=created,
-        type="note",
-        key=page.stem,
-        lines=page.lines,
-        captured_from="file",
-        **dated,
-    )
+        versions, known = notes[name], counted.get(name, {})
+        tier = next((tier for tier in _TIERS if tier in versions), next(iter(versions)))
+        page, gist = versions[tier], versions.get("gist")
+        since = known.get("created")
+        created = since if isinstance(since, int | float) and 0 < since < 10**11 else None
+        yield ImportRecord(
+            path=page.path,
+            text=page.body,
+            type="note",
+            key=page.stem,
+            lines=page.lines,
+            captured=page.day,
+            captured_from="file",
+            written=created,
+            fields={
+                "title": page.stem,
+                "tier": "gist" if gist else tier,
+                "user_marked": known.get("user_marked"),
+                "promoted": known.get("promoted"),
+                "gist": _gist(gist) if gist else None,
+                "created": created,
+            },
+        )
 
 
 def _gist(page: Page) -> Gist:
@@ -220,14 +217,15 @@ _KINDS = {"user": ("fact", "user"), "feedback": ("preference", "")}
 _INDEXED = regex(r"\[[^\[\]\n]{1,300}\]\(([^()\s]{1,300}\.md)\)")
 
 
-def read_claude_code(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_claude_code(files: Files) -> Iterator[Found]:
     """Read memory files, one record each, and the items of the index and of topic files.
 
     A memory file has name, description and type in its header. `MEMORY.md` is an index: lines that
     link to a memory file are not records, but descriptions of that memory. Older folders contain
     topic files without a header.
     """
-    pages = read_pages(files, report)
+    pages, problems = read_pages(files)
+    yield from problems
     descriptions: dict[str, str] = {}
     for page in (page for page in pages if page.stem == "MEMORY"):
         for line in page.body.split("\n"):
@@ -236,39 +234,38 @@ def read_claude_code(files: Files, report: Report) -> Iterator[ImportRecord]:
                 descriptions.setdefault(_linked(page, link[1]), text)
     for page in pages:
         if page.text("name") or page.text("description"):
-            yield _claude_memory(page, descriptions.get(page.path, ""), report)
+            yield _claude_memory(page, descriptions.get(page.path, ""))
             continue
-        for record in items(page, report):
-            link = _INDEXED.search(record.text)
+        for found in items(page):
+            link = _INDEXED.search(found.text) if isinstance(found, ImportRecord) else None
             if page.stem != "MEMORY" or not link or _linked(page, link[1]) not in files:
-                yield record
+                yield found
 
 
 def _linked(page: Page, target: str) -> str:
     return str(PurePosixPath(page.path).parent / target)
 
 
-def _claude_memory(page: Page, indexed: str, report: Report) -> ImportRecord:
-    reader = page.fields(report)
+def _claude_memory(page: Page, indexed: str) -> ImportRecord:
     metadata = page.values.get("metadata")
     nested = metadata if isinstance(metadata, dict) else {}
     kind = page.text("type") or str(nested.get("type", ""))
     type_, layer = _KINDS.get(kind, ("fact", ""))
-    reader.put("title", page.text("name"), "name")
     description = page.text("description")
     known = content_words(f"{page.text('name')} {description} {page.body}")
     more = indexed if not content_words(indexed) <= known else ""
     text = "; ".join(filter(None, (description, more))) or indexed
-    reader.put("description", text, "description")
-    reader.put("tags", [kind] if kind else [], "type")
-    return reader.record(
-        page.body or description or indexed,
-        at=reader.time(nested.get("modified"), "metadata.modified"),
+    return ImportRecord(
+        path=page.path,
+        text=page.body or description or indexed,
         type=type_,
         layer=layer,
         key=page.stem,
         names=page.names(),
         lines=page.lines,
+        written=nested.get("modified"),
+        fields={"title": page.text("name"), "description": text, "tags": [kind] if kind else []},
+        at=page.at,
         links=page.links(),
     )
 
@@ -279,32 +276,36 @@ _DATES = ("modified", "updated", "created", "date")
 _KNOWN = {*_DATES, "title", "description", "tags", "tag", "aliases", "type", "cssclasses"}
 
 
-def read_obsidian(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read_obsidian(files: Files) -> Iterator[Found]:
     """Read every note of a vault, with tags, and links to other notes."""
-    for page in read_pages(files, report):
+    pages, problems = read_pages(files)
+    yield from problems
+    for page in pages:
         if page.text("id").startswith("mem-"):
-            report.skipped["own_memories_passed_over"] += 1  # `import jsonl` takes them whole
+            yield Skipped("own_memories_passed_over", 1)  # `import jsonl` takes them whole
         elif page.body and not page.path.endswith("index.md"):
-            yield _note(page, report)
+            yield _note(page)
 
 
-def _note(page: Page, report: Report) -> ImportRecord:
-    reader = page.fields(report)
-    reader.put("title", page.text("title") or page.stem, "title")
-    reader.put("description", page.text("description"), "description")
-    inline = hashtags(line for _, line in page.prose())
-    tags = [t.lstrip("#") for t in (*page.texts("tags"), *page.texts("tag"), *inline)]
-    reader.put("tags", list(dict.fromkeys(tags)), "tags")
-    reader.put("aliases", page.texts("aliases"), "aliases")
-    times = (reader.time(page.values.get(key), key) for key in _DATES)
-    dated = {"captured": page.day, "captured_from": "file"} if page.day else {}
-    return reader.record(
-        "\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),
-        at=next(filter(None, times), None),
+def _note(page: Page) -> ImportRecord:
+    tags = (*page.texts("tags"), *page.texts("tag"), *page.hashtags())
+    type_ = page.text("type") if page.text("type") in CLAIM_TYPES else "fact"
+    return ImportRecord(
+        path=page.path,
+        text="\n\n".join(filter(None, (page.body, page.properties(_KNOWN)))),
+        type="note" if is_date_heading(page.stem) else type_,
         key=page.path.removesuffix(".md"),
-        type="note" if is_date_heading(page.stem) else type_or_fact(page.text("type")),
         names=(*page.names(), *page.texts("aliases")),
         lines=page.lines,
+        captured=page.day,
+        captured_from="file",
+        written=next(filter(None, map(page.values.get, _DATES)), None),
+        fields={
+            "title": page.text("title") or page.stem,
+            "description": page.text("description"),
+            "tags": list(dict.fromkeys(tag.lstrip("#") for tag in tags)),
+            "aliases": page.texts("aliases"),
+        },
+        at=page.at,
         links=page.links(),
-        **dated,
     )

@@ -9,8 +9,8 @@ earlier import created and that were removed since.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import UTC, datetime, time, tzinfo
 from typing import Any
 
 import msgspec
@@ -18,7 +18,8 @@ from msgspec.structs import replace
 
 from memrepo.core.changes import Change, Create, Update
 from memrepo.core.codec import normal_body
-from memrepo.core.ids import claim_id, normalise, note_id, text_hash
+from memrepo.core.fields import Node, ValueMismatch, node_of
+from memrepo.core.ids import as_tag, claim_id, normalise, note_id, text_hash
 from memrepo.core.judge import Profile
 from memrepo.core.layout import Layout
 from memrepo.core.memory import BY_NAME, CLAIM_TYPES, TYPES, Link, Memory, Source, Stamp
@@ -26,10 +27,9 @@ from memrepo.core.patterns import regex
 from memrepo.core.problems import Problem
 from memrepo.core.secrets import redact
 from memrepo.core.state import State, apply
-from memrepo.core.times import local_day, parse_time
+from memrepo.core.times import format_time, local_day, parse_time
 from memrepo.formats.purifier import Workspace
-from memrepo.formats.records import ImportRecord, refused
-from memrepo.formats.registry import Read
+from memrepo.formats.records import Found, ImportRecord, left_out, refused
 from memrepo.merge.closure import close, findings
 from memrepo.merge.tombstones import tombstones_in
 from memrepo.policies.claims import (
@@ -77,27 +77,29 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Problem, ...] = ()
 
 
-def take(state: State, read: Read, terms: ImportTerms) -> Imported:
-    """Return the changes that import a reader's records, and the judgements of new memories."""
-    work = _Import(state=state, terms=terms, problems=list(read.problems))
-    for record in read.records:
-        work.take(record)
+def take(state: State, found: Iterable[Found], terms: ImportTerms) -> Imported:
+    """Return the changes that import what a reader found, and the judgements of new memories."""
+    work = _Import(state=state, terms=terms)
+    for one in found:
+        if isinstance(one, ImportRecord):
+            work.take(one)
+        elif isinstance(one, Problem):
+            work.problems.append(one)
+        elif one.number:
+            work.counts[one.name] += one.number
     work.pair()
     work.link()
     changes = work.changes()
-    counts = Counter({"memories_new": len(work.fresh), **work.counts})
+    counts = {"memories_new": len(work.fresh), **work.counts}
     if work.updated:
         counts["memories_changed"] = len(work.updated)
     counts["unreadable"] = sum(p.severity == "error" for p in work.problems)
-    made = ((id_, work.records.get(id_)) for id_ in sorted(work.fresh))
+    judgements = ((id_, work.records[id_].judgement) for id_ in sorted(work.fresh))
     return Imported(
         changes=changes,
-        counts={**counts, **read.passed},
+        counts=counts,
         problems=tuple(work.problems),
-        judgements={
-            id_: [dict(record.judgement)] if record and record.judgement else []
-            for id_, record in made
-        },
+        judgements={id_: [dict(judged)] if judged else [] for id_, judged in judgements},
     )
 
 
@@ -106,7 +108,7 @@ class _Import(msgspec.Struct):
 
     state: State
     terms: ImportTerms
-    problems: list[Problem]
+    problems: list[Problem] = msgspec.field(default_factory=list)
     fresh: dict[str, Memory] = msgspec.field(default_factory=dict)
     updated: dict[str, Update] = msgspec.field(default_factory=dict)
     matched: set[str] = msgspec.field(default_factory=set)
@@ -131,13 +133,8 @@ class _Import(msgspec.Struct):
 
     def take(self, record: ImportRecord) -> None:
         """Create a memory for a record, unless the memory already exists."""
-        text = normal_body(record.text)
-        if record.whole is not None:
-            memory = replace(record.whole, path=_path_here(self.state.layout, record.whole))
-        elif text:
-            memory = self._memory(record, text)
-        else:
-            self._refuse(record, "found no text")
+        memory = self._own(record) if record.is_own else self._memory(record)
+        if memory is None:
             return
         memory = self._clean(memory, record)
         existing = self._find_existing(memory, record)
@@ -174,7 +171,7 @@ class _Import(msgspec.Struct):
         Compare the id in the other program, then the memory id, then the text.
         """
         known = self.state.memories.keys() | self.fresh.keys()
-        if record.whole is not None:
+        if record.is_own:
             return memory.id if memory.id in known else ""
         found = [self._ids.get(key, "") for key in _keys_of(memory)]
         return next((id_ for id_ in (*found[:2], memory.id, *found[2:]) if id_ in known), "")
@@ -190,7 +187,7 @@ class _Import(msgspec.Struct):
         hash_ = text_hash(memory.body)
         if hash_ == text_hash(existing.body):
             return
-        if self._is_unedited(existing, record.whole):
+        if self._is_unedited(existing, memory if record.is_own else None):
             screened = self._screened(memory, record)
             if screened is not None:
                 self._follow(existing, screened)
@@ -202,25 +199,20 @@ class _Import(msgspec.Struct):
                 fix=f"`memrepo edit {id_}`, if the other program is right",
             )
 
-    def _is_unedited(self, existing: Memory, whole: Memory | None = None) -> bool:
-        """Return whether an imported memory was never edited, confirmed or retired since."""
-        ours = existing.fields.get("generated")
-        if whole is not None:
-            theirs = whole.fields.get("generated")
-            if existing.status != whole.status:
-                return False
-            if ours and theirs and ours.at and theirs.at and theirs.at > ours.at:
-                return True
-            return bool(
-                ours == theirs and existing.fields.get("verified") == whole.fields.get("verified")
-            )
-        return (
-            existing.text("origin") == "import"
-            and existing.status == "active"
-            and not existing.fields.get("verified")
-            and ours is not None
-            and ours.by == f"{self.terms.format}/unknown"
-        )
+    def _is_unedited(self, existing: Memory, own: Memory | None = None) -> bool:
+        """Return whether an imported memory was never edited, confirmed or retired since.
+
+        With `own`, a memory in our format, it counts as unedited too if `own` is newer.
+        """
+        ours, confirmed = existing.fields.get("generated"), existing.fields.get("verified")
+        if own is None:
+            is_imported = existing.text("origin") == "import" and existing.status == "active"
+            by = f"{self.terms.format}/unknown"
+            return is_imported and not confirmed and ours is not None and ours.by == by
+        theirs = own.fields.get("generated")
+        is_newer = bool(ours and theirs and ours.at and theirs.at and theirs.at > ours.at)
+        is_same = ours == theirs and confirmed == own.fields.get("verified")
+        return existing.status == own.status and (is_newer or is_same)
 
     def _follow(self, existing: Memory, memory: Memory) -> None:
         """Update a memory to the other program's current text, keeping the old text as an alias.
@@ -248,7 +240,7 @@ class _Import(msgspec.Struct):
             if existing.sources and existing.id not in self.matched and self._is_unedited(existing):
                 missing[existing.sources[0].resource, existing.type].append(existing)
         for id_, memory in list(self.fresh.items()):
-            if not missing or self.records[id_].whole is not None:
+            if not missing or self.records[id_].is_own:
                 continue
             words = content_words(memory.body)
             similar = missing[memory.sources[0].resource, memory.type]
@@ -316,21 +308,74 @@ class _Import(msgspec.Struct):
         self.problems.append(refused(record.path, why, line=record.lines[0], key=record.key))
 
     def _warn(self, record: ImportRecord, rule: str, message: str, *, fix: str) -> None:
+        problem = refused(record.path, message, line=record.lines[0], key=record.key)
         self.problems.append(
-            Problem(
-                path=record.path,
-                line=record.lines[0],
-                rule=rule,
-                key=record.key,
-                message=message,
-                fix=fix,
-                severity="warning",
-            )
+            replace(problem, rule=rule, message=message, fix=fix, severity="warning", column=0)
         )
 
-    def _memory(self, record: ImportRecord, text: str) -> Memory:
-        fields = dict(record.fields)
-        captured = record.captured
+    def _fields(self, record: ImportRecord) -> dict[str, Any]:
+        """Return a record's fields in memrepo's types. Values that do not fit are left out.
+
+        Empty values count as absent. Tags of other programs are converted to memrepo's spelling.
+        """
+        fields: dict[str, Any] = {}
+        for name, value in record.fields.items():
+            if value in (None, "", [], ()):
+                continue
+            line = record.at.get(name, record.lines[0])
+            try:
+                field = BY_NAME[name]
+                if name == "created" or name.endswith("_at"):
+                    value = self._moment(record, name, value)
+                read = field.kind.read(_node(value))
+            except KeyError:
+                message = "found a key that no memory has"
+                self.problems.append(left_out(record.path, name, message, line=line))
+            except ValueMismatch as mismatch:
+                self.problems.append(left_out(record.path, name, str(mismatch), line=line))
+            else:
+                if name == "tags" and not record.is_own:
+                    read = tuple(filter(None, dict.fromkeys(map(as_tag, read))))
+                if read != field.default:
+                    fields[name] = read
+        return fields
+
+    def _moment(self, record: ImportRecord, key: str, value: object) -> datetime | None:
+        """Parse a time: text, or seconds or milliseconds since 1970. Report one that is invalid."""
+        if value in (None, "", []):
+            return None
+        try:
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return datetime.fromtimestamp(int(value / 1000 if value > 10**11 else value), UTC)
+            return parse_time(value if isinstance(value, str) else "")
+        except (OverflowError, OSError, ValueError):
+            message = f"found {str(value)[:40]!r}, expected a time"
+            self.problems.append(left_out(record.path, key, message, line=record.lines[0]))
+            return None
+
+    def _own(self, record: ImportRecord) -> Memory | None:
+        """Return a memory of another repository, with a path that is valid here."""
+        fields = self._fields(record)
+        for key in ("id", "type"):
+            if key not in fields:
+                self._refuse(replace(record, key=key), f"found no {key}")
+                return None
+        memory = Memory.of(record.own_path, fields, body=normal_body(record.text))
+        return replace(memory, path=_path_here(self.state.layout, memory))
+
+    def _memory(self, record: ImportRecord) -> Memory | None:
+        """Return the memory of another program's record."""
+        text = normal_body(record.text)
+        if not text:
+            self._refuse(record, "found no text")
+            return None
+        fields = self._fields(record)
+        written = self._moment(record, "written", record.written)
+        said = self._moment(record, "said", record.said) or written
+        captured, captured_from = record.captured, record.captured_from
+        if not captured and said is not None:
+            captured, captured_from = format_time(said), "unit"
+            captured = captured[:10] if said.time() == time() else captured
         if "T" in captured:
             captured = local_day(parse_time(captured), self.terms.zone)
         file = f"{self.terms.format}://{record.path}"
@@ -344,20 +389,19 @@ class _Import(msgspec.Struct):
             resource=f"{file}#{record.key}" if record.key else file,
             lines=record.lines,
             captured=captured,
-            captured_from=record.captured_from if captured else "",
+            captured_from=captured_from if captured else "",
         )
         sources = tuple(s for s in (evidence, record.evidence) if s is not None)
         if record.places:
             sources = tuple(dict.fromkeys(self._places(record, text)))
             captured = max((s.captured[:10] for s in sources), default="")
-        stamp = Stamp(by=f"{self.terms.format}/unknown", at=record.written or self.terms.now)
         fields |= {
             "id": self._id(type_, fields, text, file),
             "type": type_,
-            "created": record.fields.get("created", self.terms.now),
+            "created": fields.get("created", self.terms.now),
             "sources": sources,
             "origin": "import",
-            "generated": stamp,
+            "generated": Stamp(by=f"{self.terms.format}/unknown", at=written or self.terms.now),
         }
         path = self.state.layout.memory(
             id_=fields["id"],
@@ -452,6 +496,15 @@ class _Import(msgspec.Struct):
             *(Create(memory=memory) for _, memory in sorted(self.fresh.items())),
             *(update for _, update in sorted(self.updated.items())),
         )
+
+
+def _node(value: Any) -> Node:
+    """Convert a value of JSON or of a header to a node, without the members that are null."""
+    if isinstance(value, dict):
+        return {str(key): _node(part) for key, part in value.items() if part is not None}
+    if isinstance(value, list):
+        return [_node(part) for part in value if part is not None]
+    return value if isinstance(value, str) else node_of(value)
 
 
 def _keys_of(memory: Memory) -> tuple[tuple[object, ...], ...]:

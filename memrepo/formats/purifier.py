@@ -16,12 +16,20 @@ import msgspec
 from msgspec.structs import replace
 
 from memrepo.core.ids import text_hash
-from memrepo.core.jsontext import JsonLine, mappings, read_lines, read_object, texts
+from memrepo.core.jsontext import JsonLine, mappings, read_object, texts
 from memrepo.core.judge import Scores
 from memrepo.core.memory import CLAIM_TYPES, Memory, Retired, Source
 from memrepo.core.patterns import regex
+from memrepo.core.problems import Problem
 from memrepo.core.times import parse_time
-from memrepo.formats.records import FieldReader, Files, ImportRecord, Report
+from memrepo.formats.records import (
+    Files,
+    Found,
+    ImportRecord,
+    left_out,
+    read_json_lines,
+    refused,
+)
 from memrepo.read.thoughts import Unit, scan
 from memrepo.text.words import content_words
 
@@ -130,94 +138,99 @@ def wants(path: str) -> bool:
     return path.removeprefix(RUNTIME) in (CLAIMS, CONTRADICTIONS, MANIFEST)
 
 
-def read(files: Files, report: Report) -> Iterator[ImportRecord]:
+def read(files: Files) -> Iterator[Found]:
     """Read the claims, and add the links recorded in the file of contradictions."""
     against: dict[str, list[str]] = {}
-    for line in _lines(files, CONTRADICTIONS, report):
+    for line in read_json_lines(CONTRADICTIONS, _named(files, CONTRADICTIONS)):
+        if isinstance(line, Problem):
+            yield line
+            continue
         one, other = line.record.get("claimId"), line.record.get("competingClaimId")
         against.setdefault(str(one), []).append(str(other))
-    for line in _lines(files, CLAIMS, report):
+    for line in read_json_lines(CLAIMS, _named(files, CLAIMS)):
+        if isinstance(line, Problem):
+            yield line
+            continue
         text, type_ = line.record.get("text"), line.record.get("type")
         if not isinstance(text, str) or not text.strip():
-            report.refuse(CLAIMS, "found no text", line=line.number, key="text")
+            yield refused(CLAIMS, "found no text", line=line.number, key="text")
         elif type_ not in CLAIM_TYPES:
-            report.refuse(CLAIMS, f"found the type {type_!r}", line=line.number, key="type")
+            yield refused(CLAIMS, f"found the type {type_!r}", line=line.number, key="type")
         else:
-            yield _record(line, against, report)
+            yield from _claim(line, against)
 
 
 def _named(files: Files, name: str) -> bytes:
     return files.get(f"{RUNTIME}{name}", files.get(name, b""))
 
 
-def _lines(files: Files, name: str, report: Report) -> list[JsonLine]:
-    found, problems = read_lines(name, _named(files, name), "import-line")
-    report.problems += problems
-    return found
-
-
-def _record(line: JsonLine, against: Mapping[str, list[str]], report: Report) -> ImportRecord:
-    claim, reader = line.record, FieldReader(report, CLAIMS, line.number)
-    for ours, theirs in (
-        ("subject", "subject"),
-        ("predicate", "predicate"),
-        ("object", "object"),
-        ("home", "primaryHome"),
-        ("tags", "secondaryTags"),
-    ):
-        reader.put(ours, claim.get(theirs), theirs)
-    id_ = str(claim.get("id") or "")
-    if _CLAIM_ID.fullmatch(id_):
-        reader.put("claim_id", id_)
-    else:
-        reader.note("id", f"found the id {id_[:40]!r}, expected cl-<16 hex>")
-    written = reader.time(claim.get("updatedAt_utc") or claim.get("updatedAt"), "updatedAt")
-    word = claim.get("status")
+def _claim(line: JsonLine, against: Mapping[str, list[str]]) -> Iterator[Found]:
+    """Yield the record of a claim, and the problems with its id, status and provenance."""
+    claim = line.record
+    id_, word = str(claim.get("id") or ""), claim.get("status")
+    if not _CLAIM_ID.fullmatch(id_):
+        message = f"found the id {id_[:40]!r}, expected cl-<16 hex>"
+        yield left_out(CLAIMS, "id", message, line=line.number)
     if word not in CLAIM_STATUSES:
-        reader.note("status", f"found the status {word!r}, treated as unresolved")
+        message = f"found the status {word!r}, treated as unresolved"
+        yield left_out(CLAIMS, "status", message, line=line.number)
         word = "unresolved"
+    places, wrong = _places(claim)
+    for message in wrong:
+        yield left_out(CLAIMS, "provenance", message, line=line.number)
     is_superseded = word == "superseded"
-    reader.put("status", "superseded" if is_superseded else "active")
-    reader.put("standing", "resolved" if is_superseded else word)
-    if is_superseded and written is not None:
-        reader.fields["superseded_at"] = written
-    if retired := tuple(_retired(claim)):
-        reader.fields["retired"] = retired
+    written = claim.get("updatedAt_utc") or claim.get("updatedAt")
     contradicted = [str(c.get("competingClaimId")) for c in mappings(claim.get("contradictions"))]
     links = [("contradicts", other) for other in (*contradicted, *against.get(id_, ()))]
     if claim.get("duplicateDisposition") == "probable_duplicate":
         links.append(("duplicate_of", str(claim.get("duplicateTargetClaimId"))))
-    return reader.record(
-        claim["text"],
+    yield ImportRecord(
+        path=CLAIMS,
+        text=claim["text"],
         type=claim["type"],
         key=id_,
         lines=(line.number, line.number),
         written=written,
+        fields={
+            **{name: claim.get(name) for name in ("subject", "predicate", "object")},
+            "home": claim.get("primaryHome"),
+            "tags": claim.get("secondaryTags"),
+            "claim_id": id_ if _CLAIM_ID.fullmatch(id_) else None,
+            "status": "superseded" if is_superseded else "active",
+            "standing": "resolved" if is_superseded else word,
+            "superseded_at": written if is_superseded else None,
+            "retired": [*_retired(claim)],
+        },
         links=tuple(dict.fromkeys(links)),
         replaces=tuple(texts(claim.get("supersedes"))),
         replaced_by=tuple(texts(claim.get("supersededBy"))),
-        places=tuple(dict.fromkeys(_sources(claim, reader))),
+        places=tuple(dict.fromkeys(places)),
         judgement=_judgement(claim),
     )
 
 
-def _sources(claim: Mapping[str, Any], reader: FieldReader) -> Iterator[Source]:
+def _places(claim: Mapping[str, Any]) -> tuple[list[Source], list[str]]:
+    """Return the sources of a claim, and what is wrong with its provenance."""
+    places, wrong = [], []
     for entry in mappings(claim.get("provenance")):
         name, span, kind = entry.get("source"), entry.get("lineSpan"), entry.get("type")
         if not isinstance(name, str) or not 0 < len(name) <= 1000 or "\n" in name:
-            reader.note("provenance", f"found the source {str(name)[:40]!r}, expected a path")
+            wrong.append(f"found the source {str(name)[:40]!r}, expected a path")
             continue
         lines = (0, 0)
         if isinstance(span, list) and len(span) == 2 and all(type(n) is int for n in span):
             lines = (span[0], span[1]) if 0 < span[0] <= span[1] < 10**9 else (0, 0)
         if span is not None and lines == (0, 0):
-            reader.note("provenance", f"found the lines {str(span)[:40]}, expected [first, last]")
-        yield Source(
-            resource=name,
-            lines=lines,
-            kind=str(kind) if kind in _EVIDENCE_KINDS else "inferred",
-            captured=_day(entry.get("capturedAt")),
+            wrong.append(f"found the lines {str(span)[:40]}, expected [first, last]")
+        places.append(
+            Source(
+                resource=name,
+                lines=lines,
+                kind=str(kind) if kind in _EVIDENCE_KINDS else "inferred",
+                captured=_day(entry.get("capturedAt")),
+            )
         )
+    return places, wrong
 
 
 def _day(value: object) -> str:

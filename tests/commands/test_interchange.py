@@ -13,7 +13,8 @@ import workspaces
 from driving import LATER, assert_sound, done, git, memories, memrepo, standing, subjects
 
 from memrepo.core.memory import Memory
-from memrepo.formats.records import Files, ImportRecord, Report
+from memrepo.core.problems import Problem
+from memrepo.formats.records import Files, ImportRecord
 from memrepo.formats.registry import FORMATS as REGISTRY
 from memrepo.formats.registry import Format
 
@@ -293,13 +294,10 @@ def test_what_cannot_be_imported_is_named(repo: Path, tmp_path: Path, format_: s
 
 
 def test_a_file_that_a_reader_cannot_read_is_left_out_and_named() -> None:
-    def read(files: Files, report: Report) -> Iterator[ImportRecord]:
+    def read(files: Files) -> Iterator[ImportRecord]:
         for path, data in files.items():
             yield ImportRecord(path=path, text=str(int(data)))
 
-    found = Format("numbers", "numbers", bool, read).read({"a": b"1", "b": b"x", "c": b"3"})
-    assert [(r.path, r.text) for r in found.records if isinstance(r, ImportRecord)] == [
-        ("a", "1"),
-        ("c", "3"),
-    ]
-    assert [(p.path, p.rule) for p in found.problems] == [("b", "import-record")]
+    found = Format("numbers", bool, read).read({"a": b"1", "b": b"x", "c": b"3"})
+    assert {r.path: r.text for r in found if isinstance(r, ImportRecord)} == {"a": "1", "c": "3"}
+    assert [(p.path, p.rule) for p in found if isinstance(p, Problem)] == [("b", "import-record")]

@@ -40,7 +40,6 @@ EXAMPLES = {**FOLDERS, "jsonl": jsonl(imported("obsidian", FOLDERS["obsidian"]))
 
 def test_every_format_has_an_example_and_every_example_a_format() -> None:
     assert set(EXAMPLES) == set(FORMATS)
-    assert all(format_.name == name for name, format_ in FORMATS.items())
     assert all(format_.what for format_ in FORMATS.values())
 
 

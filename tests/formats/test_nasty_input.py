@@ -116,17 +116,17 @@ def test_a_broken_file_is_told_of_and_the_rest_comes_in(format_: str) -> None:
         found = take(EMPTY, read, terms)
         state = apply(EMPTY, found.changes)
         assert (closure(state), state.problems) == ((), ()), (name, way)
-        new = [p for p in found.problems if p not in whole.problems]
+        new = [p for p in found.problems if p not in whole]
         assert all(p.path and p.rule and p.message and p.fix for p in new), (name, way, new)
         assert all(len(str(p)) < 600 for p in new), (name, way, new)
         # What other files hold comes as before, a title or a link aside that the file gave them.
         for other in wanted.keys() - {name}:
-            assert len(texts(read.records, other)) >= len(texts(whole.records, other)), (name, way)
-        before, after = texts(whole.records, name), texts(read.records, name)
+            assert len(texts(read, other)) >= len(texts(whole, other)), (name, way)
+        before, after = texts(whole, name), texts(read, name)
         if way in SAME and not one.is_database:
             assert before == after, (name, way)
         elif before and not after:
-            told = any(p.path == name for p in new) or read.passed.get("without_id_passed_over")
+            told = any(p.path == name for p in new)
             assert told or not data.strip(), (name, way)
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from memrepo.actions.exchange.import_ import ARTIFACTS, Brought, bring_in, was_imported
+from memrepo.actions.exchange import import_ as importing
 from memrepo.actions.request import VerbResult, option
 from memrepo.actions.run.ingest import Ingested, take_in, workspace_of
 from memrepo.actions.run.judge_choice import JudgeChoice, Usable, usable_judges
@@ -97,7 +97,7 @@ class Result(VerbResult, frozen=True, kw_only=True):
     branch: str
     imported: int
     """The number of memories imported from a purifier."""
-    import_: Brought = msgspec.field(name="import")
+    import_: importing.Result = msgspec.field(name="import")
     ingest: Ingested
     warnings: tuple[str, ...]
     timezone: str
@@ -312,18 +312,19 @@ def recognise(folder: Path) -> Recognised:
     return Recognised()
 
 
-def _claims(at: Work, workspace: Path) -> Brought:
+def _claims(at: Work, workspace: Path) -> importing.Result:
     """Import the claims that a purifier published in the workspace, unless already imported.
 
     Later changes of the claims are treated as changes by a person.
     """
     folder = workspace / "runtime"
-    if not (folder / CLAIMS).is_file() or was_imported(at):
-        return Brought()
+    if not (folder / CLAIMS).is_file() or importing.was_imported(at):
+        return importing.Result()
     sources = read_workspace(
         workspace, at.config.source_rules(), home=at.store.root.resolve()
     ).files
-    return bring_in(at, ARTIFACTS, folder, sources)
+    request = importing.Request(format=importing.ARTIFACTS, path=str(folder))
+    return importing.bring_in(at, request, sources)
 
 
 def _unread(at: Work, workspace: Path | None) -> Unread:

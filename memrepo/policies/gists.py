@@ -37,13 +37,14 @@ SENTENCES, LENGTH, TAGS, TITLE = 3, 400, 5, 120
 """Limits of a gist: sentences and characters of the summary, tags, and characters of the title."""
 _CUT = regex(r"(?<=[.!?。！？])\s+|\n+")
 _MARKS = regex(r"^[\s>#*+\-|]+|[\s|]+$")
+_NUMBER = regex(r"\d+")
 _OFTEN, _SALIENT = 3, 4
 """The maximum count of a word, and the bonus for each distinctive word of an outcome."""
 
 
 def gist_of(note: Memory) -> Gist:
     """Return the gist of a note, computed from the note only."""
-    parts = sentences(without_secrets(note.body))
+    parts = _distinct(sentences(without_secrets(note.body)))
     counts = word_counts(parts)
     title = without_secrets(note.text("title")) or (parts[0] if parts else note.slug)
     title = " ".join(visible(title).split())
@@ -60,6 +61,14 @@ def sentences(text: str) -> list[str]:
     """Split a text into sentences and list items, and remove list and heading markers."""
     found = (" ".join(_MARKS.sub("", visible(part)).split()) for part in _CUT.split(text))
     return [part for part in found if part]
+
+
+def _distinct(texts: Iterable[str]) -> list[str]:
+    """Drop the sentences that repeat an earlier one, also with other numbers: a log's routine."""
+    found: dict[str, str] = {}
+    for text in texts:
+        found.setdefault(_NUMBER.sub("0", text), text)
+    return list(found.values())
 
 
 def word_counts(texts: Iterable[str]) -> Counter[str]:
@@ -99,7 +108,7 @@ _WORDS = 3
 
 def summary_of(topic: str, memories: Sequence[Memory]) -> Summary:
     """Summarise memories by selecting their most important sentences."""
-    texts = list(dict.fromkeys(s for m in memories for s in sentences(without_secrets(m.body))))
+    texts = _distinct(s for m in memories for s in sentences(without_secrets(m.body)))
     counts = word_counts(texts)
     text = telling(texts, counts, SUMMARY_SENTENCES, SUMMARY_LENGTH)
     rest = [clipped(s, FACT) for s in texts if s not in text]

@@ -132,6 +132,11 @@ def parse_line(line: str) -> tuple[str, str] | None:
     return line.removeprefix("- "), ""
 
 
+def plain(memory: Memory) -> str:
+    """Return a memory on one line as the page has it, but without the escapes of markdown."""
+    return unescaped(condensed(memory))
+
+
 def unescaped(text: str) -> str:
     """Return the text of a bullet without the backslashes that escape markup."""
     return _ESCAPED.sub(lambda m: m["code"] or m[2][: len(m[2]) // 2] + m[3], text)
@@ -154,7 +159,7 @@ def _first_to_stay(memory: Memory) -> tuple[object, ...]:
 def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> bytes:
     short = rules.composed
     lines = [*_INTRO, *(() if kept or out else ("", _EMPTY))]
-    for layer, mine in _layered(kept, short=short):
+    for layer, mine in sections(kept, short=short):
         lines += ["", f"## {layer.capitalize()}", *(bullet(m, short=short) for m in mine)]
         if not short:
             folders = sorted({_folder(m) for m in mine})
@@ -165,22 +170,22 @@ def _page(kept: Sequence[Memory], out: Sequence[Memory], rules: HotRules) -> byt
     return stamped("hot", "".join(f"{line}\n" for line in lines))
 
 
-def _layered(kept: Sequence[Memory], *, short: bool) -> Iterator[tuple[str, list[Memory]]]:
+def sections(kept: Sequence[Memory], *, short: bool) -> Iterator[tuple[str, list[Memory]]]:
     """Yield the sections of the page in order, each with its memories in order."""
-    sections = {memory.id: _section(memory, stored=short) for memory in kept}
-    layers = [*_ORDER, *sorted({*sections.values()} - {*_ORDER})]
+    section = {memory.id: _section(memory, stored=short) for memory in kept}
+    layers = [*_ORDER, *sorted({*section.values()} - {*_ORDER})]
     first: dict[str, int] = {}
     for memory in sorted(filter(place_of, kept), key=place_of):
-        first.setdefault(sections[memory.id], place_of(memory))
+        first.setdefault(section[memory.id], place_of(memory))
     layers[1:] = sorted(layers[1:], key=lambda layer: first.get(layer, len(kept) + 99))
     for layer in layers:
-        if mine := sorted((m for m in kept if sections[m.id] == layer), key=_first_to_stay):
+        if mine := sorted((m for m in kept if section[m.id] == layer), key=_first_to_stay):
             yield layer, mine
 
 
 def in_page_order(memories: Sequence[Memory], rules: HotRules) -> list[Memory]:
     """Return memories in the order of the page."""
-    return [m for _, mine in _layered(memories, short=rules.composed) for m in mine]
+    return [m for _, mine in sections(memories, short=rules.composed) for m in mine]
 
 
 def _section(memory: Memory, *, stored: bool) -> str:

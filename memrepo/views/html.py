@@ -73,6 +73,11 @@ def rendered(text: str) -> Markup:
     return Markup(_markdown()(text))  # noqa: S704 - the renderer escapes every text
 
 
+def rendered_line(text: str) -> Markup:
+    """Return one line of markdown as HTML without a paragraph around it."""
+    return Markup(rendered(text).strip().removeprefix("<p>").removesuffix("</p>"))  # noqa: S704
+
+
 def side(spans: Iterable[Span], which: Mark) -> Markup:
     """Return one side of a word comparison as HTML, with its unique words marked."""
     tag = "del" if which == "old" else "ins"

@@ -71,3 +71,8 @@ def test_where_nothing_fits_the_best_is_cut() -> None:
 )
 def test_a_cut_sentence_is_as_long_as_allowed(text: str, length: int, expected: str) -> None:
     assert clipped(text, length) == expected
+
+
+def test_a_line_that_returns_with_other_numbers_counts_once() -> None:
+    body = "- 1:02 check: nothing new.\n- 2:02 check: nothing new.\n- The gateway moved to Turin."
+    assert gist_of(note(body)).summary == "1:02 check: nothing new. The gateway moved to Turin."

@@ -34,7 +34,8 @@ from memrepo.core.memory import TYPES, Memory
 from memrepo.core.messages import counted, cut
 from memrepo.core.patterns import regex
 from memrepo.core.times import extent
-from memrepo.views.html import rendered, shown, side, word_diff
+from memrepo.views.hot import condensed, plain, sections
+from memrepo.views.html import rendered, rendered_line, shown, side, word_diff
 from memrepo.views.report import in_words, judged_in_words
 from memrepo.views.review import (
     LEAVING,
@@ -129,7 +130,7 @@ def _night(work: Work, found: status.Result) -> Night:
     landed, left, small = list[NightRow](), list[NightRow](), 0
     for one in review_of(work, span_of(work, (found.last_run.run,)), quote=False).decisions:
         if word := _CHANGES.get(one.kind):
-            text = cut(one.target.body, LABEL)
+            text = cut(plain(one.target), LABEL)
             row = NightRow(word, one.target.id, text, _sentence(one.changes[0]))
             (left if one.leaves else landed).append(row)
         else:
@@ -149,15 +150,19 @@ _CHANGES: Mapping[str, str] = {
     "archived": "archived",
 }
 """The kinds of change that the page lists one by one, in a word."""
-_ID = regex(r" \([^()]*, (mem-[0-9a-f]{16})\)(?=</li>|\n|<br|$)")
+_OF_MEMORY = regex(r"- .* \([^()]*, mem-[0-9a-f]{16}\)")
 
 
 def _first_page(work: Work) -> Shown:
-    """Return what an agent reads when a session begins, as HTML, and how much of it there is."""
+    """Return what an agent reads when a session begins, by section, and how much of it there is."""
     packed, hot, *_ = context(work, "private", MAX_TOKENS)
-    inside = "\n".join(packed.text.split("\n")[2:-1])
+    others = [line for line in packed.text.split("\n")[2:-1] if not _OF_MEMORY.fullmatch(line)]
     return {
-        "html": Markup(_ID.sub(r' <a href="memory/\1">open</a>', str(rendered(inside)))),  # noqa: S704
+        "sections": [
+            (name.capitalize(), [(rendered_line(condensed(m)), m.id) for m in mine])
+            for name, mine in sections(hot, short=work.config.hot.composed)
+        ],
+        "others": rendered("\n".join(others)),
         "lines": len(hot),
         "most": work.config.hot.budget,
         "tokens": packed.tokens,
@@ -213,7 +218,7 @@ def _groups(groups: Iterable[ReviewGroup]) -> list[Shown]:
                     "meaning": SUMMARIES[decision.kind][1],
                     "text": decision.target.body,
                     "id": decision.target.id,
-                    "label": cut(decision.target.body, LABEL),
+                    "label": cut(plain(decision.target), LABEL),
                     "cards": [
                         _card(change, with_reason=not group.is_by_cause)
                         for change in decision.shown
@@ -509,7 +514,7 @@ def _near(work: Work, id_: str) -> Iterable[tuple[str, str, str]]:
     about = (m for m in state.active if m.id not in known | {id_} and subject)
     same = (m for m in about if m.text("subject").casefold() == subject)
     for memory in islice(same, MAX_NEIGHBOURS):
-        yield "about the same", memory.id, cut(memory.body, LABEL)
+        yield "about the same", memory.id, cut(plain(memory), LABEL)
 
 
 def _when(moment: datetime, work: Work) -> str:

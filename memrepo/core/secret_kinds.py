@@ -174,7 +174,9 @@ def _has_form(form: Form, value: str, group: str | None) -> bool:
         case "iban":
             return _is_iban(value)
         case "seed-phrase":
-            return len(regex(r"[^\W\d_]+").findall(value)) in (12, 15, 18, 21, 24)
+            found = regex(r"[^\W\d_]+").findall(value)
+            is_prose = group == "alone" and not _words().prose.isdisjoint(found)
+            return len(found) in (12, 15, 18, 21, 24) and not is_prose
         case _ if group == "piece":
             return is_key(value, 10)
         case _ if group == "groups":
@@ -253,11 +255,13 @@ _GROUPED = regex(
     r"|[A-Za-z0-9]{5}(?:-[A-Za-z0-9]{5}){2,9}|[A-Za-z0-9]{6}(?:-[A-Za-z0-9]{6}){2,9})(?![\w-])"
 )
 """Groups of equal length, in which keys are shown to people: nothing else looks like them."""
+_MAX_WORDS_BETWEEN = 4
+"""The maximum number of words from a verb to a value, with the value."""
 _MAX_APART = 60
 """The maximum number of characters between a label and a value that no sign or verb connects."""
 _SEGMENTS = regex(r"[^\W\d_]{2,20}(?:-[^\W_]{1,20}){2,5}")
 _CODE_APART = regex(
-    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}[A-F]?|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
+    r"(?<![^\W_])(?:\d{1,4}[A-F]\d{1,4}[A-F]?|\d{1,4}[A-Z]\d{2,4}|(?!(?:19|20)\d\d(?:[01]\d[0-3]\d)?(?!\d))\d{5,8})(?![\w%€$:.-]*\w)"
 )
 _SIGNED = regex(r"\w[!#$%^&*?=]\w")
 _SUFFIX = regex(r":\w{1,6}$")
@@ -311,6 +315,11 @@ class _Words(NamedTuple):
     before: re.Pattern[str]
     near: re.Pattern[str]
     behind: re.Pattern[str]
+    codes: tuple[str, ...]
+    woven: re.Pattern[str]
+    locks: re.Pattern[str]
+    little: frozenset[str]
+    network: re.Pattern[str]
 
 
 @cache
@@ -331,21 +340,23 @@ def _words() -> _Words:
         wide = _any(word.lstrip("*") for word in every if _is_wide(word))
         brand = r"(?<!\b1)"  # 1Password is a program: no password follows its name
         bounded = rf"(?:(?<![^\W_])(?:{plain})|{brand}(?:{ending}))(?:s|en)?\d{{0,2}}(?![^\W_]|_\w)"
+        accented = _any(
+            w.lstrip("*") for w in table["password"] if not (w.isascii() or _is_wide(w))
+        )
+        inflected = rf"(?:{accented})[^\W\d_]{{0,4}}(?![^\W_])"
         code, lock, of = (_any(table[name]) for name in ("code", "lock", "of"))
         article = r"[ \t](?:[^\W\d_]{1,9}[ \t]|l['’]|d['’]){0,2}(?:[^\W\d_]{1,12}[ -]?)??"
         opener = (
             rf"(?<![^\W_])(?:(?:{lock})(?:['’]s)?[ _-]?(?:{code})"
-            rf"|(?:{code})[ \t](?:(?:{of}){article}|d['’])?(?:{lock})"
-            rf"|(?:{lock})(?:['’]s)?(?:[ \t][^\W\d_]{{1,12}}){{0,2}}[ \t,:]{{1,3}}"
-            rf"(?:{_any(table['with'])}|the|by|its|der|mit dem|el|le|il)[ \t](?:{code}))(?![^\W_])"
+            rf"|(?:{code})[ \t](?:(?:{of}){article}|d['’])?(?:{lock}))(?![^\W_])"
         )
-        return f"{opener}|{bounded}|(?:{wide})"
+        return rf"{opener}|{bounded}|{inflected}|(?:{wide})|(?<![^\W_])(?:{code})(?![^\W_])"
 
     def stated() -> str:
         scope = (
             rf"[ \t](?:{_any(table['of'])})[ \t][^\n.:=;,|()]{{1,40}}?"
             r"|[ \t]?\([^\n:=;|()]{1,40}\)"
-            rf"|[ \t](?:{_any(table['thing'])})"
+            rf"|[ \t](?:{_any((*table['thing'], *table['network']))})"
         )
         join = (
             rf"(?:{any_of('is', is_wide=True)})[ \t]{{0,3}}|[-–—][ \t]{{1,3}}"
@@ -362,6 +373,9 @@ def _words() -> _Words:
             rf"(?:{_SIGN}|(?<![^\W_])(?:(?P<changed>{_any(table['changed'])})|{verbs}))"
             r"(?::?[ \t]{1,3}|(?=[`\"'“„«]))"
         )
+
+    def long_locks() -> str:
+        return _any(word for word in table["lock"] if len(word) > 3)
 
     return _Words(
         label=spelled(label),
@@ -396,6 +410,23 @@ def _words() -> _Words:
                 rf"(?:[ \t](?:{any_of('is')}|as|als|como|comme)[ \t]"
                 r"(?:[^\W\d_]{2,10}[ \t]){0,2}"
                 r"|[ \t]\((?:[^\W\d_]{2,12}[ \t]){0,2})\Z"
+            )
+        ),
+        codes=tuple(table["code"]),
+        woven=spelled(
+            lambda: (
+                rf"[ \t](?:{_any(table['of'])})(?:[ \t][^\W\d_]{{1,20}}){{1,2}}[ \t:]{{1,3}}"
+                r"(?=\w{6})\d{1,4}[a-z]\d{2,4}(?!\w)"
+            )
+        ),
+        locks=spelled(
+            lambda: rf"(?<![^\W_])(?:{_any(table['lock'])})|(?:{long_locks()})(?![^\W_])"
+        ),
+        little=frozenset((*table["prose"], *table["with"], *table["of"])),
+        network=spelled(
+            lambda: (
+                rf"(?:[ \t](?:{_any(table['of'])}))?(?:[ \t][^\W\d_]{{2,3}})?[ \t-]"
+                rf"(?:{_any(table['network'])})(?![^\W_])"
             )
         ),
     )
@@ -437,9 +468,10 @@ def _bare(word: str) -> str:
 def _sort_of(label: str) -> str:
     """Return the kind of value named by a label. A word for a code with one for a lock is a pin."""
     known = _words().sort_of
-    label = _bare(label)
-    shorter = label.rstrip("0123456789")
-    tries = (label, shorter, shorter[:-1], shorter[:-2])
+    if label in _words().codes:
+        return "code"
+    label = _bare(label).rstrip("0123456789")
+    tries = (label[: len(label) - n] for n in range(5))
     return next((known[word] for word in tries if word in known), "pin")
 
 
@@ -452,7 +484,10 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
         if start >= table_to and (rows := _rows_below(text, start, end)):
             columns, table_to = _MAX_COLUMNS, rows[1]
         for label in words.label.finditer(folded, start, end):
-            sort = _sort_of(label[0])
+            sort = _sort_in_line(folded, start, *label.span(), end)
+            is_code, sort = sort == "code", sort.replace("code", "pin")
+            if not sort:
+                continue
             if sort in ("token", "secret", "weak", "pin", "login") and words.harmless.search(
                 folded, max(start, label.start() - 24), label.start()
             ):
@@ -461,7 +496,7 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
                 continue
             last, kind = (sort, label.end()), _KINDS.get(sort, "token")
             spots = [
-                *_after(text, folded, *label.span(), end, sort),
+                *_after(text, folded, *label.span(), end, sort, is_code=is_code),
                 *_near(text, folded, start, *label.span(), end, sort),
             ]
             if columns:
@@ -472,6 +507,31 @@ def labelled(text: str, folded: str) -> Iterator[Find]:
             *spots, (_, read_to) = _below(text, folded, start, end, *last)
             below += ((*spot, _KINDS.get(last[0], "token")) for spot in spots)
     yield from below
+
+
+_COMPOUND = regex(r"[ \t]([^\W\d_]{3,20})[:：]")
+_WORD_BEFORE = regex(r"([^\W\d_]+)[ \t]{1,3}\Z")
+
+
+def _sort_in_line(folded: str, line: int, begin: int, at: int, end: int) -> str:
+    """Return the kind of value that a label names where it is, or "" if it names none."""
+    sort, words = _sort_of(folded[begin:at]), _words()
+    before = _WORD_BEFORE.search(folded, max(line, begin - 24), begin)
+    if sort == "weak":
+        is_network = words.network.match(folded, at, end) or (
+            before and words.network.fullmatch(f" {before[1]}")
+        )
+        return "password" if is_network else sort
+    if not folded[begin:at].startswith(words.codes):
+        return sort
+    # A code is for a lock on the same line, and is none of another noun: a zip code.
+    if before is not None and before[1] not in words.little:
+        return ""
+    if sort == "code":
+        is_for_lock = words.locks.search(folded, line, end) or words.woven.match(folded, at, end)
+        return sort if is_for_lock else ""
+    other = _COMPOUND.match(folded, at, end)  # `code of the building plan:`
+    return "" if other and other[1] not in words.little else sort
 
 
 def _lines_with(folded: str, words: Sequence[str]) -> Sequence[Span]:
@@ -491,7 +551,9 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _after(text: str, folded: str, begin: int, at: int, end: int, sort: str) -> Iterator[Span]:
+def _after(
+    text: str, folded: str, begin: int, at: int, end: int, sort: str, *, is_code: bool = False
+) -> Iterator[Span]:
     """Yield the value that follows a label on the same line."""
     if sort == "card":
         number = _CARD.search(text, at, min(end, at + 60))
@@ -510,7 +572,7 @@ def _after(text: str, folded: str, begin: int, at: int, end: int, sort: str) -> 
         far = _words().near.search(folded, at, min(end, at + 42)) if how == "bare" else None
         yield from _after_name(text, (far or begins).end(), end, "sign" if far else how)
         return
-    if how == "bare" and _words().before.search(folded, max(0, begin - 20), begin):
+    if how == "bare" and (is_code or _words().before.search(folded, max(0, begin - 20), begin)):
         how = "with"
     label = folded[max(0, at - 12) : at]
     if (
@@ -543,7 +605,7 @@ def _near(
     strong, weak = [], []
     joints = _words().near.finditer(folded, at, min(end, at + 80)) if sort != "weak" else ()
     for joint in joints:
-        if (value := _value_at(text, joint.end(), end)) is None:
+        if (value := _first_odd(text, joint.end(), end, sort)) is None:
             continue
         if _is_named_otherwise(folded, at, value.start):
             continue
@@ -568,6 +630,19 @@ def _near(
         value = _value_at(text, word.start(), behind.start())
         if value and _is_stated(text, value, end, sort) and not _YEAR.match(text, value.start):
             yield value.start, value.end
+
+
+def _first_odd(text: str, at: int, end: int, sort: str) -> _Value | None:
+    """Return the first of some words that looks like a value: `is since Monday 7350#`."""
+    first = _value_at(text, at, end)
+    value = first
+    for _ in range(_MAX_WORDS_BETWEEN):
+        if value is None or _is_stated(text, value, end, sort):
+            return value or first
+        if not _PLAIN_WORD.fullmatch(text, value.start, value.end):
+            break
+        value = _value_at(text, value.end + 1, end)
+    return first
 
 
 def _apart(text: str, folded: str, at: int, end: int, sort: str) -> Iterator[Span]:
@@ -677,7 +752,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         case "pin":
             pin = _PIN.match(text, at.start, end)
             ends = how != "bare" or _REMARK.match(text, at.end, end) or _AND.match(text, at.end)
-            return bool(pin and ends and pin.end() == at.end)
+            is_year = how in ("bare", "with") and _YEAR.match(text, at.start)
+            return bool(pin and ends and not is_year and pin.end() == at.end)
         case "secret" if how != "sign" or not _is_odd(value):
             return is_key(value, 0 if how == "sign" else 20) or (
                 len(value) >= 8
@@ -714,7 +790,8 @@ def _is_value(text: str, at: _Value, end: int, sort: str, how: str) -> bool:
         return True
     if how in ("bare", "with") and sort == "password" and _SEGMENTS.fullmatch(value):
         ends = text[at.end : at.end + 1] in ".,;" or _REMARK.match(text, at.end, end)
-        if ends and any(map(str.isupper, value[1:])):
+        is_cased = any(map(str.isupper, value[1:]))
+        if is_cased and (ends or any(map(str.isdigit, value))):
             return True
         if how == "bare":
             return False

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import field
 from msgspec.structs import replace
 
 from memrepo.core.errors import Exit, MemrepoError, UsageError
@@ -34,13 +34,13 @@ from memrepo.core.keys import (
     Share,
     Text,
     Texts,
+    Unfit,
     Whole,
     Zone,
     keys_of,
 )
 from memrepo.core.layout import CONFIG_NAME
 from memrepo.policies.rules import (
-    LISTS,
     ArchiveRules,
     CompressionRules,
     ContradictionRules,
@@ -49,9 +49,11 @@ from memrepo.policies.rules import (
     Merits,
     PageRules,
     Rules,
+    Schedule,
     Size,
     TierRules,
     Weights,
+    WordLists,
 )
 from memrepo.read.sources import (
     CLAIMS,
@@ -66,46 +68,16 @@ from memrepo.read.sources import (
 if TYPE_CHECKING:
     from zoneinfo import ZoneInfo
 
-    from memrepo.policies.cadence import Cadence
     from memrepo.policies.importance import Lexicon
     from memrepo.policies.rules import ImportanceRule
     from memrepo.text.sentences import ChunkRules
 
 FORMAT = 2
 """The repository format that this program reads and writes. A newer format is read-only."""
-EXCLUDED: tuple[str, ...] = ("superseded", "archived")
+EXCLUDED: tuple[Literal["superseded", "archived"], ...] = ("superseded", "archived")
 """Statuses that a search leaves out by default. Forgotten memories are always left out."""
 Judge = Literal["offline", "anthropic", "claude", "openclaw", "openai", "command", "session"]
 JUDGES: tuple[str, ...] = get_args(Judge)
-
-
-def _read_crons(found: Any) -> tuple[str, ...]:
-    crons = msgspec.convert(found, tuple[str, ...])
-    from memrepo.policies.cadence import cron_problem
-
-    wrong = [f"{one!r}: {fault}" for one in crons if (fault := cron_problem(one))]
-    if wrong:
-        raise ValueError(f"cron expressions ({wrong[0]})")
-    return crons
-
-
-def _read_words(found: Any) -> dict[str, list[str]]:
-    lists = msgspec.convert(found, dict[str, list[str]])
-    from memrepo.text.words import tokens
-
-    if not all(name.strip() and all(map(tokens, words)) for name, words in lists.items()):
-        raise ValueError
-    return lists
-
-
-Crons = Annotated[
-    tuple[str, ...],
-    Meta(title='a list of cron expressions such as ["15 5 * * 1-5"]', extra={"read": _read_crons}),
-]
-WordLists = Annotated[
-    Mapping[str, Any],
-    Meta(title='lists such as critical = ["urgente"]', extra={"read": _read_words}),
-]
 
 
 class General(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,35 +203,6 @@ class JudgeKeys(msgspec.Struct, frozen=True, kw_only=True):
     )
 
 
-CADENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "personal": {
-            "schedule.incremental": ("15 5 * * 1,2,4,5,6", "15 17 * * *"),
-            "schedule.reconciliation": ("15 5 * * 3,0",),
-        },
-        "business": {
-            "schedule.incremental": ("15 13 * * 1,2,4,5,6",),
-            "schedule.reconciliation": ("15 13 * * 3,0",),
-        },
-    }
-)
-"""When runs are due by default, by profile."""
-
-
-class Schedule(msgspec.Struct, frozen=True, kw_only=True):
-    """When runs are due.
-
-    incremental: When incremental runs are due: cron expressions in `timezone`.
-    reconciliation: When reconciliations are due; within an hour of one, incremental runs are
-        skipped.
-    timeout_s: Seconds after which a scheduled run is stopped.
-    """
-
-    incremental: Crons = CADENCES["personal"]["schedule.incremental"]
-    reconciliation: Crons = CADENCES["personal"]["schedule.reconciliation"]
-    timeout_s: Whole = 1200
-
-
 class Reporting(msgspec.Struct, frozen=True, kw_only=True):
     """What is reported.
 
@@ -375,7 +318,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
 
     meaning: Share = 0.6
     recency: Share = 0.2
-    exclude_statuses: tuple[Literal["superseded", "archived"], ...] = ("superseded", "archived")
+    exclude_statuses: tuple[Literal["superseded", "archived"], ...] = EXCLUDED
     boost_access: Flag = True
 
 
@@ -421,14 +364,6 @@ class Config(General, frozen=True, kw_only=True):
     def read_only(self) -> bool:
         """Return whether a newer program wrote this repository, so that writes are refused."""
         return self.format > FORMAT
-
-    @property
-    def cadence(self) -> Cadence:
-        """Return the schedule of runs, in the configured time zone."""
-        from memrepo.policies.cadence import Cadence
-
-        due = self.schedule
-        return Cadence(incremental=due.incremental, reconciliation=due.reconciliation)
 
     @property
     def rules(self) -> Rules:
@@ -501,6 +436,13 @@ KEYS: Mapping[str, Key] = MappingProxyType(
 )
 """Every key by its name, in the order in which `memrepo config` shows them."""
 DEFAULTS = {key.name: key.default for key in KEYS.values()}
+BUSINESS: Mapping[str, object] = MappingProxyType(
+    {
+        "schedule.incremental": ("15 13 * * 1,2,4,5,6",),
+        "schedule.reconciliation": ("15 13 * * 3,0",),
+    }
+)
+"""Defaults of the profile `business` that differ from those of `personal`."""
 CLASSIC: Mapping[str, object] = MappingProxyType(
     {
         "run.reconciliation": "land",
@@ -632,22 +574,19 @@ def parse_config(text: str) -> Config:
 def _value(text: str, key: Key, found: object, name: str) -> Any:
     try:
         value = key.read(found)
-    except ValueError as error:
+    except Unfit as error:
         shown = json.dumps(key.spell(key.default), ensure_ascii=False)
         fix = f"leave it out for the default{f', {shown}' if len(shown) < 40 else ''}"
         message = f"found {found!r}, expected {error}"
         raise ConfigError(line_of(text, name), name, message, fix=fix) from error
-    if key.name == "importance.words" and not {*value} <= {*LISTS}:
-        message = f'found {found!r}, expected lists such as critical = ["urgente"]'
-        fix = f"the lists are {', '.join(LISTS)}"
-        raise ConfigError(line_of(text, name), name, message, fix=fix)
     return value
 
 
 def _effective(given: Mapping[str, Any]) -> Config:
     """Return the configuration from the values of a file and the defaults of its profiles."""
-    profile = given.get("profile", DEFAULTS["profile"])
-    values = {**DEFAULTS, **CADENCES[profile]}
+    values = {**DEFAULTS}
+    if given.get("profile") == "business":
+        values |= BUSINESS
     if given.get("lifecycle.profile") == "classic":
         values |= CLASSIC
     values |= SOURCE_PROFILES.get(given.get("sources.profile", ""), {})

@@ -28,7 +28,7 @@ GOOD = (
     ("reporting.enabled = true", True),
     ('run.owner = "laptop-2"', "laptop-2"),
     ('schedule.incremental = ["15 5 * * 1-5"]', ("15 5 * * 1-5",)),
-    ('tiers.forgotten_after = "4h"', timedelta(hours=4)),
+    ('tiers.clean_after = "4h"', timedelta(hours=4)),
     ('decay.ttl = {normal = "21d"}', timedelta(days=21)),
     ('importance.words = {critical = ["urgente"]}', ["urgente"]),
 )
@@ -50,8 +50,7 @@ BAD = (
     ('run.owner = "../x"', "a name of letters"),
     ('schedule.incremental = ["61 * * * *"]', "cron expressions ('61 * * * *'"),
     ('schedule.incremental = "daily"', "a list of cron expressions"),
-    ('tiers.forgotten_after = "4 fortnights"', "a duration such as"),
-    ("tiers.forgotten_after = 4", "a duration such as"),
+    ("tiers.clean_after = 4", "a duration such as"),
     ('tiers.clean_after = "sometime"', "a duration such as"),
     ('tags.pattern = "["', "a regular expression"),
     (f'tags.pattern = "{"a" * (PATTERN_LENGTH + 1)}"', "a regular expression"),

@@ -23,6 +23,10 @@ NEVER = "never"
 PATTERN_LENGTH = 200
 
 
+class Unfit(ValueError):
+    """Raised by a reader for a value of another kind. The message is what it expected."""
+
+
 def _read_age(found: Any) -> timedelta | None:
     return None if found == NEVER else parse_duration(found)
 
@@ -44,16 +48,15 @@ _REPEATED = regex(r"(?<!\\)\)(?:[*+]|\{(?:\d*,|\d{2,}))")
 
 def _read_patterns(found: Any) -> tuple[str, ...]:
     form = f"a list of regular expressions of at most {PATTERN_LENGTH} characters"
-    if not isinstance(found, list):
-        raise ValueError(form)
-    for part in found:
+    parts: list[Any] = found if isinstance(found, list) else [None]
+    for part in parts:
         try:
             is_empty = re.search(_read_pattern(part), "") is not None
         except (ValueError, TypeError, re.error) as error:
-            raise ValueError(f"{form}, not {part!r}") from error
+            raise Unfit(f"{form}, not {part!r}") from error
         if is_empty or _REPEATED.search(part):
             what = "match no empty text" if is_empty else "repeat no group"
-            raise ValueError(f"a list of regular expressions that {what}, not {part!r}")
+            raise Unfit(f"a list of regular expressions that {what}, not {part!r}")
     return tuple(found)
 
 
@@ -85,9 +88,6 @@ Prices = Annotated[
 ]
 Zone = Annotated[
     str, Meta(title="a zone of the tz database such as Europe/Berlin", extra={"read": _read_zone})
-]
-Duration = Annotated[
-    timedelta, Meta(title='a duration such as "4h" or "30d"', extra={"read": parse_duration})
 ]
 Age = Annotated[
     timedelta | None,
@@ -133,14 +133,15 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
         return title or f"a list of {', '.join(get_args(get_args(base)[0]))}"
 
     def read(self, found: object) -> Any:
-        """Return the value that a file sets. Raise ValueError, with what was expected."""
+        """Return the value that a file sets. Raise Unfit, with what was expected."""
         base, metas = _parts(self.type)
         read = next((meta.extra["read"] for meta in metas if meta.extra), None)
         try:
             value = read(found) if read is not None else msgspec.convert(found, self.type)
+        except Unfit:
+            raise
         except (ValueError, TypeError, AttributeError, re.error) as error:
-            detail = str(error) if str(error).startswith(("cron ", "a list of ")) else ""
-            raise ValueError(detail or self.expected) from error
+            raise Unfit(self.expected) from error
         if isinstance(found, int) and base is float:
             return found  # shown as it is written
         return {**self.default, **value} if isinstance(value, dict) else value

@@ -17,33 +17,13 @@ from itertools import islice, takewhile
 import msgspec
 from cronsim import CronSim, CronSimError
 
-from memrepo.policies.rules import RunMode
-
-MODES: tuple[RunMode, ...] = ("reconciliation", "incremental")
+from memrepo.policies.rules import MODES, RunMode, Schedule
 
 WINDOW = timedelta(hours=1)
 """Skip an incremental run this close to a reconciliation, before or after it."""
 SLACK = timedelta(minutes=5)
 """How late a scheduler may start a run that is due."""
 MOST_MISSED = 1000
-
-
-class Cadence(msgspec.Struct, frozen=True, kw_only=True):
-    """The cron expressions for incremental runs and for reconciliations."""
-
-    incremental: tuple[str, ...] = ()
-    reconciliation: tuple[str, ...] = ()
-
-    def of(self, mode: RunMode) -> tuple[str, ...]:
-        """Return the cron expressions of a mode."""
-        return self.incremental if mode == "incremental" else self.reconciliation
-
-    def jobs(self) -> Iterator[tuple[str, RunMode, str]]:
-        """Yield (name, mode, cron expression) for each expression, incremental ones first."""
-        for mode in reversed(MODES):
-            crons = self.of(mode)
-            for number, cron in enumerate(crons, start=1):
-                yield f"{mode}-{number}" if len(crons) > 1 else mode, mode, cron
 
 
 class Fire(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,23 +63,23 @@ def fires(expression: str, zone: tzinfo, after: datetime) -> Iterator[datetime]:
             yield moment
 
 
-def guard(now: datetime, cadence: Cadence, zone: tzinfo) -> bool:
+def guard(now: datetime, schedule: Schedule, zone: tzinfo) -> bool:
     """Return whether to skip an incremental run at `now` because a reconciliation is close."""
     first = now - WINDOW - timedelta(seconds=1)
     return any(
         next(fires(each, zone, first), now + 2 * WINDOW) <= now + WINDOW
-        for each in cadence.reconciliation
+        for each in schedule.reconciliation
     )
 
 
-def upcoming(now: datetime, cadence: Cadence, zone: tzinfo) -> Iterator[Fire]:
+def upcoming(now: datetime, schedule: Schedule, zone: tzinfo) -> Iterator[Fire]:
     """Yield the runs due after `now`, earliest first, except incremental runs that are skipped."""
     streams = [
-        _stream(cron, MODES.index(mode), name, zone, now) for name, mode, cron in cadence.jobs()
+        _stream(cron, MODES.index(mode), name, zone, now) for name, mode, cron in schedule.jobs()
     ]
     for moment, order, name in heapq.merge(*streams):
         mode = MODES[order]
-        if mode == "reconciliation" or not guard(moment, cadence, zone):
+        if mode == "reconciliation" or not guard(moment, schedule, zone):
             yield Fire(when=moment.astimezone(zone), name=name, mode=mode)
 
 
@@ -110,21 +90,21 @@ def _stream(
         yield moment, order, name
 
 
-def next_fire(now: datetime, cadence: Cadence, zone: tzinfo) -> Fire | None:
+def next_fire(now: datetime, schedule: Schedule, zone: tzinfo) -> Fire | None:
     """Return the next run due after `now`, or None if no run is scheduled."""
-    return next(upcoming(now, cadence, zone), None)
+    return next(upcoming(now, schedule, zone), None)
 
 
-def missed(since: datetime, now: datetime, cadence: Cadence, zone: tzinfo) -> int:
+def missed(since: datetime, now: datetime, schedule: Schedule, zone: tzinfo) -> int:
     """Count the runs that were due after `since` and up to `now`, at most 1000."""
-    due = takewhile(lambda fire: fire.when <= now, upcoming(since, cadence, zone))
+    due = takewhile(lambda fire: fire.when <= now, upcoming(since, schedule, zone))
     return sum(1 for _ in islice(due, MOST_MISSED))
 
 
-def due(now: datetime, cadence: Cadence, zone: tzinfo, mode: RunMode) -> bool:
+def due(now: datetime, schedule: Schedule, zone: tzinfo, mode: RunMode) -> bool:
     """Return whether a run of a mode became due within the last five minutes."""
     return any(
-        next(fires(each, zone, now - SLACK), now + SLACK) <= now for each in cadence.of(mode)
+        next(fires(each, zone, now - SLACK), now + SLACK) <= now for each in schedule.of(mode)
     )
 
 

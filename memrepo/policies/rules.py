@@ -5,15 +5,15 @@ They are separate from the policies, so that reading a configuration does not lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta, tzinfo
 from types import MappingProxyType
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import field
+from msgspec import Meta, field
 
-from memrepo.core.keys import Age, Ages, Count, Duration, Flag, Percent, Share, Texts, Whole
+from memrepo.core.keys import Age, Ages, Count, Flag, Percent, Share, Texts, Unfit, Whole
 
 SIGNALS = ("critical", "high", "hedging", "personal", "specifics", "about")
 LISTS = ("trivial", *SIGNALS, "stop")
@@ -47,6 +47,64 @@ LASTING = ("durable", "normal", "stable")
 
 
 RunMode = Literal["incremental", "reconciliation"]
+MODES: tuple[RunMode, ...] = ("reconciliation", "incremental")
+
+
+def _read_crons(found: Any) -> tuple[str, ...]:
+    crons = msgspec.convert(found, tuple[str, ...])
+    from memrepo.policies.cadence import cron_problem
+
+    for cron in crons:
+        if fault := cron_problem(cron):
+            raise Unfit(f"cron expressions ({cron!r}: {fault})")
+    return crons
+
+
+def _read_words(found: Any) -> dict[str, list[str]]:
+    lists = msgspec.convert(found, dict[str, list[str]])
+    from memrepo.text.words import tokens
+
+    if not {*lists} <= {*LISTS} or not all(all(map(tokens, words)) for words in lists.values()):
+        raise ValueError
+    return lists
+
+
+Crons = Annotated[
+    tuple[str, ...],
+    Meta(title='a list of cron expressions such as ["15 5 * * 1-5"]', extra={"read": _read_crons}),
+]
+WordLists = Annotated[
+    Mapping[str, Any],
+    Meta(
+        title=f'lists such as critical = ["urgente"], named {", ".join(LISTS)}',
+        extra={"read": _read_words},
+    ),
+]
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """When runs are due.
+
+    incremental: When incremental runs are due: cron expressions in `timezone`.
+    reconciliation: When reconciliations are due; within an hour of one, incremental runs are
+        skipped.
+    timeout_s: Seconds after which a scheduled run is stopped.
+    """
+
+    incremental: Crons = ("15 5 * * 1,2,4,5,6", "15 17 * * *")
+    reconciliation: Crons = ("15 5 * * 3,0",)
+    timeout_s: Whole = 1200
+
+    def of(self, mode: RunMode) -> tuple[str, ...]:
+        """Return the cron expressions of a mode."""
+        return self.incremental if mode == "incremental" else self.reconciliation
+
+    def jobs(self) -> Iterator[tuple[str, RunMode, str]]:
+        """Yield (name, mode, cron expression) for each expression, incremental ones first."""
+        for mode in reversed(MODES):
+            crons = self.of(mode)
+            for number, cron in enumerate(crons, start=1):
+                yield f"{mode}-{number}" if len(crons) > 1 else mode, mode, cron
 
 
 class TierRules(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,14 +114,13 @@ class TierRules(msgspec.Struct, frozen=True, kw_only=True):
     `last` is true, forgotten notes come after all other hits. Otherwise only their age and gist
     lower the score.
 
-    forgotten_after: Time without a retrieval after which a note is forgotten.
     clean_after: Time after which a forgotten note is removed from the tree (classic: 30d).
     forgotten_last: Whether forgotten notes are listed after all other hits (classic: true).
     """
 
     warm_after: timedelta = timedelta(hours=3)
     gist_after: timedelta = timedelta(days=7)
-    forgotten_after: Duration = timedelta(days=14)
+    forgotten_after: timedelta = timedelta(days=14)
     clean_after: Age = None
     last: Flag = field(default=False, name="forgotten_last")
 
@@ -104,7 +161,6 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
 
     With `composed`, each run composes the page from valid memories, and use decides among equals.
 
-    path: The file of the first page.
     budget: Maximum number of bullets on the first page.
     composed: Whether each run rebuilds the page from the current memories (classic: false).
     layers: Whether runs and sessions write `memory/hygiene.json` and `memory/LAYER.md`, which git
@@ -113,10 +169,10 @@ class HotRules(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: Maximum number of bytes that the host loads from the page.
     """
 
-    path: Literal["MEMORY.md", "HOT.md"] = "MEMORY.md"
     budget: Whole = 30
     composed: Flag = True
     layers: Flag = False
+    path: Literal["MEMORY.md", "HOT.md"] = "MEMORY.md"
     max_lines: Whole = 200
     max_bytes: Whole = 24 * 1024
     sessions: int = 3

@@ -10,24 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memrepo.config import CADENCES as DUE
+from memrepo.config import parse_config
 from memrepo.core.judge import Profile
 from memrepo.policies.cadence import (
-    Cadence,
     cron_problem,
     fires,
     minutes_of,
     missed,
     upcoming,
 )
+from memrepo.policies.rules import Schedule
 
 MANILA, BERLIN = ZoneInfo("Asia/Manila"), ZoneInfo("Europe/Berlin")
 CADENCES = {
-    profile: Cadence(
-        incremental=DUE[profile]["schedule.incremental"],
-        reconciliation=DUE[profile]["schedule.reconciliation"],
-    )
-    for profile in ("personal", "business")
+    "personal": Schedule(),
+    "business": parse_config('profile = "business"').schedule,
 }
 moments = st.integers(0, 15 * 366 * 86400).map(
     lambda seconds: datetime(2020, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)

@@ -310,7 +310,7 @@ def record_run(
     problems += _exported(after, place, landed=found.landed)
     found = replace(found, views=_views(first, after))
     is_skipped = found.status.startswith("skipped")
-    fire = next_fire(first.call.now, after.config.cadence, after.config.zone)
+    fire = next_fire(first.call.now, after.config.schedule, after.config.zone)
     run = ended(
         found.status,
         mode=found.mode,

@@ -88,7 +88,7 @@ def last_record(work: Work) -> CloneRecord:
 def timetable(work: Work, now: datetime) -> Schedule:
     """Compare the configured cadence with the runs recorded in this clone."""
     here, record = settings.local(work.store.repo), last_record(work)
-    cadence, zone = work.config.cadence, work.config.zone
+    cadence, zone = work.config.schedule, work.config.zone
     by = here.get(BY, "")
     times = [_parsed_time(here.get(SINCE, "")), record.succeeded]
     since = max((t for t in times if t is not None), default=None)
@@ -136,7 +136,7 @@ def collides_with_reconciliation(work: Work, now: datetime) -> str:
     Without an installed schedule in this clone, no reconciliation will start. A manual first run
     must not depend on the time of day.
     """
-    cadence, zone = work.config.cadence, work.config.zone
+    cadence, zone = work.config.schedule, work.config.zone
     if not settings.local(work.store.repo).get(BY) or not guard(now, cadence, zone):
         return ""
     local = f"{now.astimezone(zone):%H:%M} {zone.key}"

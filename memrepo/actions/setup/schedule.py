@@ -19,8 +19,8 @@ from memrepo.actions.work import Work
 from memrepo.core.errors import Exit, UsageError
 from memrepo.core.problems import Problem
 from memrepo.core.times import format_time
-from memrepo.policies.cadence import MODES, due, minutes_of, upcoming
-from memrepo.policies.rules import RunMode
+from memrepo.policies.cadence import due, minutes_of, upcoming
+from memrepo.policies.rules import MODES, RunMode
 from memrepo.store import crontab, run_files, settings
 from memrepo.store.errors import NoCrontab
 
@@ -123,7 +123,7 @@ def do(work: Work, request: Request) -> CronPrompt | Due | Removed | Jobs:
         return CronPrompt(mode=request.prompt, **asdict(cron_prompt(work, request.prompt)))
     match request.what:
         case "due":
-            is_due = due(work.call.now, work.config.cadence, work.config.zone, request.mode)
+            is_due = due(work.call.now, work.config.schedule, work.config.zone, request.mode)
             return Due(due=is_due, mode=request.mode, exit=Exit.DONE if is_due else Exit.NO)
         case "remove":
             return _remove(work, dry_run=request.dry_run)
@@ -161,9 +161,9 @@ def _jobs(work: Work, *, state: str = "", changed: bool = False) -> Jobs:
             channel=announce.channel if is_announced else None,
             to=announce.to if is_announced else None,
         )
-        for name, mode, cron in config.cadence.jobs()
+        for name, mode, cron in config.schedule.jobs()
     ]
-    fires = islice(upcoming(work.call.now, config.cadence, config.zone), NEXT_RUNS)
+    fires = islice(upcoming(work.call.now, config.schedule, config.zone), NEXT_RUNS)
     missing = "announce.to" if announce.channel else "announce.channel"
     undelivered = Problem(
         path=work.tree.layout.config,
@@ -254,7 +254,7 @@ def _block(work: Work) -> list[str]:
     cron starts the line at the jobs' minutes of every hour. `schedule due` then decides in the
     repository's time zone, so neither cron's zone nor summer time matters.
     """
-    jobs = list(work.config.cadence.jobs())
+    jobs = list(work.config.schedule.jobs())
     head = f"# {work.config.zone.key}; written by `memrepo schedule install`, which overwrites it"
     lines = [head] if jobs else []
     for mode in reversed(MODES):

@@ -63,7 +63,7 @@ def _free(call: Call) -> Call:
     from memrepo.policies.cadence import WINDOW, guard
 
     config = parse_config("")
-    while guard(call.now, config.cadence, config.zone):
+    while guard(call.now, config.schedule, config.zone):
         call = replace(call, now=call.now + WINDOW)
     return call
 
